@@ -1,0 +1,6 @@
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import CryptoExtras
+import Yams
+import HesperStore
