@@ -1,0 +1,111 @@
+/// A hybrid logical clock: when an edit was made, in an order that every device agrees on (merge.md, Clocks; Kulkarni et al. 2014).
+///
+/// 16 bytes: 48 bits of milliseconds since 1970, a 16-bit counter, the 64-bit node that ticked it. Compared as bytes it
+/// is a total order; as text it has a fixed length and sorts the same way.
+///
+///     Clock("2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65")
+public struct Clock: Hashable, Sendable {
+    /// Milliseconds in the upper 48 bits, the counter in the lower 16: what a tick advances.
+    public let time: UInt64
+    public let node: NodeID
+
+    /// The last millisecond whose text has a year of four digits.
+    public static let greatestMilliseconds = UInt64(Timestamp.range.upperBound)
+    /// The length of a clock as text, in bytes.
+    public static let textLength = 46
+
+    init(time: UInt64, node: NodeID) {
+        self.time = time
+        self.node = node
+    }
+
+    /// Nil if the milliseconds are beyond ``greatestMilliseconds``.
+    public init?(milliseconds: UInt64, counter: UInt16 = 0, node: NodeID) {
+        guard milliseconds <= Clock.greatestMilliseconds else { return nil }
+        self.init(time: milliseconds << 16 | UInt64(counter), node: node)
+    }
+
+    public var milliseconds: UInt64 { time >> 16 }
+    public var counter: UInt16 { UInt16(truncatingIfNeeded: time) }
+    /// The moment it names.
+    public var timestamp: Timestamp { Timestamp(clamping: Int64(milliseconds)) }
+}
+
+extension Clock: Comparable {
+    @inline(__always)
+    public static func < (left: Clock, right: Clock) -> Bool {
+        left.time != right.time ? left.time < right.time : left.node < right.node
+    }
+}
+
+extension Clock {
+    /// Its 16 bytes, most significant first.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
+        appendBigEndian(time, to: &bytes)
+        appendBigEndian(node.rawValue, to: &bytes)
+        return bytes
+    }
+
+    /// From its 16 bytes; nil for another number of them, or milliseconds out of range.
+    public init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 16 else { return nil }
+        let time = bigEndian(bytes.prefix(8))
+        guard time >> 16 <= Clock.greatestMilliseconds else { return nil }
+        self.init(time: time, node: NodeID(bigEndian(bytes.dropFirst(8))))
+    }
+}
+
+extension Clock: LosslessStringConvertible {
+    /// Reads a clock in exactly the form it is written in; hex digits may have either case.
+    public init?(_ text: String) {
+        var copy = text
+        let clock: Clock?? = copy.withUTF8 { bytes in
+            guard bytes.count == Clock.textLength, let milliseconds = Clock.milliseconds(bytes),
+                bytes[24] == UInt8(ascii: "-"), bytes[29] == UInt8(ascii: "-"),
+                let counter = Hex.parse(bytes[25..<29]), let node = Hex.parse(bytes[30..<46])
+            else { return nil }
+            return Clock(time: milliseconds << 16 | counter, node: NodeID(node))
+        }
+        guard let clock, let clock else { return nil }
+        self = clock
+    }
+
+    /// Reads `2026-11-21T08:47:12.345Z`, just so; a clock is read a million times for once that a date is.
+    private static func milliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64? {
+        func number(_ from: Int, _ count: Int, _ end: Unicode.Scalar) -> Int64? {
+            var value: Int64 = 0
+            for index in from..<from + count {
+                let digit = bytes[index] &- 0x30
+                guard digit < 10 else { return nil }
+                value = value * 10 + Int64(digit)
+            }
+            return bytes[from + count] == UInt8(ascii: end) ? value : nil
+        }
+        guard let year = number(0, 4, "-"), let month = number(5, 2, "-"), let day = number(8, 2, "T"),
+            let hour = number(11, 2, ":"), let minute = number(14, 2, ":"), let second = number(17, 2, "."),
+            let fraction = number(20, 3, "Z")
+        else { return nil }
+        guard year >= 1970, (1...12).contains(month), hour < 24, minute < 60, second < 60,
+            (1...Calendar.daysIn(month: month, year: year)).contains(day)
+        else { return nil }
+        let days = Calendar.day(year: year, month: month, day: day)
+        return UInt64(((days * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + fraction)
+    }
+
+    public var description: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(Clock.textLength)
+        append(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    func append(to text: inout [UInt8]) {
+        timestamp.append(to: &text)
+        text.append(UInt8(ascii: "-"))
+        Hex.append(UInt64(counter), digits: 4, to: &text)
+        text.append(UInt8(ascii: "-"))
+        Hex.append(node.rawValue, digits: 16, to: &text)
+    }
+}

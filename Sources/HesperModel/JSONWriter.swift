@@ -1,0 +1,175 @@
+/// Writes JSON into a buffer of bytes; separators are its caller's business where it writes raw bytes.
+///
+///     var writer = JSONWriter()
+///     writer.object { $0.member("text", "Milk") }
+///     writer.bytes   // {"text":"Milk"}
+public struct JSONWriter: Sendable {
+    public private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    // MARK: Structure
+
+    public mutating func object(_ body: (inout JSONWriter) throws -> Void) rethrows {
+        separate()
+        bytes.append(UInt8(ascii: "{"))
+        needsComma = false
+        try body(&self)
+        bytes.append(UInt8(ascii: "}"))
+        needsComma = true
+    }
+
+    public mutating func array(_ body: (inout JSONWriter) throws -> Void) rethrows {
+        separate()
+        bytes.append(UInt8(ascii: "["))
+        needsComma = false
+        try body(&self)
+        bytes.append(UInt8(ascii: "]"))
+        needsComma = true
+    }
+
+    /// A member's name; its value is whatever is written next.
+    public mutating func name(_ name: String) {
+        separate()
+        quote(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    // MARK: Values
+
+    public mutating func string(_ value: String) {
+        separate()
+        quote(value)
+    }
+
+    public mutating func integer(_ value: Int64) {
+        separate()
+        bytes.append(contentsOf: String(value).utf8)
+    }
+
+    public mutating func bool(_ value: Bool) {
+        separate()
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    }
+
+    /// Bytes that are one JSON value, or several with their commas, already.
+    public mutating func raw(_ value: some Collection<UInt8>) {
+        separate()
+        bytes.append(contentsOf: value)
+    }
+
+    public mutating func id(_ value: UniqueID) { quoted { value.append(to: &$0) } }
+    public mutating func clock(_ value: Clock) { quoted { value.append(to: &$0) } }
+    public mutating func date(_ value: Timestamp) { quoted { value.append(to: &$0) } }
+
+    public mutating func write(_ value: JSON) {
+        switch value {
+        case .null:
+            separate()
+            bytes.append(contentsOf: "null".utf8)
+        case .bool(let value): bool(value)
+        case .integer(let value): integer(value)
+        case .number(let value):
+            separate()
+            bytes.append(contentsOf: value.description.utf8)
+        case .string(let value): string(value)
+        case .array(let elements): array { writer in elements.forEach { writer.write($0) } }
+        case .object(let object):
+            self.object { writer in
+                for member in object.members {
+                    writer.name(member.name)
+                    writer.write(member.value)
+                }
+            }
+        }
+    }
+
+    // MARK: Members
+
+    public mutating func member(_ name: String, _ value: String) {
+        self.name(name)
+        string(value)
+    }
+
+    public mutating func member(_ name: String, _ value: Int64) {
+        self.name(name)
+        integer(value)
+    }
+
+    public mutating func member(_ name: String, _ value: Bool) {
+        self.name(name)
+        bool(value)
+    }
+
+    public mutating func member(_ name: String, _ value: UniqueID) {
+        self.name(name)
+        id(value)
+    }
+
+    public mutating func member(_ name: String, _ value: Clock) {
+        self.name(name)
+        clock(value)
+    }
+
+    public mutating func member(_ name: String, _ value: Timestamp) {
+        self.name(name)
+        date(value)
+    }
+
+    public mutating func member(_ name: String, _ value: JSON) {
+        self.name(name)
+        write(value)
+    }
+
+    // MARK: Strings
+
+    private mutating func quoted(_ body: (inout [UInt8]) -> Void) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        body(&bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func quote(_ value: String) {
+        bytes.append(UInt8(ascii: "\""))
+        var value = value
+        value.withUTF8 { utf8 in
+            // Runs without a byte to escape are copied whole.
+            var start = 0
+            for index in 0..<utf8.count where JSONWriter.mustEscape(utf8[index]) {
+                bytes.append(contentsOf: utf8[start..<index])
+                escape(utf8[index])
+                start = index + 1
+            }
+            bytes.append(contentsOf: utf8[start..<utf8.count])
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    @inline(__always)
+    private static func mustEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0a: bytes.append(UInt8(ascii: "n"))
+        case 0x0c: bytes.append(UInt8(ascii: "f"))
+        case 0x0d: bytes.append(UInt8(ascii: "r"))
+        default:
+            bytes.append(UInt8(ascii: "u"))
+            Hex.append(UInt64(byte), digits: 4, to: &bytes)
+        }
+    }
+}

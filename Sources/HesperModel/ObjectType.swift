@@ -1,0 +1,36 @@
+/// What an object is: `note`, `tag`, `attachment`, or a type that an app made up.
+public struct ObjectType: Hashable, Sendable {
+    public let name: String
+
+    public static let note = ObjectType(unchecked: "note")
+    public static let tag = ObjectType(unchecked: "tag")
+    public static let attachment = ObjectType(unchecked: "attachment")
+
+    /// Nil unless the name matches `[A-Za-z][A-Za-z0-9_.-]{0,63}` (merge.md, Edits).
+    public init?(_ name: String) {
+        guard Name.isValid(name) else { return nil }
+        self.name = name
+    }
+
+    private init(unchecked name: String) { self.name = name }
+
+    /// Whether an app made it up.
+    public var isAppsOwn: Bool { self != .note && self != .tag && self != .attachment }
+}
+
+/// The names that apps make up: of types and of attributes.
+public enum Name {
+    /// Whether it matches `[A-Za-z][A-Za-z0-9_.-]{0,63}` (merge.md, Edits).
+    public static func isValid(_ name: String) -> Bool {
+        let utf8 = name.utf8
+        guard let first = utf8.first, isLetter(first), utf8.count <= Limits.nameLength else { return false }
+        return utf8.allSatisfy { byte in
+            isLetter(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+                || byte == UInt8(ascii: "-")
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+    }
+}

@@ -1,0 +1,36 @@
+import HesperModel
+
+/// Somebody who may sign in, and the scope that is theirs.
+public struct Account: Sendable, Equatable {
+    public let uniqueID: UniqueID
+    /// As it was typed; looked up by ``Account/key(of:)``.
+    public let email: String
+    /// The password's hash with its parameters, in text: the store does not look inside.
+    public var passwordHash: String
+    public let creationDate: Timestamp
+    public let scope: ScopeID
+
+    public init(uniqueID: UniqueID, email: String, passwordHash: String, creationDate: Timestamp, scope: ScopeID) {
+        self.uniqueID = uniqueID
+        self.email = email
+        self.passwordHash = passwordHash
+        self.creationDate = creationDate
+        self.scope = scope
+    }
+
+    /// What two spellings of one e-mail address have in common: its lower case, so that nobody has two accounts by accident.
+    public static func key(of email: String) -> String { email.lowercased() }
+}
+
+/// How much an account holds.
+public struct Usage: Sendable, Equatable {
+    /// Live objects of all types.
+    public let objects: Int
+    /// Their bytes of JSON.
+    public let bytes: Int
+
+    public init(objects: Int, bytes: Int) {
+        self.objects = objects
+        self.bytes = bytes
+    }
+}

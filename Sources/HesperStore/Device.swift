@@ -1,0 +1,48 @@
+import HesperModel
+
+/// A device that signed in. Its node is its unique ID.
+public struct Device: Sendable, Equatable {
+    public let node: NodeID
+    public let account: UniqueID
+    /// What its owner calls it, at most ``Limits/deviceNameLength`` characters.
+    public let name: String
+    public var appVersion: String?
+    public var userAgent: String?
+    public let creationDate: Timestamp
+    /// Its latest request, exact to a minute.
+    public var lastUseDate: Timestamp
+
+    public init(
+        node: NodeID, account: UniqueID, name: String, appVersion: String?, userAgent: String?,
+        creationDate: Timestamp, lastUseDate: Timestamp
+    ) {
+        self.node = node
+        self.account = account
+        self.name = name
+        self.appVersion = appVersion
+        self.userAgent = userAgent
+        self.creationDate = creationDate
+        self.lastUseDate = lastUseDate
+    }
+}
+
+/// The SHA-256 of a token; the token itself is never kept.
+public struct TokenHash: Sendable, Hashable {
+    public let bytes: [UInt8]
+
+    public init(bytes: [UInt8]) { self.bytes = bytes }
+}
+
+/// Who sent a request, and how far their scope is: read in one look at the store.
+public struct Session: Sendable, Equatable {
+    public let device: Device
+    public let head: ScopeHead
+
+    public init(device: Device, head: ScopeHead) {
+        self.device = device
+        self.head = head
+    }
+
+    public var account: UniqueID { device.account }
+    public var scope: ScopeID { head.scope }
+}
