@@ -1,0 +1,41 @@
+/// What a merge may ask about a scope while it holds its lock. Asking changes nothing.
+public protocol Bag {
+    /// The state of each of these objects, as it is before the push; unknown ones are left out.
+    func states(of ids: [UniqueID]) throws -> [UniqueID: ObjectState]
+    /// The live tag whose name folds to this.
+    func tag(named foldedName: String) throws -> UniqueID?
+    /// The live notes whose own register says that they hold this attachment.
+    func holders(of attachment: UniqueID) throws -> [UniqueID]
+    /// The edits of one object whose parcels may hold one with this clock, the newest parcel first.
+    func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel]
+    /// The clock of the newest text by `node` that is older than `clock`, whether or not its value is still there.
+    func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
+    /// What the server knows of the bytes of an attachment; nil if it has none.
+    func attachmentData(of attachment: UniqueID) throws -> AttachmentData?
+}
+
+/// The bytes of an attachment, as far as a merge needs to know them.
+public struct AttachmentData: Sendable, Equatable {
+    public let byteCount: Int64
+    /// 64 hex digits.
+    public let sha256: String
+
+    public init(byteCount: Int64, sha256: String) {
+        self.byteCount = byteCount
+        self.sha256 = sha256
+    }
+}
+
+/// What stands for one ID: a folded object, or what is left of a deleted one.
+public enum ObjectState: Sendable, Equatable {
+    /// - Parameter sequence: its place in the scope's order of changes; nil while it waits.
+    case entity(Entity, sequence: Int64?)
+    case deleted(DeletedObject, sequence: Int64)
+
+    public var sequence: Int64? {
+        switch self {
+        case .entity(_, let sequence): sequence
+        case .deleted(_, let sequence): sequence
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// What stands for an object that was deleted: there is no un-deleting (merge.md, Deleting).
+public struct DeletedObject: Sendable, Equatable {
+    public let uniqueID: UniqueID
+    public let objectType: ObjectType
+    /// For a tag: the tag that has its notes now.
+    public private(set) var mergedInto: UniqueID?
+    public private(set) var deletionDate: Timestamp
+
+    public init(uniqueID: UniqueID, objectType: ObjectType, mergedInto: UniqueID? = nil, deletionDate: Timestamp) {
+        self.uniqueID = uniqueID
+        self.objectType = objectType
+        self.mergedInto = mergedInto
+        self.deletionDate = deletionDate
+    }
+
+    /// Of two, one with `mergedInto` stands before one without, of two with, the smaller target; and the earlier date.
+    /// - Returns: whether anything changed.
+    mutating func fold(_ other: DeletedObject) -> Bool {
+        let before = self
+        switch (mergedInto, other.mergedInto) {
+        case (nil, let target?): mergedInto = target
+        case (let standing?, let target?): mergedInto = min(standing, target)
+        case (_, nil): break
+        }
+        deletionDate = min(deletionDate, other.deletionDate)
+        return self != before
+    }
+
+    public var digest: Digest {
+        var lines = Array("deleted\n".utf8)
+        uniqueID.append(to: &lines)
+        lines.append(UInt8(ascii: "\n"))
+        if let mergedInto {
+            mergedInto.append(to: &lines)
+            lines.append(UInt8(ascii: "\n"))
+        }
+        return Digest(of: lines)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("uniqueID", uniqueID)
+            writer.member("objectType", objectType.name)
+            if let mergedInto { writer.member("mergedInto", mergedInto) }
+            writer.member("deletionDate", deletionDate)
+        }
+    }
+
+    public var body: [UInt8] {
+        var writer = JSONWriter(capacity: 160)
+        write(to: &writer)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,62 @@
+/// What one call of sync uploads, read and checked (protocol.md, Sync).
+public struct Push: Sendable, Equatable {
+    public var elements: [Element]
+
+    public init(_ elements: [Element] = []) { self.elements = elements }
+
+    public enum Element: Sendable, Equatable {
+        case change(Change)
+        case deletion(Deletion)
+        /// An element of which nothing could be used.
+        case refused(Receipt)
+    }
+}
+
+/// What a push says of one object.
+public struct Change: Sendable, Equatable {
+    public let uniqueID: UniqueID
+    public let section: Section
+    /// Where the element stands in the request: `/changes/notes/0`.
+    public let pointer: String
+    public var edits: [Edit]
+    /// The clock of the text that the pushed text started from (merge.md, Text).
+    public var textBase: Clock?
+    /// That text itself.
+    public var textBaseValue: String?
+    /// Fields that were refused while reading, by name.
+    public var refused: [String: Problem]
+
+    public init(
+        uniqueID: UniqueID, section: Section, pointer: String = "", edits: [Edit], textBase: Clock? = nil,
+        textBaseValue: String? = nil, refused: [String: Problem] = [:]
+    ) {
+        self.uniqueID = uniqueID
+        self.section = section
+        self.pointer = pointer
+        self.edits = edits
+        self.textBase = textBase
+        self.textBaseValue = textBaseValue
+        self.refused = refused
+    }
+}
+
+/// A DeletedObject that a push makes.
+public struct Deletion: Sendable, Equatable {
+    public let uniqueID: UniqueID
+    public let objectType: ObjectType
+    public let mergedInto: UniqueID?
+    /// Nil for now.
+    public let deletionDate: Timestamp?
+    public let pointer: String
+
+    public init(
+        uniqueID: UniqueID, objectType: ObjectType, mergedInto: UniqueID? = nil, deletionDate: Timestamp? = nil,
+        pointer: String = ""
+    ) {
+        self.uniqueID = uniqueID
+        self.objectType = objectType
+        self.mergedInto = mergedInto
+        self.deletionDate = deletionDate
+        self.pointer = pointer
+    }
+}

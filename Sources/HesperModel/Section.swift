@@ -1,0 +1,45 @@
+/// The four lists of objects in a push, a page and a feed.
+public enum Section: Int, Sendable, CaseIterable {
+    case notes
+    case tags
+    case attachments
+    case objects
+
+    public var name: String {
+        switch self {
+        case .notes: "notes"
+        case .tags: "tags"
+        case .attachments: "attachments"
+        case .objects: "objects"
+        }
+    }
+
+    /// The type of all objects in it; nil for apps' own, where each names its own.
+    public var objectType: ObjectType? {
+        switch self {
+        case .notes: .note
+        case .tags: .tag
+        case .attachments: .attachment
+        case .objects: nil
+        }
+    }
+
+    public init(_ type: ObjectType) {
+        self = switch type {
+        case .note: .notes
+        case .tag: .tags
+        case .attachment: .attachments
+        default: .objects
+        }
+    }
+
+    /// An object of it of which nothing is known yet.
+    public func empty(_ id: UniqueID) -> Entity {
+        switch self {
+        case .notes: .note(Note(uniqueID: id))
+        case .tags: .tag(Tag(uniqueID: id))
+        case .attachments: .attachment(Attachment(uniqueID: id))
+        case .objects: .object(AppObject(uniqueID: id))
+        }
+    }
+}

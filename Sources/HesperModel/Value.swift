@@ -1,0 +1,62 @@
+/// What a register can hold: a JSON scalar, or a date.
+///
+/// Equal means the same to the byte: Swift's own `==` holds "é" in one scalar and in two for the same text, a text that
+/// was sent must come back as it was.
+public enum Value: Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case date(Timestamp)
+
+    public var json: JSON {
+        switch self {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .integer(let value): .integer(value)
+        case .number(let value): .number(value)
+        case .string(let value): .string(value)
+        case .date(let value): .string(value.description)
+        }
+    }
+
+    /// Nil for arrays and objects.
+    public init?(scalar json: JSON) {
+        switch json {
+        case .null: self = .null
+        case .bool(let value): self = .bool(value)
+        case .integer(let value): self = .integer(value)
+        case .number(let value): self = .number(value)
+        case .string(let value): self = .string(value)
+        case .array, .object: return nil
+        }
+    }
+}
+
+extension Value: Equatable {
+    public static func == (left: Value, right: Value) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.string(let left), .string(let right)): left.isIdentical(to: right)
+        case (.date(let left), .date(let right)): left == right
+        default: false
+        }
+    }
+}
+
+extension String {
+    /// Whether both are the same bytes of UTF-8.
+    func isIdentical(to other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+}
+
+extension JSONWriter {
+    mutating func member(_ name: String, _ value: Value) {
+        if case .date(let date) = value { member(name, date) } else { member(name, value.json) }
+    }
+}

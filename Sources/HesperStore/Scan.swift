@@ -1,0 +1,62 @@
+import HesperModel
+
+/// A stretch of a scope's order of changes, to be read one way.
+public struct Scan: Sendable, Equatable {
+    /// Which rows of it are wanted.
+    public enum Rows: Sendable, Equatable {
+        /// Live tags alone: what a first sync begins with.
+        case tagsOnly
+        /// Live objects but tags, and DeletedObjects: what a first sync goes on with.
+        case withoutTags
+        /// All.
+        case all
+    }
+
+    public var selection: Selection
+    public var rows: Rows
+    /// Sequence numbers, all of which are included.
+    public var sequences: ClosedRange<Int64>
+    public var newestFirst: Bool
+
+    public init(_ selection: Selection, rows: Rows, sequences: ClosedRange<Int64>, newestFirst: Bool) {
+        self.selection = selection
+        self.rows = rows
+        self.sequences = sequences
+        self.newestFirst = newestFirst
+    }
+}
+
+/// One row of a scan. Its bytes are the store's and good only until the next row.
+public struct ScanRow {
+    public enum Kind: Equatable {
+        case object(Section)
+        case deletedObject
+    }
+
+    public let kind: Kind
+    public let sequence: Int64
+    /// The 16 bytes of its ID, read only where echoes are left out.
+    public let id: () -> UniqueID?
+    /// Its JSON, as it is sent.
+    public let body: UnsafeRawBufferPointer
+
+    public init(kind: Kind, sequence: Int64, id: @escaping () -> UniqueID?, body: UnsafeRawBufferPointer) {
+        self.kind = kind
+        self.sequence = sequence
+        self.id = id
+        self.body = body
+    }
+}
+
+/// How much a scan has yet to give.
+public struct Amount: Sendable, Equatable {
+    public var objects: Int
+    public var bytes: Int
+
+    public static let none = Amount(objects: 0, bytes: 0)
+
+    public init(objects: Int, bytes: Int) {
+        self.objects = objects
+        self.bytes = bytes
+    }
+}

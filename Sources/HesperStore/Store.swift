@@ -1,0 +1,151 @@
+import HesperModel
+
+/// Where everything is kept. A snapshot reads, a transaction writes; nothing here knows of HTTP or of merging.
+public protocol Store: Sendable {
+    /// Reads one consistent moment. Never waits for a writer, never holds one up.
+    func read<T: Sendable>(_ body: @escaping @Sendable (any Snapshot) throws -> T) async throws -> T
+    /// Writes, one transaction at a time; what it wrote is durable when this returns. An error undoes all of it.
+    func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
+    /// Who holds this token and how far their scope is, without leaving the thread: every request begins with it.
+    func session(of token: TokenHash) throws -> Session?
+    /// The same for all servers on this store.
+    var installation: Installation { get }
+}
+
+/// One consistent moment of the store.
+public protocol Snapshot {
+    // MARK: Accounts and devices
+    func account(_ id: UniqueID) throws -> Account?
+    /// - Parameter key: ``Account/key(of:)`` of an e-mail address.
+    func account(emailKey key: String) throws -> Account?
+    /// All accounts, by e-mail.
+    func accounts() throws -> [Account]
+    func usage(of scope: ScopeID) throws -> Usage
+    /// An account's devices, the last signed in first.
+    /// - Parameter cursor: the last device of the page before.
+    func devices(of account: UniqueID, after cursor: NodeID?, limit: Int) throws -> [Device]
+
+    // MARK: A scope
+    func head(of scope: ScopeID) throws -> ScopeHead?
+    func state(of id: UniqueID, in scope: ScopeID) throws -> ObjectState?
+    /// Gives the rows of a scan one by one until it has no more, or `body` answers false.
+    func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws
+    /// What a scan would give in all.
+    func amount(_ scan: Scan, in scope: ScopeID) throws -> Amount
+    /// One object's parcels, the last to arrive first.
+    /// - Parameter sequence: only those before this number.
+    func history(of object: UniqueID, in scope: ScopeID, before sequence: Int64?, limit: Int) throws -> [StoredParcel]
+    /// The tag that has taken this ID's notes, as DeletedObjects tell.
+    func mergedInto(_ id: UniqueID, in scope: ScopeID) throws -> UniqueID?
+    /// Every ID whose DeletedObject says that it was merged into this one, directly.
+    func mergedFrom(_ id: UniqueID, in scope: ScopeID) throws -> [UniqueID]
+    /// DeletedObjects of notes deleted since `date`, the last first.
+    /// - Parameter sequence: only those before this number.
+    func deletedNotes(
+        in scope: ScopeID, since date: Timestamp, before sequence: Int64?, limit: Int
+    ) throws -> [(deleted: DeletedObject, sequence: Int64)]
+    /// The digests of the scope's objects and DeletedObjects whose ID begins so, by ID.
+    /// - Parameter prefix: hex digits, without hyphens, at most 32.
+    func digests(
+        in scope: ScopeID, prefix: String, _ body: (UniqueID, ObjectType, Digest) throws -> Void
+    ) throws
+    /// Live notes that the query finds in the index as far as it is filled.
+    func search(_ search: Search, in scope: ScopeID) throws -> [Note]
+    /// The sequence up to which the index of terms is filled.
+    func indexedSequence(of scope: ScopeID) throws -> Int64
+    /// Anything wrong in what is kept, in sentences for an operator.
+    func inconsistencies(in scope: ScopeID, _ body: (String) -> Void) throws
+}
+
+/// A snapshot that may be changed.
+public protocol Transaction: Snapshot {
+    /// Does `body`, undoing what it wrote, and only that, if it throws.
+    func savepoint<T>(_ body: () throws -> T) throws -> T
+
+    // MARK: Accounts and devices
+    /// Makes an account and its scope.
+    /// - Returns: nil if the e-mail address is taken.
+    func insertAccount(
+        _ id: UniqueID, email: String, passwordHash: String, creationDate: Timestamp
+    ) throws -> Account?
+    func setPasswordHash(_ hash: String, of account: UniqueID) throws
+    /// Erases an account with its devices and its scope.
+    func deleteAccount(_ id: UniqueID) throws
+    func insert(_ device: Device, token: TokenHash) throws
+    /// - Returns: whether there was one.
+    func deleteDevice(_ node: NodeID, of account: UniqueID) throws -> Bool
+    /// Ends every device of an account but one.
+    func deleteDevices(of account: UniqueID, except node: NodeID?) throws
+    func recordUse(
+        of node: NodeID, at date: Timestamp, appVersion: String?, userAgent: String?, readSequence: Int64?
+    ) throws
+
+    // MARK: A scope
+    /// Locks the scope against other writers until the transaction ends.
+    func lock(_ scope: ScopeID) throws -> LockedScope?
+    /// What a merge may ask about the scope.
+    func bag(of scope: ScopeID) -> any Bag
+    /// Keeps what a merge came to, and gives every object that it changed the next number.
+    /// - Returns: where the scope stands now, and the number of each object.
+    func append(_ outcome: MergeOutcome, to scope: LockedScope, by device: NodeID?, at date: Timestamp) throws
+        -> (head: ScopeHead, sequences: [UniqueID: Int64])
+    /// Brings the index of terms forward by at most this many objects; whether it is now up to the scope's sequence.
+    func indexTerms(of scope: ScopeID, limit: Int) throws -> Bool
+    /// Scopes whose index of terms is behind.
+    func scopesToIndex(limit: Int) throws -> [ScopeID]
+}
+
+/// A scope while its row is locked.
+public struct LockedScope: Sendable, Equatable {
+    public let head: ScopeHead
+    /// The greatest clock in the bag, by whomever.
+    public let greatestClock: Clock?
+    /// The last clock that a server ticked here.
+    public let serverClock: Clock?
+
+    public init(head: ScopeHead, greatestClock: Clock?, serverClock: Clock?) {
+        self.head = head
+        self.greatestClock = greatestClock
+        self.serverClock = serverClock
+    }
+}
+
+/// A row of the bag, with who pushed it and when.
+public struct StoredParcel: Sendable, Equatable {
+    public let parcel: Parcel
+    public let pushedBy: NodeID?
+    public let pushedAt: Timestamp
+    public let sequence: Int64
+
+    public init(parcel: Parcel, pushedBy: NodeID?, pushedAt: Timestamp, sequence: Int64) {
+        self.parcel = parcel
+        self.pushedBy = pushedBy
+        self.pushedAt = pushedAt
+        self.sequence = sequence
+    }
+}
+
+/// What somebody looks for among the notes.
+public struct Search: Sendable, Equatable {
+    public enum Order: String, Sendable { case newest, relevance }
+
+    public var query: SearchQuery
+    /// Only notes that hold one of these tags (a tag and all that were merged into it).
+    public var tags: [UniqueID]?
+    public var archived: Bool?
+    public var order: Order
+    /// How many to pass over.
+    public var offset: Int
+    public var limit: Int
+
+    public init(
+        query: SearchQuery, tags: [UniqueID]?, archived: Bool?, order: Order, offset: Int, limit: Int
+    ) {
+        self.query = query
+        self.tags = tags
+        self.archived = archived
+        self.order = order
+        self.offset = offset
+        self.limit = limit
+    }
+}
