@@ -1,0 +1,27 @@
+# Each command does its own set-up: see Tools/set-up.sh.
+.DEFAULT_GOAL := help
+.PHONY: help run test format lint bench demo clean
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## install what is missing, build, and serve on http://127.0.0.1:8080 with data in ./data (PORT=, DATA=)
+	@Tools/run.sh
+
+test: ## install what is missing and run every test; ends with `tests: N passed, N failed`
+	@Tools/test.sh
+
+format: ## lay the Swift code out
+	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
+
+lint: ## check the layout of the Swift code
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+
+bench: ## measure against limits and peers, interleaved; writes Benchmarks/RESULTS.md (about an hour; ONLY=first-sync)
+	@Benchmarks/bench.sh $(ONLY)
+
+demo: ## import Debian's fortunes, edit on two devices offline, sync, and show what came of it
+	@Tools/demo.sh
+
+clean: ## remove everything built; keeps ./data
+	rm -rf .build .build-bench

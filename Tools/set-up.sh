@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Installs what a part of the work needs and lacks: `Tools/set-up.sh run|test|bench|demo`.
+# Says what it installs; when nothing is missing it needs no root, no network and well under a second.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# SQLite is linked from Debian; the C and C++ headers are what the Swift toolchain and BoringSSL compile against;
+# Foundation reads time zones from tzdata.
+build=(libsqlite3-dev zlib1g-dev libc6-dev libstdc++-12-dev tzdata)
+python=(python3 python3-venv)
+venv=.build/venv
+
+case "${1:-}" in
+run)
+    packages=("${build[@]}") requirements=() ;;
+test)
+    # Java runs openapi-generator; curl and jq run the README's session; sqlite3 looks at the views.
+    packages=("${build[@]}" "${python[@]}" sqlite3 curl jq openjdk-17-jre-headless)
+    requirements=(Tests/BlackBox/requirements.txt Tests/BlackBox/contract/requirements.txt) ;;
+bench)
+    packages=("${build[@]}" "${python[@]}" gcc wrk nginx-light linux-perf)
+    requirements=(Tests/BlackBox/requirements.txt Benchmarks/requirements.txt) ;;
+demo)
+    packages=("${build[@]}" "${python[@]}" fortunes fortunes-min fortunes-bg fortunes-br fortunes-cs fortunes-de
+        fortunes-eo fortunes-es fortunes-ga fortunes-it fortunes-pl fortunes-ru fortunes-zh)
+    requirements=(Tests/BlackBox/requirements.txt) ;;
+*)
+    echo "usage: Tools/set-up.sh run|test|bench|demo" >&2
+    exit 2 ;;
+esac
+
+say() { echo "set-up: $*"; }
+
+if ! command -v swift >/dev/null; then
+    say "there is no Swift toolchain on the PATH: install Swift 6.2 or later from https://swift.org/install" >&2
+    exit 1
+fi
+
+install_packages() {
+    local missing=() package
+    for package in "${packages[@]}"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return
+    if ! command -v apt-get >/dev/null; then
+        say "missing, and there is no apt-get to install them with: ${missing[*]}" >&2
+        exit 1
+    fi
+    local root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! command -v sudo >/dev/null; then
+            say "missing: ${missing[*]}. Run as root: apt-get install ${missing[*]}" >&2
+            exit 1
+        fi
+        root=(sudo)
+    fi
+    say "installing with apt-get: ${missing[*]}"
+    # A mirror that changes under an installation makes it fail half-way; a second look at the lists mends that.
+    local attempt
+    for attempt in 1 2; do
+        if "${root[@]}" apt-get update -qq &&
+            "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+                >/dev/null </dev/null; then
+            return
+        fi
+        say "apt-get failed (attempt $attempt of 2)" >&2
+    done
+    exit 1
+}
+
+install_requirements() {
+    local files=() file stamp
+    for file in "${requirements[@]}"; do
+        [ -f "$file" ] && files+=("$file")
+    done
+    [ ${#files[@]} -eq 0 ] && return
+    if [ ! -x "$venv/bin/python" ]; then
+        say "making a Python environment in $venv"
+        mkdir -p .build
+        # Debian's own interpreter: another on the PATH may lack venv, or go away.
+        /usr/bin/python3 -m venv "$venv"
+    fi
+    for file in "${files[@]}"; do
+        stamp="$venv/.installed-$(sha256sum "$file" | cut -c1-16)"
+        [ -f "$stamp" ] && continue
+        say "installing with pip into $venv: $(grep -v '^ *#' "$file" | grep . | tr '\n' ' ')"
+        "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$file" ||
+            "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$file"
+        touch "$stamp"
+    done
+}
+
+install_packages
+install_requirements

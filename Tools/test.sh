@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Every check there is, from a clean clone: `make test` and CI call this. It goes on after a part that failed, so that
+# one run tells everything, and ends with one line, `tests: N passed, N failed`, and the exit status that goes with it.
+# A part that is no test (set-up, layout, a build) counts as one failed test when it fails, and not at all otherwise.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+results=.build/results
+rm -rf "$results"
+mkdir -p "$results"
+failed_parts=()
+
+# part NAME MINUTES COMMAND…: runs the command, bounded, and says how long it took.
+part() {
+    local name=$1 minutes=$2 begin=$SECONDS status
+    shift 2
+    echo "==> $name: $*"
+    timeout --kill-after=30 "${minutes}m" "$@"
+    status=$?
+    [ $status -eq 124 ] && echo "==> $name: stopped after $minutes minutes"
+    echo "==> $name: exit $status after $((SECONDS - begin)) s"
+    return $status
+}
+must() { part "$@" || { failed_parts+=("$1"); return 1; }; }
+
+python=.build/venv/bin/python
+must "set-up" 20 Tools/set-up.sh test
+must "layout" 5 swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+# Warnings are errors in our own targets only: SwiftPM keeps the flag away from packages of others.
+if must "debug build" 30 swift build --build-tests -Xswiftc -warnings-as-errors; then
+    part "swift test" 20 swift test --skip-build -Xswiftc -warnings-as-errors --xunit-output "$results/swift.xml"
+    swift_status=$?
+else
+    swift_status=0
+fi
+if must "release build" 30 swift build -c release --product hesper; then
+    part "black box" 25 "$python" -m pytest Tests/BlackBox -ra --junitxml="$results/pytest.xml"
+    pytest_status=$?
+else
+    pytest_status=0
+fi
+
+exec /usr/bin/python3 Tools/count-tests.py "$results" "$swift_status" "$pytest_status" "${failed_parts[@]}"
