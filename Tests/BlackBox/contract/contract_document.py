@@ -1,0 +1,128 @@
+"""The contract, read strictly, and ways to walk it."""
+
+import re
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[3]
+PATH = ROOT / "openapi.yaml"
+METHODS = ("get", "put", "post", "delete", "patch", "head", "options", "trace")
+CLOCK = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z-[0-9a-f]{4}-[0-9a-f]{16}$")
+
+
+class StrictLoader(yaml.SafeLoader):
+    """YAML as JSON has it: no key twice, no dates, no anchors that a reader would have to follow."""
+
+    def construct_mapping(self, node, deep=False):
+        seen = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                raise ValueError(f"{key.value!r} is there twice, line {key.start_mark.line + 1}")
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+    def compose_node(self, parent, index):
+        if self.check_event(yaml.events.AliasEvent):
+            raise ValueError(f"an alias, line {self.peek_event().start_mark.line + 1}")
+        return super().compose_node(parent, index)
+
+
+def _no_dates(loader, node):
+    raise ValueError(f"{node.value} is read as a date: quote it, line {node.start_mark.line + 1}")
+
+
+StrictLoader.add_constructor("tag:yaml.org,2002:timestamp", _no_dates)
+
+
+def load():
+    return yaml.load(PATH.read_text(encoding="utf-8"), StrictLoader)
+
+
+def resolve(document, node):
+    """What a node says, its `$ref` followed."""
+    while isinstance(node, dict) and "$ref" in node:
+        target = document
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            target = target[part.replace("~1", "/").replace("~0", "~")]
+        node = target
+    return node
+
+
+def operations(document):
+    """(path, method, operation, parameters), those of the path included."""
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                operation = item[method]
+                parameters = item.get("parameters", []) + operation.get("parameters", [])
+                yield path, method, operation, [resolve(document, each) for each in parameters]
+
+
+def operations_by_id(document):
+    return {operation["operationId"]: (path, method, operation) for path, method, operation, _ in operations(document)}
+
+
+def nodes(node, pointer=""):
+    """Every mapping in the document with its pointer, except what examples hold."""
+    if isinstance(node, dict):
+        yield pointer, node
+        for key, value in node.items():
+            if key not in ("example", "examples") or pointer.endswith("/properties"):
+                yield from nodes(value, f"{pointer}/{key}")
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from nodes(value, f"{pointer}/{index}")
+
+
+def schemas(document):
+    """Every schema in the document, inner ones too, with its pointer."""
+    for pointer, node in nodes(document):
+        if "schema" in node and not pointer.endswith("/properties"):
+            yield from _inner(node["schema"], f"{pointer}/schema")
+    for name, schema in document["components"]["schemas"].items():
+        yield from _inner(schema, f"/components/schemas/{name}")
+
+
+def _inner(schema, pointer):
+    yield pointer, schema
+    for name, inner in schema.get("properties", {}).items():
+        yield from _inner(inner, f"{pointer}/properties/{name}")
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            yield from _inner(schema[key], f"{pointer}/{key}")
+
+
+def reached(document, schema):
+    """The names of the component schemas that a schema uses, itself included."""
+    found, waiting = set(), [schema]
+    while waiting:
+        for _, inner in _inner(waiting.pop(), ""):
+            name = inner.get("$ref", "").rpartition("/")[2]
+            if name and name not in found:
+                found.add(name)
+                waiting.append(document["components"]["schemas"][name])
+    return found
+
+
+def bodies(document):
+    """(where, media type, its entry, whether it is a request's) for every body, shared answers once."""
+    for path, method, operation, _ in operations(document):
+        where = f"{method.upper()} {path}"
+        for media, entry in operation.get("requestBody", {}).get("content", {}).items():
+            yield f"{where} request", media, entry, True
+        for status, answer in operation["responses"].items():
+            if "$ref" not in answer:
+                for media, entry in answer.get("content", {}).items():
+                    yield f"{where} {status}", media, entry, False
+    for name, answer in document["components"]["responses"].items():
+        for media, entry in answer.get("content", {}).items():
+            yield name, media, entry, False
+
+
+def examples(entry):
+    """The examples of a body."""
+    if "example" in entry:
+        yield entry["example"]
+    for each in entry.get("examples", {}).values():
+        yield each["value"]

@@ -1,0 +1,272 @@
+"""openapi.yaml is valid, complete, and written so that generators lose nothing (protocol.md, Written for generators)."""
+
+import re
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+import contract_document as document_
+
+ROUTES = """
+GET /v1/server getServer
+POST /v1/accounts signUp
+GET /v1/account getAccount
+PATCH /v1/account updateAccount
+DELETE /v1/account deleteAccount
+GET /v1/devices listDevices
+POST /v1/devices signIn
+DELETE /v1/devices/{uniqueID} signOut
+POST /v1/sync sync
+GET /v1/changes listChanges
+GET /v1/digests getDigests
+GET /v1/notes listNotes
+POST /v1/notes createNote
+GET /v1/notes/{uniqueID} getNote
+PUT /v1/notes/{uniqueID} putNote
+PATCH /v1/notes/{uniqueID} patchNote
+DELETE /v1/notes/{uniqueID} deleteNote
+GET /v1/notes/{uniqueID}/edits listEdits
+GET /v1/tags listTags
+POST /v1/tags createTag
+GET /v1/tags/{uniqueID} getTag
+PUT /v1/tags/{uniqueID} putTag
+PATCH /v1/tags/{uniqueID} patchTag
+DELETE /v1/tags/{uniqueID} deleteTag
+GET /v1/objects listObjects
+POST /v1/objects createObject
+GET /v1/objects/{uniqueID} getObject
+PUT /v1/objects/{uniqueID} putObject
+PATCH /v1/objects/{uniqueID} patchObject
+DELETE /v1/objects/{uniqueID} deleteObject
+GET /v1/deleted-objects listDeletedObjects
+POST /v1/deleted-objects uploadDeletedObjects
+GET /v1/recently-deleted listRecentlyDeleted
+GET /v1/search search
+GET /healthz getHealth
+GET /readyz getReadiness
+GET /openapi.yaml getContract
+GET /docs getDocs
+GET /problems/{slug} getProblemPage
+"""
+OPEN = {
+    "getServer", "signUp", "signIn", "getHealth", "getReadiness", "getContract", "getDocs", "getProblemPage",
+}  # fmt: skip
+
+# All that OpenAPI 3.0 has too and that openapi-python-client and openapi-generator carry over without loss. What is
+# not here is refused, so that a keyword of 3.1 alone (const, examples, $defs, a type array…) cannot slip in.
+SCHEMA_KEYWORDS = {
+    "$ref", "type", "format", "description", "properties", "required", "additionalProperties", "items", "pattern",
+    "minLength", "maxLength", "minimum", "maximum", "default", "enum", "example",
+}  # fmt: skip
+TYPES = {"string", "integer", "number", "boolean", "array", "object"}
+# Maps whose keys are not ours: the same in both directions, so neither open nor closed.
+MAPS = {"Attributes", "ClockMap"}
+
+
+def used(document, request):
+    """The component schemas that request bodies use, or those that answers use."""
+    names = set()
+    for _, _, entry, is_request in document_.bodies(document):
+        if is_request is request:
+            names |= document_.reached(document, entry["schema"])
+    return names
+
+
+def test_it_is_valid_openapi(contract):
+    assert contract["openapi"].startswith("3.1.")
+    assert [str(error) for error in OpenAPIV31SpecValidator(contract).iter_errors()] == []
+
+
+def test_routes_and_operation_ids_are_those_promised(contract):
+    found = {
+        (method.upper(), path, operation["operationId"])
+        for path, method, operation, _ in document_.operations(contract)
+    }
+    assert found == {tuple(line.split()) for line in ROUTES.strip().splitlines()}
+
+
+def test_every_operation_is_described(contract):
+    declared = {tag["name"] for tag in contract["tags"]}
+    for path, method, operation, _ in document_.operations(contract):
+        where = f"{method.upper()} {path}"
+        assert re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", operation["operationId"]), where
+        assert operation.get("summary") and operation.get("description"), where
+        assert len(operation["tags"]) == 1 and set(operation["tags"]) <= declared, where
+    used_tags = {tag for _, _, operation, _ in document_.operations(contract) for tag in operation["tags"]}
+    assert used_tags == declared
+
+
+def test_operation_ids_are_unique(contract):
+    ids = [operation["operationId"] for _, _, operation, _ in document_.operations(contract)]
+    assert len(ids) == len(set(ids))
+
+
+def test_everything_has_a_description(contract):
+    missing = [
+        pointer
+        for pointer, schema in document_.schemas(contract)
+        if not pointer.endswith("/schema") and not document_.resolve(contract, schema).get("description")
+    ]
+    for pointer, node in document_.nodes(contract):
+        described = re.search(r"/(requestBody|parameters/[^/]+|(components/)?(headers|responses)/[^/]+)$", pointer)
+        if described and not document_.resolve(contract, node).get("description"):
+            missing.append(pointer)
+    assert missing == []
+
+
+def test_only_what_3_0_had_and_generators_carry(contract):
+    for pointer, schema in document_.schemas(contract):
+        assert set(schema) <= SCHEMA_KEYWORDS, pointer
+        if "$ref" not in schema and "type" in schema:
+            assert isinstance(schema["type"], str) and schema["type"] in TYPES, pointer
+        if schema.get("type") == "array":
+            assert "items" in schema, pointer
+        if schema.get("type") == "object":
+            assert "properties" in schema or "additionalProperties" in schema, f"{pointer} becomes an empty struct"
+        assert set(schema.get("required", [])) <= set(schema.get("properties", {})), pointer
+    for field in ("webhooks", "jsonSchemaDialect"):
+        assert field not in contract
+    assert "summary" not in contract["info"] and "identifier" not in contract["info"]["license"]
+    assert "pathItems" not in contract["components"]
+
+
+def test_nothing_stands_beside_a_reference(contract):
+    for pointer, node in document_.nodes(contract):
+        if "$ref" in node and not pointer.endswith("/properties"):
+            assert set(node) == {"$ref"}, pointer
+            document_.resolve(contract, node)
+
+
+def test_no_untyped_value_but_that_of_an_edit(contract):
+    untyped = [
+        pointer for pointer, schema in document_.schemas(contract) if "$ref" not in schema and "type" not in schema
+    ]
+    assert untyped == ["/components/schemas/Edit/properties/value"]
+
+
+def test_no_enum_in_what_may_grow(contract):
+    # A generated closed enum throws on the first value it does not know. `sort` is only ever sent.
+    enums = [pointer for pointer, schema in document_.schemas(contract) if "enum" in schema]
+    assert enums == ["/paths//v1/search/get/parameters/3/schema"]
+    for name, field in (
+        ("PushResult", "status"), ("PushResult", "objectType"), ("FieldResult", "outcome"), ("Problem", "slug"),
+    ):  # fmt: skip
+        schema = contract["components"]["schemas"][name]["properties"][field]
+        assert schema["type"] == "string" and "Known today are" in schema["description"]
+
+
+def test_attributes_are_open(contract):
+    for name, schema in contract["components"]["schemas"].items():
+        attributes = schema.get("properties", {}).get("attributes")
+        if attributes and name not in ("Limits",) and "Clocks" not in name:
+            assert attributes == {"$ref": "#/components/schemas/Attributes"}, name
+    assert contract["components"]["schemas"]["Attributes"]["additionalProperties"] is True
+
+
+def test_request_schemas_are_closed_and_answer_schemas_open(contract):
+    requests, answers = used(contract, request=True), used(contract, request=False)
+    assert requests & answers == MAPS
+    for name in requests - MAPS:
+        assert contract["components"]["schemas"][name].get("additionalProperties") is False, name
+    for name in answers - MAPS:
+        assert "additionalProperties" not in contract["components"]["schemas"][name], name
+    for pointer, schema in document_.schemas(contract):
+        if schema.get("type") == "object":
+            where = pointer.removeprefix("/components/schemas/")
+            assert "/" not in where or "additionalProperties" in schema, f"{pointer} has no name of its own"
+
+
+def test_one_media_type_a_body(contract):
+    for _, _, operation, _ in document_.operations(contract):
+        for each in [operation.get("requestBody", {"content": {"": ""}}), *operation["responses"].values()]:
+            assert len(document_.resolve(contract, each).get("content", {"": ""})) == 1
+    for where, media, _, is_request in document_.bodies(contract):
+        allowed = {"application/json"} if is_request else {
+            "application/json", "application/problem+json", "application/yaml", "text/html",
+        }  # fmt: skip
+        assert media in allowed, where
+
+
+def test_nothing_is_left_unused(contract):
+    references = {node["$ref"] for _, node in document_.nodes(contract) if "$ref" in node}
+    declared = {
+        f"#/components/{kind}/{name}"
+        for kind, entries in contract["components"].items()
+        if kind != "securitySchemes"
+        for name in entries
+    }
+    # No operation answers 405: it is what all other methods of a path answer.
+    assert declared - references == {"#/components/responses/MethodNotAllowed"}
+
+
+def test_sign_in_is_asked_for_except_where_it_cannot_be(contract):
+    assert contract["security"] == [{"bearer": []}]
+    for _, _, operation, _ in document_.operations(contract):
+        if operation["operationId"] in OPEN:
+            assert operation["security"] == []
+        else:
+            assert "security" not in operation
+
+
+def test_errors_are_listed(contract):
+    for path, method, operation, parameters in document_.operations(contract):
+        expected = {"400", "414", "431", "500"}
+        if operation["operationId"] not in OPEN or operation["operationId"] == "signIn":
+            expected |= {"401"}
+        if path.startswith("/v1/"):
+            expected |= {"503"}
+        if "requestBody" in operation:
+            expected |= {"408", "413", "415", "422"}
+        for parameter in parameters:
+            if parameter["in"] == "path":
+                expected |= {"404"}
+            if parameter["in"] == "query":
+                expected |= {"422"}
+            if parameter["name"] == "since":
+                expected |= {"410"}
+            if parameter["name"] == "If-Match":
+                expected |= {"412"}
+        assert expected <= set(operation["responses"]), f"{method.upper()} {path}"
+        assert "default" not in operation["responses"], "an answer that is not documented must fail a test"
+
+
+def test_every_answer_has_a_request_id(contract):
+    for path, method, operation, _ in document_.operations(contract):
+        for status, answer in operation["responses"].items():
+            headers = document_.resolve(contract, answer)["headers"]
+            assert document_.resolve(contract, headers["X-Request-ID"])["required"], f"{method} {path} {status}"
+
+
+@pytest.mark.parametrize(
+    "status, header",
+    [("304", "ETag"), ("401", "WWW-Authenticate"), ("429", "Retry-After"), ("503", "Retry-After")],
+)
+def test_headers_that_belong_to_a_status(contract, status, header):
+    for path, method, operation, _ in document_.operations(contract):
+        if status in operation["responses"]:
+            assert header in document_.resolve(contract, operation["responses"][status])["headers"], f"{method} {path}"
+
+
+def test_errors_are_problems_of_their_status(contract):
+    slugs = contract["components"]["schemas"]["Problem"]["properties"]["slug"]["description"]
+    for path, method, operation, _ in document_.operations(contract):
+        for status, answer in operation["responses"].items():
+            if int(status) >= 400:
+                answer = document_.resolve(contract, answer)
+                entry = answer["content"]["application/problem+json"]
+                assert entry["schema"] == {"$ref": "#/components/schemas/Problem"}
+                for problem in document_.examples(entry):
+                    assert problem["status"] == int(status), f"{method} {path} {status}"
+    for name, answer in contract["components"]["responses"].items():
+        for entry in answer.get("content", {}).values():
+            for problem in document_.examples(entry):
+                assert problem["type"] == f"/problems/{problem['slug']}", name
+                assert f"`{problem['slug']}`" in slugs and f"`{problem['slug']}`" in answer["description"], name
+
+
+def test_the_strict_reader_is_strict(tmp_path, monkeypatch):
+    for text in ("a: 1\na: 2\n", "a: 2026-11-21\n", "a: &x 1\nb: *x\n"):
+        (tmp_path / "openapi.yaml").write_text(text)
+        monkeypatch.setattr(document_, "PATH", tmp_path / "openapi.yaml")
+        with pytest.raises(ValueError):
+            document_.load()
