@@ -28,7 +28,19 @@ public enum Attribute: Hashable, Sendable {
         case .tag(let id): "tags.\(id)"
         case .attachment(let id): "attachments.\(id)"
         case .custom(let name): "attributes.\(name)"
-        default: plainName
+        case .creationDate: "creationDate"
+        case .text: "text"
+        case .archived: "archived"
+        case .sortDate: "sortDate"
+        case .name: "name"
+        case .mimeType: "mimeType"
+        case .width: "width"
+        case .height: "height"
+        case .filename: "filename"
+        case .byteCount: "byteCount"
+        case .sha256: "sha256"
+        case .preview: "preview"
+        case .objectType: "objectType"
         }
     }
 
@@ -40,18 +52,15 @@ public enum Attribute: Hashable, Sendable {
         }
     }
 
-    private static let plainNames: [(Attribute, String)] = [
-        (.creationDate, "creationDate"), (.text, "text"), (.archived, "archived"), (.sortDate, "sortDate"),
-        (.name, "name"), (.mimeType, "mimeType"), (.width, "width"), (.height, "height"), (.filename, "filename"),
-        (.byteCount, "byteCount"), (.sha256, "sha256"), (.preview, "preview"), (.objectType, "objectType"),
+    private static let plain: [Attribute] = [
+        .creationDate, .text, .archived, .sortDate, .name, .mimeType, .width, .height, .filename, .byteCount, .sha256,
+        .preview, .objectType,
     ]
-
-    private var plainName: String { Attribute.plainNames.first { $0.0 == self }?.1 ?? "" }
 
     /// Reads what ``description`` writes.
     public init?(_ description: String) {
-        if let known = Attribute.plainNames.first(where: { $0.1 == description }) {
-            self = known.0
+        if let plain = Attribute.plain.first(where: { $0.description == description }) {
+            self = plain
         } else if let id = description.suffix(after: "tags.").flatMap(UniqueID.init) {
             self = .tag(id)
         } else if let id = description.suffix(after: "attachments.").flatMap(UniqueID.init) {

@@ -1,0 +1,187 @@
+/// Reads one element of a push field by field: what is wrong is refused by itself, the rest stands (protocol.md, Sync).
+struct ElementReader {
+    let object: JSONObject
+    let pointer: String
+    private(set) var edits: [Edit] = []
+    private(set) var refused: [String: Problem] = [:]
+    private let clocks: JSONObject
+    /// Names of fields and of clocks that were asked for: all others are unknown.
+    private var read: Set<String> = ["uniqueID", "clocks"]
+
+    init(_ object: JSONObject, at pointer: String) {
+        self.object = object
+        self.pointer = pointer
+        switch object["clocks"] {
+        case .object(let clocks)?: self.clocks = clocks
+        case nil: clocks = JSONObject()
+        case let other?:
+            clocks = JSONObject()
+            refuse("clocks", .invalidField, "clocks is an object, not \(other.kind)")
+        }
+    }
+
+    mutating func refuse(
+        _ field: String, _ slug: Problem.Slug, _ what: String, at place: String? = nil, limit: Int? = nil
+    ) {
+        let context: [String: JSON] = limit.map { ["limit": .integer(Int64($0))] } ?? [:]
+        refused[field] = Problem(slug, what + ".", at: pointer + (place ?? "/\(JSONPointer.escape(field))"), context: context)
+    }
+
+    /// Takes the value of a field, if it is there and `convert` can make something of it.
+    mutating func value(_ field: String, _ convert: (JSON) -> Result<Value, FieldError>) -> Value? {
+        read.insert(field)
+        guard let json = object[field] else { return nil }
+        switch convert(json) {
+        case .success(let value): return value
+        case .failure(let error):
+            refuse(field, .invalidField, "\(field) \(error.what)", limit: error.limit)
+            return nil
+        }
+    }
+
+    /// A field that is set once.
+    mutating func immutable(_ attribute: Attribute, _ convert: (JSON) -> Result<Value, FieldError>) {
+        guard let value = value(attribute.description, convert) else { return }
+        edits.append(Edit(attribute, value, at: nil))
+    }
+
+    /// A field with a clock of its own.
+    mutating func register(_ attribute: Attribute, _ convert: (JSON) -> Result<Value, FieldError>) {
+        let field = attribute.description
+        guard let value = value(field, convert) else {
+            if object[field] == nil, clocks[field] != nil {
+                refuse(field, .invalidField, "clocks has \(field), but \(field) itself is missing")
+            }
+            return
+        }
+        guard let clock = clock(clocks[field], of: field, at: "/clocks/\(field)") else { return }
+        edits.append(Edit(attribute, value, at: clock))
+    }
+
+    private mutating func clock(_ json: JSON?, of field: String, at place: String) -> Clock? {
+        switch json {
+        case nil: refuse(field, .clockMissing, "\(field) has no clock", at: place)
+        case .string(let text)?:
+            if let clock = Clock(text) { return clock }
+            refuse(field, .invalidField, "a clock looks like 2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65", at: place)
+        case let other?: refuse(field, .invalidField, "a clock is a string, not \(other.kind)", at: place)
+        }
+        return nil
+    }
+
+    private mutating func clockMap(_ field: String) -> [(String, JSON)] {
+        switch clocks[field] {
+        case nil: return []
+        case .object(let map)?: return map.members.map { ($0.name, $0.value) }
+        case let other?:
+            refuse(field, .invalidField, "clocks.\(field) is an object, not \(other.kind)", at: "/clocks/\(field)")
+            return []
+        }
+    }
+
+    /// `tags` or `attachments`: every member with a clock in the push is in if the list names it, else out.
+    mutating func members(_ field: String, _ attribute: (UniqueID) -> Attribute) {
+        read.insert(field)
+        var named: [UniqueID: Int] = [:]
+        switch object[field] {
+        case nil: break
+        case .array(let elements)?:
+            for (index, element) in elements.enumerated() {
+                guard case .string(let text) = element, let id = UniqueID(text) else {
+                    refuse(field, .invalidField, "a member of \(field) is the ID of one", at: "/\(field)/\(index)")
+                    continue
+                }
+                named[id] = index
+            }
+        case let other?: refuse(field, .invalidField, "\(field) is an array, not \(other.kind)")
+        }
+        guard named.count <= Limits.members else {
+            refuse(field, .invalidField, "\(field) has more than \(Limits.members) members", limit: Limits.members)
+            return
+        }
+        var clocked: Set<UniqueID> = []
+        for (text, json) in clockMap(field) {
+            let place = "/clocks/\(field)/\(JSONPointer.escape(text))"
+            guard let id = UniqueID(text), clocked.insert(id).inserted else {
+                refuse("\(field).\(text)", .invalidField, "clocks.\(field) names each member's ID once", at: place)
+                continue
+            }
+            let name = attribute(id).description
+            guard let clock = clock(json, of: name, at: place) else { continue }
+            edits.append(Edit(attribute(id), .bool(named[id] != nil), at: clock))
+        }
+        for (id, index) in named where !clocked.contains(id) {
+            refuse(attribute(id).description, .clockMissing, "\(id) has no clock", at: "/\(field)/\(index)")
+        }
+    }
+
+    /// `attributes`: what apps made up.
+    mutating func customAttributes() {
+        read.insert("attributes")
+        var values: [String: Value] = [:]
+        switch object["attributes"] {
+        case nil: break
+        case .object(let map)?:
+            for member in map.members {
+                switch FieldValue.custom(named: member.name, member.value) {
+                case .success(let value): values[member.name] = value
+                case .failure(let error):
+                    refuse(
+                        "attributes.\(member.name)", .invalidField, error.what,
+                        at: "/attributes/\(JSONPointer.escape(member.name))", limit: error.limit)
+                }
+            }
+        case let other?: refuse("attributes", .invalidField, "attributes is an object, not \(other.kind)")
+        }
+        var clocked: Set<String> = []
+        for (name, json) in clockMap("attributes") {
+            clocked.insert(name)
+            let field = "attributes.\(name)"
+            let place = "/clocks/attributes/\(JSONPointer.escape(name))"
+            guard let value = values[name] else {
+                if refused[field] == nil {
+                    refuse(field, .invalidField, "clocks has attributes.\(name), but its value is missing", at: place)
+                }
+                continue
+            }
+            guard let clock = clock(json, of: field, at: place) else { continue }
+            edits.append(Edit(.custom(name), value, at: clock))
+        }
+        for name in values.keys where !clocked.contains(name) {
+            refuse(
+                "attributes.\(name)", .clockMissing, "attributes.\(name) has no clock",
+                at: "/attributes/\(JSONPointer.escape(name))")
+        }
+    }
+
+    /// A clock that stands beside a field.
+    mutating func plainClock(_ field: String) -> Clock? {
+        read.insert(field)
+        guard let json = object[field] else { return nil }
+        if case .string(let text) = json, let clock = Clock(text) { return clock }
+        refuse(field, .invalidField, "\(field) is a clock as the server sent it")
+        return nil
+    }
+
+    /// Refuses what nobody asked for. Call it last.
+    mutating func refuseUnknown() {
+        for member in object.members where !read.contains(member.name) {
+            refuse(member.name, .unknownField, "\(member.name.prefix(64)) is not known here; what an app makes up goes under attributes")
+        }
+        for member in clocks.members where !read.contains(member.name) || Attribute(member.name)?.isMutable == false {
+            refuse(
+                "clocks.\(member.name)", .unknownField, "\(member.name.prefix(64)) has no clock here",
+                at: "/clocks/\(JSONPointer.escape(member.name))")
+        }
+    }
+}
+
+/// JSON Pointers (RFC 6901).
+public enum JSONPointer {
+    /// A name as one step of a pointer.
+    public static func escape(_ name: String) -> String {
+        guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
+        return name.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
+            .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
+    }
+}

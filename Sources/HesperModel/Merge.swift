@@ -1,0 +1,153 @@
+/// Merges one push into a scope: a pure function of the push, of what the bag holds, and of the time (merge.md, One push).
+///
+/// In this order: known keys are set aside; deletions; then all registers and new objects; then, on the final state, tag
+/// names are made unique and each attachment's holder is checked. What is refused is refused field by field.
+public struct Merge {
+    /// Who pushes, when, and how far the clocks of the scope are.
+    public struct Context: Sendable {
+        /// The server's wall clock.
+        public var now: Timestamp
+        /// The node of the installation.
+        public var server: NodeID
+        /// The last clock that the server ticked in this scope.
+        public var serverClock: Clock?
+        /// The greatest clock in the scope, by whomever.
+        public var greatestClock: Clock?
+
+        public init(now: Timestamp, server: NodeID, serverClock: Clock?, greatestClock: Clock?) {
+            self.now = now
+            self.server = server
+            self.serverClock = serverClock
+            self.greatestClock = greatestClock
+        }
+    }
+
+    let bag: any Bag
+    let context: Context
+    var source: ClockSource
+    /// Objects as they were, and as they are by now, by ID.
+    var before: [UniqueID: ObjectState]
+    var states: [UniqueID: StateChange.After] = [:]
+    /// Touched objects, in the order in which they were.
+    var touched: [UniqueID] = []
+    /// What goes into the bag, by object: this push's own edits and the server's.
+    var parcels: [Parcel] = []
+    var notes: [Int: ElementNotes] = [:]
+
+    /// What is remembered of an element until its receipt is written.
+    struct ElementNotes {
+        /// Accepted edits, and whether the bag had them.
+        var edits: [(edit: Edit, isKnown: Bool)] = []
+        var refused: [String: Problem] = [:]
+        var problem: Problem?
+        /// Where its parcel stands in ``Merge/parcels``.
+        var parcel: Int?
+        var deletion: Receipt.Status?
+    }
+
+    /// - Throws: only what the bag throws.
+    public static func apply(_ push: Push, to bag: any Bag, in context: Context) throws -> MergeOutcome {
+        var merge = try Merge(push, bag, context)
+        for (index, element) in push.elements.enumerated() {
+            if case .deletion(let deletion) = element { merge.delete(deletion, index) }
+        }
+        for (index, element) in push.elements.enumerated() {
+            if case .change(let change) = element { try merge.change(change, index) }
+        }
+        try merge.makeTagNamesUnique()
+        try merge.checkHolders(push)
+        return merge.outcome(of: push)
+    }
+
+    private init(_ push: Push, _ bag: any Bag, _ context: Context) throws {
+        self.bag = bag
+        self.context = context
+        source = ClockSource(node: context.server, last: context.serverClock)
+        let ids = push.elements.compactMap { element -> UniqueID? in
+            switch element {
+            case .change(let change): change.uniqueID
+            case .deletion(let deletion): deletion.uniqueID
+            case .refused: nil
+            }
+        }
+        before = try bag.states(of: ids)
+    }
+
+    // MARK: States
+
+    /// What stands for an ID by now; nil if nobody has seen it.
+    func state(_ id: UniqueID) -> StateChange.After? {
+        if let state = states[id] { return state }
+        switch before[id] {
+        case .entity(let entity, _)?: return .entity(entity)
+        case .deleted(let deleted, _)?: return .deleted(deleted)
+        case nil: return nil
+        }
+    }
+
+    mutating func set(_ id: UniqueID, _ state: StateChange.After) {
+        if states.updateValue(state, forKey: id) == nil { touched.append(id) }
+    }
+
+    /// Makes sure that the state before is known of an object that the push itself does not name.
+    mutating func load(_ id: UniqueID) throws {
+        guard before[id] == nil, states[id] == nil else { return }
+        before.merge(try bag.states(of: [id])) { first, _ in first }
+    }
+
+    // MARK: Clocks
+
+    /// A clock of the server's, greater than those of everything that it touches.
+    mutating func tick(after clocks: Clock?...) -> Clock {
+        for case let clock? in clocks { source.observe(clock) }
+        return source.tick(at: UInt64(max(context.now.milliseconds, 0)))
+    }
+
+    /// Why a clock cannot be taken; nil if it can (merge.md, Clocks, Ahead).
+    func ahead(_ clock: Clock, field: String, pointer: String) -> Problem? {
+        let wall = UInt64(max(context.now.milliseconds, 0))
+        guard clock.milliseconds > wall + Limits.clockAhead,
+            clock.milliseconds > context.greatestClock?.milliseconds ?? 0
+        else { return nil }
+        return Problem(
+            .clockAhead,
+            "The clock of \(field) is more than 5 minutes ahead of the server's: set yours back, stamp again, and retry.",
+            at: pointer, context: ["serverClock": .string(serverNow.description)])
+    }
+
+    /// What the server's clock says now, for a device to learn its offset from.
+    private var serverNow: Clock {
+        var source = source
+        return source.tick(at: UInt64(max(context.now.milliseconds, 0)))
+    }
+
+    // MARK: Deletions
+
+    private mutating func delete(_ deletion: Deletion, _ index: Int) {
+        let now = context.now
+        let deleted = DeletedObject(
+            uniqueID: deletion.uniqueID, objectType: deletion.objectType, mergedInto: deletion.mergedInto,
+            deletionDate: min(deletion.deletionDate ?? now, now))
+        switch state(deletion.uniqueID) {
+        case .deleted(var standing)?:
+            let changed = standing.fold(deleted)
+            if changed { set(deletion.uniqueID, .deleted(standing)) }
+            let stands = standing.mergedInto == deletion.mergedInto
+            notes[index, default: ElementNotes()].deletion = !stands ? .merged : changed ? .applied : .unchanged
+        case .entity(let entity)? where !matches(entity, deletion.objectType):
+            notes[index, default: ElementNotes()].problem = wrongType(entity, at: "\(deletion.pointer)/objectType")
+        case .entity?, nil:
+            set(deletion.uniqueID, .deleted(deleted))
+            notes[index, default: ElementNotes()].deletion = .applied
+        }
+    }
+
+    private func matches(_ entity: Entity, _ type: ObjectType) -> Bool {
+        entity.objectType.map { $0 == type } ?? type.isAppsOwn
+    }
+
+    func wrongType(_ entity: Entity, at pointer: String) -> Problem {
+        let type = entity.objectType?.name ?? "object"
+        return Problem(.invalidField, "\(entity.uniqueID) is a \(type) already; another object takes another ID.", at: pointer)
+    }
+}

@@ -1,0 +1,167 @@
+/// Reads the `changes` of a push.
+///
+/// A wrong top-level shape or too many elements refuse the whole; everything wrong inside one element is refused there.
+public enum PushReader {
+    /// - Parameters:
+    ///   - json: the value of `changes`.
+    ///   - pointer: where it stands in the request.
+    /// - Throws: ``Problem`` `invalid-field`, `unknown-field` or `too-large`, if nothing of it can be applied.
+    public static func read(_ json: JSON, at pointer: String = "/changes") throws(Problem) -> Push {
+        guard case .object(let object) = json else {
+            throw Problem(.invalidField, "changes is an object of lists, not \(json.kind).", at: pointer)
+        }
+        var push = Push()
+        for member in object.members {
+            let place = "\(pointer)/\(JSONPointer.escape(member.name))"
+            let section = Section.allCases.first { $0.name == member.name }
+            guard section != nil || member.name == "deletedObjects" else {
+                throw Problem(
+                    .unknownField,
+                    "\(member.name.prefix(64)) is not known here: changes has notes, tags, attachments, objects and deletedObjects.",
+                    at: place)
+            }
+            guard case .array(let elements) = member.value else {
+                throw Problem(.invalidField, "\(member.name) is an array, not \(member.value.kind).", at: place)
+            }
+            guard push.elements.count + elements.count <= Limits.pushObjects else {
+                throw Problem(
+                    .tooLarge, "A push has at most \(Limits.pushObjects) objects: send them in several.", at: place,
+                    context: ["limit": .integer(Int64(Limits.pushObjects))])
+            }
+            for (index, element) in elements.enumerated() {
+                push.elements.append(
+                    section.map { change(element, in: $0, at: "\(place)/\(index)") }
+                        ?? deletion(element, at: "\(place)/\(index)"))
+            }
+        }
+        return push
+    }
+
+    /// The object of an element and its ID, or the receipt that refuses it.
+    private static func identify(
+        _ json: JSON, type: String?, at pointer: String
+    ) -> Result<(JSONObject, UniqueID), Refusal> {
+        guard case .object(let object) = json else {
+            return .failure(Refusal(type: type, problem: Problem(.invalidField, "An object is wanted, not \(json.kind).", at: pointer)))
+        }
+        guard case .string(let text)? = object["uniqueID"], let id = UniqueID(text) else {
+            return .failure(
+                Refusal(type: type, problem: Problem(.invalidField, "uniqueID is a UUID.", at: "\(pointer)/uniqueID")))
+        }
+        return .success((object, id))
+    }
+
+    private struct Refusal: Error {
+        var id: UniqueID?
+        let type: String?
+        let problem: Problem
+
+        func element(at pointer: String) -> Push.Element {
+            .refused(Receipt(uniqueID: id, objectType: type, pointer: pointer, status: .rejected, problem: problem))
+        }
+    }
+
+    private static func change(_ json: JSON, in section: Section, at pointer: String) -> Push.Element {
+        switch identify(json, type: section.objectType?.name, at: pointer) {
+        case .failure(let refusal): return refusal.element(at: pointer)
+        case .success((let object, let id)):
+            return .change(change(object, id: id, in: section, at: pointer))
+        }
+    }
+
+    static func change(_ object: JSONObject, id: UniqueID, in section: Section, at pointer: String) -> Change {
+        var reader = ElementReader(object, at: pointer)
+        var textBase: Clock?
+        var textBaseValue: String?
+        switch section {
+        case .notes:
+            reader.immutable(.creationDate, FieldValue.date)
+            reader.register(.text, FieldValue.text)
+            reader.register(.archived, FieldValue.bool)
+            reader.register(.sortDate, FieldValue.date)
+            reader.members("tags") { .tag($0) }
+            reader.members("attachments") { .attachment($0) }
+            reader.customAttributes()
+            textBase = reader.plainClock("textBase")
+            if case .string(let text)? = reader.value("textBaseValue", FieldValue.text) { textBaseValue = text }
+        case .tags:
+            reader.register(.name, FieldValue.tagName)
+            reader.customAttributes()
+        case .attachments:
+            reader.immutable(.mimeType, FieldValue.mimeType)
+            reader.immutable(.width, FieldValue.size)
+            reader.immutable(.height, FieldValue.size)
+            reader.immutable(.filename, FieldValue.filename)
+            reader.immutable(.preview, FieldValue.preview)
+            reader.immutable(.byteCount, FieldValue.size)
+            reader.immutable(.sha256, FieldValue.sha256)
+        case .objects:
+            reader.immutable(.objectType, FieldValue.objectType)
+            reader.customAttributes()
+        }
+        reader.refuseUnknown()
+        return Change(
+            uniqueID: id, section: section, pointer: pointer, edits: reader.edits, textBase: textBase,
+            textBaseValue: textBaseValue, refused: reader.refused)
+    }
+
+    /// One DeletedObject of a push.
+    private static func deletion(_ json: JSON, at pointer: String) -> Push.Element {
+        switch identify(json, type: nil, at: pointer) {
+        case .failure(let refusal): return refusal.element(at: pointer)
+        case .success((let object, let id)):
+            do throws(Problem) {
+                return .deletion(try deletion(object, id: id, at: pointer))
+            } catch {
+                var refusal = Refusal(type: nil, problem: error)
+                refusal.id = id
+                return refusal.element(at: pointer)
+            }
+        }
+    }
+
+    private static func deletion(_ object: JSONObject, id: UniqueID, at pointer: String) throws(Problem) -> Deletion {
+        guard case .string(let name)? = object["objectType"], let type = ObjectType(name) else {
+            throw Problem(
+                .invalidField, "objectType is note, tag, attachment or a type that your app made up.",
+                at: "\(pointer)/objectType")
+        }
+        var target: UniqueID?
+        if let json = object["mergedInto"] {
+            guard case .string(let text) = json, let id2 = UniqueID(text), id2 != id, type == .tag else {
+                throw Problem(.invalidField, "mergedInto is the ID of another tag, for a tag.", at: "\(pointer)/mergedInto")
+            }
+            target = id2
+        }
+        var date: Timestamp?
+        if let json = object["deletionDate"] {
+            guard case .success(.date(let value)) = FieldValue.date(json) else {
+                throw Problem(.invalidField, "deletionDate is a date (RFC 3339).", at: "\(pointer)/deletionDate")
+            }
+            date = value
+        }
+        let known = ["uniqueID", "objectType", "mergedInto", "deletionDate"]
+        for member in object.members where !known.contains(member.name) {
+            throw Problem(
+                .unknownField, "\(member.name.prefix(64)) is not known here.",
+                at: "\(pointer)/\(JSONPointer.escape(member.name))")
+        }
+        return Deletion(uniqueID: id, objectType: type, mergedInto: target, deletionDate: date, pointer: pointer)
+    }
+}
+
+extension Entity {
+    /// Reads a body as ``body`` wrote it.
+    /// - Throws: ``Problem`` if it is not one: what is kept was damaged.
+    public static func read(
+        _ body: UnsafeRawBufferPointer, id: UniqueID, section: Section
+    ) throws(Problem) -> Entity {
+        guard case .object(let object) = try JSONReader.read(body) else {
+            throw Problem(.internalError, "What is kept of \(id) is not an object.")
+        }
+        var entity = section.empty(id)
+        // Registers that were never set have their default and no clock: the reader leaves them out.
+        for edit in PushReader.change(object, id: id, in: section, at: "").edits { entity.fold(edit) }
+        return entity
+    }
+}

@@ -1,0 +1,67 @@
+import HesperModel
+
+/// Group commit: what arrives while a commit is under way goes into the next one together, so that one fsync serves many
+/// (storage.md, A transaction). There is no timer: an idle server commits at once.
+public actor PushQueue {
+    private let store: any Store
+    private var waiting: [Job] = []
+    private var isCommitting = false
+
+    /// Jobs that share one commit at most.
+    static let groupLimit = 512
+
+    /// One thing to write, and who waits for it.
+    private struct Job: Sendable {
+        let scope: ScopeID
+        let run: @Sendable (any Transaction) throws -> any Sendable
+        let done: CheckedContinuation<any Sendable, any Error>
+    }
+
+    public init(store: any Store) { self.store = store }
+
+    /// Does `body` in a transaction with others, under a savepoint of its own; returns when it is durable.
+    func submit<T: Sendable>(
+        to scope: ScopeID, _ body: @escaping @Sendable (any Transaction) throws -> T
+    ) async throws -> T {
+        let value = try await withCheckedThrowingContinuation { done in
+            waiting.append(Job(scope: scope, run: body, done: done))
+            guard !isCommitting else { return }
+            isCommitting = true
+            Task { await commitAll() }
+        }
+        guard let value = value as? T else { throw Problem(.internalError, "A commit returned another job's value.") }
+        return value
+    }
+
+    private func commitAll() async {
+        while !waiting.isEmpty {
+            // Scopes are locked in the order of their IDs, within one in the order of arrival.
+            let group = waiting.prefix(PushQueue.groupLimit).enumerated()
+                .sorted { ($0.element.scope, $0.offset) < ($1.element.scope, $1.offset) }.map(\.element)
+            waiting.removeFirst(group.count)
+            await commit(group)
+        }
+        isCommitting = false
+    }
+
+    private func commit(_ group: [Job]) async {
+        do {
+            let results = try await store.write { transaction in
+                try group.map { job in
+                    do {
+                        return Result<any Sendable, any Error>.success(
+                            try transaction.savepoint { try job.run(transaction) })
+                    } catch let error as StoreError {
+                        // The store itself failed: nothing that shares the transaction can be trusted to it.
+                        throw error
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            for (job, result) in zip(group, results) { job.done.resume(with: result) }
+        } catch {
+            for job in group { job.done.resume(throwing: error) }
+        }
+    }
+}
