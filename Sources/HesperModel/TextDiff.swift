@@ -1,0 +1,125 @@
+/// A run of base tokens (or lines) and what one side has in its place. One of the two may be empty.
+struct TextHunk: Equatable, Sendable {
+    var base: Range<Int>
+    var side: Range<Int>
+
+    /// Nothing of the base goes.
+    var isInsertion: Bool { base.isEmpty }
+}
+
+/// How much work a merge has done and may do.
+struct TextEffort: Sendable {
+    /// Comparisons made so far.
+    private(set) var steps = 0
+    /// Where searching for a finer alignment ends; what is left is then taken as replaced whole.
+    let limit: Int
+
+    /// For a merge of texts that have `count` tokens together.
+    init(tokens count: Int) { limit = 32 * count + 65_536 }
+
+    var isSpent: Bool { steps >= limit }
+
+    mutating func spend(_ count: Int) { steps += count }
+}
+
+/// The difference of two sequences of numbers: Myers (1986) where they differ in little, cut at numbers that both hold
+/// once (Cohen's patience diff) where they differ in much, and coarse, but right, where neither helps within the effort.
+struct TextDiff {
+    /// The most insertions and deletions that Myers' search looks for in one box, since it costs their square.
+    static let mostDifferences = 256
+
+    private let base: ArraySlice<Int32>
+    private let side: ArraySlice<Int32>
+    private(set) var hunks: [TextHunk] = []
+
+    /// Compares two slices; the hunks have the slices' own indices.
+    init(_ base: ArraySlice<Int32>, _ side: ArraySlice<Int32>, effort: inout TextEffort) {
+        self.base = base
+        self.side = side
+        var boxes = [TextHunk(base: base.indices, side: side.indices)]
+        while let box = boxes.popLast() {
+            let box = trimmed(box, effort: &effort)
+            if box.base.isEmpty || box.side.isEmpty || effort.isSpent {
+                add(box)
+            } else if let found = differences(box, effort: &effort) {
+                found.forEach { add($0) }
+            } else {
+                let anchors = Self.anchors(box, base: base, side: side, effort: &effort)
+                if anchors.isEmpty { add(box) } else { boxes += Self.boxes(of: box, between: anchors).reversed() }
+            }
+        }
+    }
+
+    private mutating func add(_ hunk: TextHunk) {
+        if hunk.base.isEmpty && hunk.side.isEmpty { return }
+        if let last = hunks.last, last.base.upperBound == hunk.base.lowerBound,
+            last.side.upperBound == hunk.side.lowerBound
+        {
+            hunks[hunks.count - 1].base = last.base.lowerBound..<hunk.base.upperBound
+            hunks[hunks.count - 1].side = last.side.lowerBound..<hunk.side.upperBound
+        } else {
+            hunks.append(hunk)
+        }
+    }
+
+    private func trimmed(_ box: TextHunk, effort: inout TextEffort) -> TextHunk {
+        var (start, sideStart) = (box.base.lowerBound, box.side.lowerBound)
+        var (end, sideEnd) = (box.base.upperBound, box.side.upperBound)
+        while start < end, sideStart < sideEnd, base[start] == side[sideStart] {
+            (start, sideStart) = (start + 1, sideStart + 1)
+        }
+        while start < end, sideStart < sideEnd, base[end - 1] == side[sideEnd - 1] {
+            (end, sideEnd) = (end - 1, sideEnd - 1)
+        }
+        effort.spend(box.base.count - (end - start) + 1)
+        return TextHunk(base: start..<end, side: sideStart..<sideEnd)
+    }
+
+    /// Myers' greedy search, or nil when it would take more than `mostDifferences` or the effort is spent.
+    private func differences(_ box: TextHunk, effort: inout TextEffort) -> [TextHunk]? {
+        let (n, m) = (box.base.count, box.side.count)
+        let (baseStart, sideStart) = (box.base.lowerBound, box.side.lowerBound)
+        let most = min(n + m, Self.mostDifferences)
+        // furthest[d][k + d]: how far in the base the diagonal k gets with d differences.
+        var furthest: [[Int]] = []
+        for d in 0...most {
+            var row = [Int](repeating: -1, count: 2 * d + 1)
+            for k in stride(from: -d, through: d, by: 2) {
+                var x = d == 0 ? 0 : Self.entry(furthest[d - 1], d: d - 1, k: k)
+                if x > n || x - k > m || x < 0 || x - k < 0 { continue }
+                let from = x
+                while x < n, x - k < m, base[baseStart + x] == side[sideStart + x - k] { x += 1 }
+                effort.spend(x - from + 1)
+                row[k + d] = x
+                if x == n, x - k == m { return path(box, furthest: furthest, d: d, k: k) }
+            }
+            furthest.append(row)
+            if effort.isSpent { return nil }
+        }
+        return nil
+    }
+
+    /// Where the diagonal k starts after one more difference: from above (an insertion) or from the left (a deletion).
+    private static func entry(_ row: [Int], d: Int, k: Int) -> Int {
+        let inserted = k + 1 <= d && k + 1 >= -d ? row[k + 1 + d] : -1
+        let deleted = k - 1 >= -d && k - 1 <= d && row[k - 1 + d] >= 0 ? row[k - 1 + d] + 1 : -1
+        return max(inserted, deleted)
+    }
+
+    private func path(_ box: TextHunk, furthest: [[Int]], d: Int, k: Int) -> [TextHunk] {
+        var single: [TextHunk] = []
+        var k = k
+        for d in stride(from: d, to: 0, by: -1) {
+            let row = furthest[d - 1]
+            let x = Self.entry(row, d: d - 1, k: k)
+            let isInsertion = k + 1 <= d - 1 && k + 1 >= 1 - d && row[k + d] == x
+            let (baseEnd, sideEnd) = (box.base.lowerBound + x, box.side.lowerBound + x - k)
+            single.append(
+                isInsertion
+                    ? TextHunk(base: baseEnd..<baseEnd, side: (sideEnd - 1)..<sideEnd)
+                    : TextHunk(base: (baseEnd - 1)..<baseEnd, side: sideEnd..<sideEnd))
+            k += isInsertion ? 1 : -1
+        }
+        return single.reversed()
+    }
+}

@@ -1,0 +1,80 @@
+/// Merges texts that were changed in two places at once (merge.md, Text).
+public enum TextMerge {
+    /// Merges two edits of one base. `older` is the text whose clock is less.
+    ///
+    /// Changes that do not overlap both stand; insertions at one place both stand, the older's first. Where both
+    /// replaced the same words the newer's stand, and a change stands against a deletion. Graphemes and words stay
+    /// whole. The work is bounded by the size of the texts: what would take longer to align finely is aligned coarsely.
+    public static func merge(base: String, older: String, newer: String) -> String {
+        var effort: TextEffort?
+        return merge(base: base, older: older, newer: newer, effort: &effort)
+    }
+
+    /// The same; says how much work it was, or nil when there was nothing to align.
+    static func merge(base: String, older: String, newer: String, effort: inout TextEffort?) -> String {
+        if isSame(older, newer) || isSame(base, older) { return newer }
+        if isSame(base, newer) { return older }
+        var words = TextNumbers()
+        var lines = TextNumbers()
+        let texts = TextTriple(
+            base: TextTokens(base, words: &words, lines: &lines),
+            older: TextTokens(older, words: &words, lines: &lines),
+            newer: TextTokens(newer, words: &words, lines: &lines))
+        var spent = TextEffort(tokens: texts.base.count + texts.older.count + texts.newer.count)
+        let hunks = texts.hunks(effort: &spent)
+        var weave = TextWeave(texts: texts)
+        weave.weave(older: hunks.older, newer: hunks.newer)
+        effort = spent
+        return TextOutput(texts: texts, pieces: texts.withoutDoubles(weave.pieces)).text
+    }
+
+    /// Equal byte for byte; `==` would take two spellings of one character for the same.
+    private static func isSame(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }
+}
+
+/// The three texts of a merge, cut into tokens that are numbered together.
+struct TextTriple: Sendable {
+    /// Which of the three.
+    enum Source: UInt8, Sendable {
+        case base
+        case older
+        case newer
+    }
+
+    /// A token of one of the three, as part of the merged text.
+    struct Piece: Equatable, Sendable {
+        let source: Source
+        let token: Int
+    }
+
+    let base: TextTokens
+    let older: TextTokens
+    let newer: TextTokens
+
+    subscript(source: Source) -> TextTokens {
+        switch source {
+        case .base: base
+        case .older: older
+        case .newer: newer
+        }
+    }
+
+    /// What both sides did to the base, in tokens: by words where both touched the same lines, else by lines.
+    func hunks(effort: inout TextEffort) -> (older: [TextHunk], newer: [TextHunk]) {
+        let olderLines = TextDiff(base.lineNumbers[...], older.lineNumbers[...], effort: &effort).hunks
+        let newerLines = TextDiff(base.lineNumbers[...], newer.lineNumbers[...], effort: &effort).hunks
+        let olderSide = TextRefinement(base: base, side: older)
+        let newerSide = TextRefinement(base: base, side: newer)
+        var hunks: (older: [TextHunk], newer: [TextHunk]) = ([], [])
+        for region in TextRegion.regions(older: olderLines, newer: newerLines) {
+            if let one = region.whole(region.older), let other = region.whole(region.newer) {
+                hunks.older += olderSide.hunks(one, effort: &effort)
+                hunks.newer += newerSide.hunks(other, effort: &effort)
+            } else {
+                hunks.older += region.older.map { olderSide.tokens($0) }
+                hunks.newer += region.newer.map { newerSide.tokens($0) }
+            }
+        }
+        return hunks
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+@testable import HesperModel
+
+/// A merge of texts as `Tests/Vectors/text-merges.json` has it.
+struct TextMergeVector: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let base: String
+    let older: String
+    let newer: String
+    let merged: String
+
+    var testDescription: String { name }
+
+    static func all() throws -> [TextMergeVector] {
+        let file = Folders.package.appending(path: "Tests/Vectors/text-merges.json")
+        return try JSONDecoder().decode([TextMergeVector].self, from: Data(contentsOf: file))
+    }
+}
+
+/// Where the package is, found from this file.
+enum Folders {
+    static let package = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+}
+
+/// Equality of bytes: `==` would not see that "é" was spelt another way.
+func isSame(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }
+
+@Suite("Merging texts (merge.md, Text)")
+struct TextMergeTests {
+    @Test("Vectors", arguments: try TextMergeVector.all())
+    func vector(_ vector: TextMergeVector) {
+        let merged = TextMerge.merge(base: vector.base, older: vector.older, newer: vector.newer)
+        #expect(isSame(merged, vector.merged), "got \(merged.debugDescription), not \(vector.merged.debugDescription)")
+    }
+
+    @Test("The vectors have names of their own and keep the laws")
+    func vectorsKeepTheLaws() throws {
+        let vectors = try TextMergeVector.all()
+        #expect(vectors.count >= 60)
+        #expect(Set(vectors.map(\.name)).count == vectors.count)
+        for vector in vectors {
+            TextMergeLaws.check(base: vector.base, older: vector.older, newer: vector.newer, "\(vector.name)")
+        }
+    }
+}
