@@ -1,0 +1,62 @@
+"""How the generators are run: their command lines, and where each puts a schema's type."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import contract_document
+
+# The targets of openapi-generator, and the file in which each puts the type of a schema.
+TARGETS = {
+    "swift6": "Sources/OpenAPIClient/Models/{}.swift",
+    "kotlin": "src/main/kotlin/org/openapitools/client/models/{}.kt",
+    "typescript-fetch": "models/{}.ts",
+}
+PYTHON_CLIENT = "hesper_client"
+
+
+def environment():
+    """That of this Python, so that a generator finds the tools installed beside it, whether it is activated or not."""
+    beside = str(Path(sys.executable).parent)
+    return {**os.environ, "PATH": beside + os.pathsep + os.environ["PATH"]}
+
+
+def run(*command, cwd=None, timeout=120):
+    """Runs a tool to its end, and fails with all that it printed if it fails."""
+    done = subprocess.run(
+        command, cwd=cwd, timeout=timeout, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}"
+    return done.stdout
+
+
+def fresh(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
+
+
+def openapi_generator(target, output):
+    """Generates a client with openapi-generator, into a new folder of that target's name, and says where."""
+    folder = fresh(output / target)
+    printed = run(
+        "openapi-generator-cli", "generate", "-g", target, "-i", contract_document.PATH, "-o", folder,
+        "--global-property", "apiTests=false,modelTests=false",
+    )  # fmt: skip
+    (output / f"{target}.log").write_text(printed, encoding="utf-8")
+    return folder
+
+
+def openapi_python_client(output):
+    """Generates the Python client, as the package `hesper_client`, and answers its folder and what was printed."""
+    folder = fresh(output / "python")
+    folder.mkdir()
+    settings = folder / "settings.yaml"
+    # This generator knows no media type of YAML: read it as the text that it is.
+    settings.write_text("content_type_overrides:\n  application/yaml: text/plain\n", encoding="utf-8")
+    printed = run(
+        "openapi-python-client", "generate", "--path", contract_document.PATH, "--meta", "none",
+        "--output-path", folder / PYTHON_CLIENT, "--config", settings, "--fail-on-warning",
+    )  # fmt: skip
+    return folder, printed
