@@ -1,0 +1,253 @@
+"""The black-box client: a running `hesper`, and somebody who speaks HTTP to it. Every Python test and script uses it."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+import requests
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("HESPER_BINARY", ROOT / ".build/release/hesper"))
+LOGS = ROOT / ".build/black-box"
+PASSWORD = "correct horse battery staple"
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """`hesper serve` on a free loopback port. Without `data` it has a folder of its own, removed when it closes.
+
+    `prefix` goes before the command (`["strace", …]`, `["faketime", …]`), `environment` adds to what the process
+    inherits, where every HESPER_ variable is left out. Its log is below .build/black-box/.
+    """
+
+    def __init__(self, data: Path | None = None, arguments: list[str] = (), environment: dict[str, str] | None = None,
+                 log_level: str = "info", prefix: list[str] = (), port: int | None = None, start: bool = True):
+        self.own_data = data is None
+        self.data = Path(data or tempfile.mkdtemp(prefix="hesper-"))
+        self.arguments, self.prefix, self.log_level = list(arguments), list(prefix), log_level
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("HESPER_")}
+        self.environment |= environment or {}
+        self.port = port
+        self.process: subprocess.Popen | None = None
+        LOGS.mkdir(parents=True, exist_ok=True)
+        self.log_path = LOGS / f"{time.strftime('%H%M%S')}-{uuid.uuid4().hex[:8]}.log"
+        if start:
+            self.start()
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def log(self) -> str:
+        """All that it has logged, over all its starts."""
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+
+    def start(self) -> "Server":
+        """Starts it and waits until it is ready. Somebody may take the free port first: then it tries another."""
+        assert self.process is None, "it runs already"
+        chosen = self.port is not None
+        for attempt in range(3):
+            if not chosen:
+                self.port = free_port()
+            with self.log_path.open("ab") as log:
+                self.process = subprocess.Popen(
+                    [*self.prefix, str(BINARY), "serve", "--host", "127.0.0.1", "--port", str(self.port),
+                     "--data", str(self.data), "--log-level", self.log_level, *self.arguments],
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment, cwd=ROOT)
+            if self.wait_until_ready():
+                return self
+            self.process = None
+            if chosen:
+                break
+        raise RuntimeError(f"the server did not start; its log ends:\n{self.log[-2000:]}")
+
+    def wait_until_ready(self, seconds: float = 30) -> bool:
+        """Whether /readyz answers 200 in time; False at once if the process ends."""
+        deadline = time.monotonic() + seconds
+        with plain_session() as session:
+            while time.monotonic() < deadline:
+                if self.process.poll() is not None:
+                    return False
+                try:
+                    if session.get(f"{self.url}/readyz", timeout=2).status_code == 200:
+                        return True
+                except requests.RequestException:
+                    pass
+                time.sleep(0.02)
+        self.kill()
+        return False
+
+    def stop(self, seconds: float = 30) -> int:
+        """Asks it to finish (SIGTERM) and waits; its exit status. SIGKILL, and an error, if it takes too long."""
+        if self.process is None:
+            return 0
+        process, self.process = self.process, None
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise RuntimeError(f"the server did not stop within {seconds} s") from None
+
+    def kill(self) -> None:
+        """Ends it as a crash would (SIGKILL)."""
+        if self.process is not None:
+            process, self.process = self.process, None
+            process.kill()
+            process.wait()
+
+    def restart(self) -> "Server":
+        """Stops it and starts it on the same port and data."""
+        self.stop()
+        return self.start()
+
+    def close(self) -> None:
+        """Stops it, and removes its data if it made the folder itself."""
+        try:
+            self.stop()
+        finally:
+            if self.own_data:
+                shutil.rmtree(self.data, ignore_errors=True)
+
+    def command(self, *arguments: str, seconds: float = 120, **options) -> subprocess.CompletedProcess:
+        """Runs another subcommand on the same data: `server.command("check")`. The text of both outputs is kept."""
+        return subprocess.run([str(BINARY), *arguments, "--data", str(self.data)], capture_output=True, text=True,
+                              timeout=seconds, env=self.environment, cwd=ROOT, **options)
+
+    def client(self, **account) -> "Client":
+        """A client with an account of its own, signed in."""
+        client = Client(self.url)
+        client.sign_up(**account)
+        return client
+
+
+def plain_session() -> requests.Session:
+    """A session that no proxy and no .netrc of the environment gets between."""
+    session = requests.Session()
+    session.trust_env = False
+    return session
+
+
+class Refused(Exception):
+    """An answer that says no: `status`, `problem` (the problem details), `response`."""
+
+    def __init__(self, response: requests.Response):
+        self.response, self.status = response, response.status_code
+        is_problem = response.headers.get("Content-Type", "").startswith("application/problem+json")
+        self.problem = response.json() if is_problem else {}
+        super().__init__(f"{response.request.method} {response.request.url}: {self.status} {response.text[:500]}")
+
+    @property
+    def slug(self) -> str | None:
+        return self.problem.get("slug")
+
+
+class Client:
+    """Speaks HTTP to one server as one device. The verbs return the response, whatever it is."""
+
+    def __init__(self, url: str, token: str | None = None):
+        self.url, self.token = url, token
+        self.session = plain_session()
+        self.email: str | None = None
+        self.password: str | None = None
+        self.device: dict | None = None
+
+    def request(self, method: str, path: str, **options) -> requests.Response:
+        """`options` are those of requests: json, data, params, headers; a header set to None is left out."""
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        headers |= options.pop("headers", None) or {}
+        options.setdefault("timeout", 60)
+        return self.session.request(method, self.url + path, headers=headers, **options)
+
+    def get(self, path: str, **options) -> requests.Response:
+        return self.request("GET", path, **options)
+
+    def put(self, path: str, json=None, **options) -> requests.Response:
+        return self.request("PUT", path, json=json, **options)
+
+    def patch(self, path: str, json=None, **options) -> requests.Response:
+        return self.request("PATCH", path, json=json, **options)
+
+    def post(self, path: str, json=None, **options) -> requests.Response:
+        return self.request("POST", path, json=json, **options)
+
+    def delete(self, path: str, **options) -> requests.Response:
+        return self.request("DELETE", path, **options)
+
+    def sign_up(self, email: str | None = None, password: str = PASSWORD, device_name: str = "phone") -> dict:
+        """Makes an account, by default under an e-mail that nobody has, and speaks for its first device from now on."""
+        return self._enter("/v1/accounts", email or f"{uuid.uuid4().hex}@example.org", password, device_name)
+
+    def sign_in(self, email: str, password: str = PASSWORD, device_name: str = "laptop") -> dict:
+        """Signs in, and speaks for that device from now on."""
+        return self._enter("/v1/devices", email, password, device_name)
+
+    def another_device(self, device_name: str = "laptop") -> "Client":
+        """Another client of the same account, signed in as a device of its own."""
+        other = Client(self.url)
+        other.sign_in(self.email, self.password, device_name)
+        return other
+
+    def _enter(self, path: str, email: str, password: str, device_name: str) -> dict:
+        body = {"email": email, "password": password, "deviceName": device_name}
+        for attempt in range(5):
+            response = self.request("POST", path, json=body, headers={"Authorization": None})
+            if response.status_code != 429:
+                break
+            time.sleep(min(float(response.headers.get("Retry-After", "1")), 15))
+        if response.status_code != 201:
+            raise Refused(response)
+        answer = response.json()
+        self.email, self.password, self.token, self.device = email, password, answer["token"], answer["device"]
+        return answer
+
+    def sync(self, changes: dict | None = None, since: str | None = None, limit: int | None = None, **options) -> dict:
+        """One call of sync: its answer. Raises Refused for anything but 200."""
+        body: dict = {}
+        if since is not None:
+            body["syncToken"] = since
+        if changes is not None:
+            body["changes"] = changes
+        if limit is not None:
+            body["limit"] = limit
+        response = self.post("/v1/sync", body, **options)
+        if response.status_code != 200:
+            raise Refused(response)
+        return response.json()
+
+    def read_all(self, since: str | None = None, limit: int | None = None) -> tuple[dict, dict]:
+        """Every page of sync from `since` on: all changes, and the last answer."""
+        found: dict = {"notes": [], "tags": [], "attachments": [], "objects": [], "deletedObjects": []}
+        for _ in range(100_000):
+            answer = self.sync(since=since, limit=limit)
+            for section, items in answer["changes"].items():
+                found.setdefault(section, []).extend(items)
+            since = answer["syncToken"]
+            if not answer["hasMore"]:
+                return found, answer
+        raise RuntimeError("sync does not come to an end")

@@ -1,0 +1,314 @@
+"""A device that follows clients.md, The rules every client follows: it reads and writes its copy, and syncs it."""
+
+import copy
+import uuid
+from typing import Any
+
+import clocks
+from client import Client, Refused
+from local_copy import Entity, LocalCopy, read_state
+from push import Push, Unsent, in_parts, what_it_lacks
+
+DAY = 86_400_000
+STAMP_AGAIN = ("clock-ahead", "clock-reused")
+
+
+class Device:
+    """One device of one account. `copy` is what the server acknowledged or sent; what is unsent lies over it."""
+
+    def __init__(self, client: Client, wall=clocks.wall):
+        self.client = client
+        self.clock = clocks.ClockSource(client.device["uniqueID"], wall)
+        self.copy = LocalCopy()
+        self.before: LocalCopy | None = None  # the copy of before it was told to start over, while it does
+        self.token: str | None = None
+        self.unsent: dict[tuple[str, str], Unsent] = {}
+        self.new: dict[str, tuple[str, dict]] = {}  # of objects made here: type, and what never changes
+        self.deletions: dict[str, dict] = {}
+        self.relays: list[Push] = []  # what a restored server lacks
+        self.shelf: list[dict] = []  # what the server refused, with its problem
+        self.receipts: list[dict] = []  # the results of the latest sync
+        self.rescued: dict[str, str] = {}  # of deleted notes: where their words went
+        self.digest: str | None = None  # what the server said at the end of the latest sync
+        self.started_over = False
+        self.stamped_again = 0  # in this sync
+        self.last_sync: int | None = None
+
+    # Writing: the copy first, the network never.
+
+    def make(self, kind: str, unique_id: str | None = None, fixed: dict | None = None, **values: Any) -> str:
+        """A new object; its ID."""
+        unique_id = unique_id or str(uuid.uuid4())
+        self.new[unique_id] = (kind, dict(fixed or {}))
+        for name, value in values.items():
+            self.edit(unique_id, name, value)
+        return unique_id
+
+    def make_note(self, text: str, unique_id: str | None = None, tags: list[str] = (), **attributes: Any) -> str:
+        unique_id = self.make("note", unique_id, {"creationDate": clocks.date(self.clock.now)},
+                              text=text)
+        for tag in tags:
+            self.tag(unique_id, tag)
+        for name, value in attributes.items():
+            self.edit(unique_id, f"attributes.{name}", value)
+        return unique_id
+
+    def make_tag(self, name: str, unique_id: str | None = None) -> str:
+        return self.make("tag", unique_id, name=name)
+
+    def make_object(self, kind: str, unique_id: str | None = None, **attributes: Any) -> str:
+        return self.make(kind, unique_id, **{f"attributes.{name}": value for name, value in attributes.items()})
+
+    def edit(self, unique_id: str, attribute: str, value: Any) -> str:
+        """Sets a register: one edit; its clock. A text remembers which version it started from."""
+        made = Unsent(self.type_of(unique_id), value, self.clock.tick())
+        if attribute == "text":
+            before = self.unsent.get((unique_id, "text"))
+            standing = self.copy.objects.get(unique_id)
+            if before:
+                made.base, made.base_value = before.base, before.base_value
+            elif standing and standing.clock("text"):
+                made.base, made.base_value = standing.clock("text"), standing.value("text")
+        self.unsent[unique_id, attribute] = made
+        return made.clock
+
+    def write(self, note: str, text: str) -> str:
+        return self.edit(note, "text", text)
+
+    def archive(self, note: str, archived: bool = True) -> str:
+        return self.edit(note, "archived", archived)
+
+    def tag(self, note: str, tag: str) -> str:
+        return self.edit(note, f"tags.{tag}", True)
+
+    def untag(self, note: str, tag: str) -> str:
+        return self.edit(note, f"tags.{tag}", False)
+
+    def rename(self, tag: str, name: str) -> str:
+        return self.edit(tag, "name", name)
+
+    def delete(self, unique_id: str) -> None:
+        """Makes a DeletedObject. What was unsent of the object goes; if the server never saw it, it goes all the same."""
+        self.deletions[unique_id] = {"uniqueID": unique_id, "objectType": self.type_of(unique_id)}
+        self.forget(unique_id)
+
+    def forget(self, unique_id: str) -> None:
+        self.new.pop(unique_id, None)
+        for key in [key for key in self.unsent if key[0] == unique_id]:
+            del self.unsent[key]
+
+    # Reading: what a person sees.
+
+    def type_of(self, unique_id: str) -> str:
+        if unique_id in self.new:
+            return self.new[unique_id][0]
+        if unique_id in self.copy.objects:
+            return self.copy.objects[unique_id].type
+        raise KeyError(f"{unique_id} is not on this device")
+
+    @property
+    def view(self) -> LocalCopy:
+        """The copy with all that is unsent in it. Of registers the greater clock stands; an unsent text is left alone."""
+        view = copy.deepcopy(self.copy)
+        for unique_id, (kind, fixed) in self.new.items():
+            view.fold_entity(Entity(kind, unique_id, dict(fixed)))
+        for (unique_id, attribute), edit in self.unsent.items():
+            if unique_id not in view.deleted:
+                entity = view.entity(edit.type, unique_id)
+                if attribute == "text":
+                    entity.registers["text"] = (edit.value, edit.clock)
+                else:
+                    entity.fold(attribute, edit.value, edit.clock)
+        for deletion in self.deletions.values():
+            view.fold_deleted(deletion)
+        return view
+
+    def note(self, unique_id: str) -> dict | None:
+        """A note as a person sees it, members resolved; None if there is none."""
+        view = self.view
+        entity = view.objects.get(unique_id)
+        return view.shown(entity) if entity and entity.exists else None
+
+    @property
+    def notes(self) -> dict[str, dict]:
+        view = self.view
+        return {entity.unique_id: view.shown(entity)
+                for entity in view.objects.values() if entity.type == "note" and entity.exists}
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """The names of live tags by their IDs."""
+        return {entity.unique_id: entity.value("name")
+                for entity in self.view.objects.values() if entity.type == "tag" and entity.exists}
+
+    def text(self, note: str) -> str | None:
+        shown_note = self.note(note)
+        return shown_note["text"] if shown_note else None
+
+    @property
+    def is_synced(self) -> bool:
+        """Nothing unsent, and the copy is the server's, by digest."""
+        return not (self.unsent or self.new or self.deletions or self.relays) and self.copy.digest == self.digest
+
+    # Syncing.
+
+    def sync(self, lose_answer: bool = False, limit: int | None = None) -> list[dict]:
+        """Sends what is unsent and reads to the end; the receipts. `lose_answer`: the push arrives, its answer does not."""
+        self.receipts, self.stamped_again = [], 0
+        for _ in range(10_000):
+            push = self.prepare()
+            try:
+                answer = self.send(push, limit)
+            except Refused as refusal:
+                if refusal.slug != "token-expired":
+                    raise
+                self.start_over()
+                continue
+            if lose_answer:
+                return []
+            self.receive(push, answer)
+            if not answer["hasMore"] and not self.has_unsent:
+                return self.receipts
+        raise RuntimeError("sync does not come to an end")
+
+    @property
+    def has_unsent(self) -> bool:
+        return bool(self.unsent or self.new or self.deletions or self.relays)
+
+    def prepare(self) -> Push:
+        """The next push, of what a restored server lacks if there is any."""
+        if self.relays:
+            relay = self.relays[0]
+            relay.token = self.token
+            return relay
+        return in_parts(self.deletions, self.new, self.unsent, self.token)[0]
+
+    @property
+    def was_away(self) -> bool:
+        """For more than a day, or told to start over: the server may not have the text's base any more."""
+        return self.started_over or (self.last_sync is not None and self.clock.wall() - self.last_sync > DAY)
+
+    def send(self, push: Push, limit: int | None = None) -> dict:
+        return self.client.sync(push.changes(self.was_away) if push else None, since=push.token, limit=limit)
+
+    def receive(self, push: Push, answer: dict) -> None:
+        """Takes an answer in: what became of the push, then what changed elsewhere, then the token, as one transaction."""
+        self.clock.learn(answer["serverClock"])
+        results = {(result.get("uniqueID") or "").lower(): result for result in answer["results"]}
+        stamp_again = self.take_results(push, results)
+        for section, items in answer["changes"].items():
+            for item in items:
+                if section == "deletedObjects":
+                    self.take_deleted(item)
+                else:
+                    self.take_entity(read_state(section, item))
+        if stamp_again:
+            self.stamp_again(reused="clock-reused" in stamp_again)
+        self.receipts += answer["results"]
+        self.token = answer["syncToken"]
+        self.digest = answer.get("digest")
+        if push.relayed:
+            self.relays.pop(0)
+        if not answer["hasMore"]:
+            self.last_sync = self.clock.wall()
+            self.started_over = False
+
+    def take_results(self, push: Push, results: dict[str, dict]) -> set[str]:
+        """Moves what was acknowledged into the copy, what was refused to the shelf; which stamps have to be made again."""
+        again: set[str] = set()
+        for unique_id, deletion in push.deletions.items():
+            result = results[unique_id]
+            self.deletions.pop(unique_id, None)
+            if result["status"] == "rejected":
+                self.shelf.append({"uniqueID": unique_id, "deletion": deletion, "problem": result.get("problem")})
+            else:
+                self.copy.fold_deleted(deletion)
+        for unique_id, (kind, fixed) in push.fixed.items():
+            result = results[unique_id]
+            if result["status"] == "deleted":
+                continue
+            if result.get("problem"):
+                if result["problem"]["slug"] not in STAMP_AGAIN:
+                    self.shelf.append({"uniqueID": unique_id, "fixed": fixed, "problem": result["problem"]})
+                    self.new.pop(unique_id, None)
+                continue
+            self.new.pop(unique_id, None)
+            self.copy.fold_entity(Entity(kind, unique_id, dict(fixed)))
+        for (unique_id, attribute), sent in push.edits.items():
+            result = results[unique_id]
+            if result["status"] == "deleted":
+                continue  # The DeletedObject in this answer rescues the words.
+            field = result.get("fields", {}).get(attribute, {})
+            problem = field.get("problem") if field.get("outcome") == "rejected" else result.get("problem")
+            if problem and problem["slug"] in STAMP_AGAIN:
+                again.add(problem["slug"])
+                continue
+            if problem:
+                self.shelf.append({"uniqueID": unique_id, "attribute": attribute, "value": sent.value,
+                                   "problem": problem})
+            else:
+                self.clock.observe(sent.clock)
+                self.copy.fold_entity(Entity(sent.type, unique_id, {}, {attribute: (sent.value, sent.clock)}))
+            now = self.unsent.get((unique_id, attribute))
+            if now and now.clock == sent.clock:
+                del self.unsent[unique_id, attribute]
+            elif now and attribute == "text" and not problem and not push.relayed:
+                # Typed on while it was in flight: what is here descends from what was acknowledged just now.
+                now.base, now.base_value = sent.clock, sent.value
+        return again
+
+    def take_entity(self, incoming: Entity) -> None:
+        for _, clock in incoming.registers.values():
+            self.clock.observe(clock)
+        self.copy.fold_entity(incoming)
+
+    def take_deleted(self, incoming: dict) -> None:
+        """A DeletedObject removes the object; words of a note that are unsent go into a new note."""
+        unique_id = incoming["uniqueID"]
+        text = self.unsent.get((unique_id, "text"))
+        if text and unique_id not in self.deletions:
+            self.rescue(unique_id, text.value)
+        self.copy.fold_deleted(incoming)
+        self.deletions.pop(unique_id, None)
+        self.forget(unique_id)
+
+    def rescue(self, unique_id: str, text: str) -> None:
+        """The new note's ID comes from the deleted one's and the text: two devices that rescue the same words make one."""
+        view = self.before or self.view
+        before = view.objects.get(unique_id) or self.view.objects[unique_id]
+        rescued = str(uuid.uuid5(uuid.UUID(unique_id), text))
+        if rescued in self.copy.objects or rescued in self.copy.deleted or rescued in self.new:
+            return
+        self.make("note", rescued, {"creationDate": before.fixed.get("creationDate", clocks.date(self.clock.now))}, text=text)
+        for kind in ("attachments", "tags"):
+            for member in view.members(before, kind):
+                self.edit(rescued, f"{kind}.{member}", True)
+        self.rescued[unique_id] = rescued
+
+    def stamp_again(self, reused: bool) -> None:
+        """A clock was refused: back to one that the server knows, then every unsent edit anew, in its order."""
+        if reused:
+            # Two copies of this device exist: this one becomes a device of its own.
+            self.client.sign_in(self.client.email, self.client.password, device_name="again")
+            self.clock.node = self.client.device["uniqueID"]
+        self.stamped_again += 1
+        if self.stamped_again > 5:
+            raise RuntimeError("the server refuses every clock")
+        self.clock.set_back()
+        for edit in sorted(self.unsent.values(), key=lambda edit: edit.clock):
+            edit.clock = self.clock.tick()
+
+    def start_over(self) -> None:
+        """The server was restored: read all of it again, then give back what it lacks or has older (protocol.md, Sync)."""
+        before, self.copy = self.before or self.copy, LocalCopy()
+        self.before = before
+        self.token, self.started_over, self.relays = None, True, []
+        for _ in range(10_000):
+            nothing = Push({}, {}, {}, self.token)
+            answer = self.send(nothing)
+            self.receive(nothing, answer)
+            self.started_over = True
+            if not answer["hasMore"]:
+                break
+        self.relays = what_it_lacks(before, self.copy)
+        self.before = None
