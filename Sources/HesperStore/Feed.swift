@@ -46,19 +46,30 @@ public struct Feed: Sendable {
         return Page(token: token, head: head)
     }
 
+    /// The page of a push after which nothing but its own echoes had changed.
+    public func emptyPage(after applied: Scope.Applied, epoch: UInt64) -> Page {
+        Page(
+            token: SyncToken(
+                epoch: epoch, scope: applied.after.scope, selection: selection, position: .after(applied.after.sequence)),
+            head: applied.after)
+    }
+
     /// The page after a token, or the first one.
+    /// - Parameter demanded: objects that are on it, whatever token and limit say.
     public func page(
-        since token: SyncToken?, of scope: ScopeID, epoch: UInt64, in snapshot: any Snapshot
+        since token: SyncToken?, of scope: ScopeID, epoch: UInt64, demanding demanded: [UniqueID] = [],
+        in snapshot: any Snapshot
     ) throws -> Page {
         guard let head = try snapshot.head(of: scope) else { throw Problem(.unauthenticated, "The account is gone.") }
         if let token { try check(token, epoch: epoch, head: head) }
         let start = SyncToken.Position.first(start: head.sequence, rows: .tags, below: head.sequence + 1)
         let token = token ?? SyncToken(epoch: epoch, scope: scope, selection: selection, position: start)
         var page = Page(token: token, head: head)
+        let demandedSequences = try demand(demanded, on: &page, in: snapshot)
         // At most: the rest of the tags, the rest of the others, what changed since.
         for _ in 0..<3 {
             guard let scan = scan(at: page.token.position, head: head) else { break }
-            if try fill(&page, with: scan, in: snapshot) {
+            if try fill(&page, with: scan, leavingOut: demandedSequences, in: snapshot) {
                 page.hasMore = true
                 break
             }
@@ -89,16 +100,38 @@ public struct Feed: Sendable {
         }
     }
 
+    /// Puts objects on the page that the scan may not come to.
+    private func demand(
+        _ ids: [UniqueID], on page: inout Page, in snapshot: any Snapshot
+    ) throws -> [UniqueID: Int64] {
+        var sequences: [UniqueID: Int64] = [:]
+        for id in ids where sequences[id] == nil {
+            switch try snapshot.state(of: id, in: page.head.scope) {
+            case .entity(let entity, let sequence?)?:
+                page.append(entity.body, .object(entity.section))
+                sequences[id] = sequence
+            case .deleted(let deleted, let sequence)?:
+                page.append(deleted.body, .deletedObject)
+                sequences[id] = sequence
+            case .entity(_, nil)?, nil: break
+            }
+        }
+        return sequences
+    }
+
     /// Puts what a scan gives on the page, until that is full.
     /// - Returns: whether something is left of the scan.
-    private func fill(_ page: inout Page, with scan: Scan, in snapshot: any Snapshot) throws -> Bool {
+    private func fill(
+        _ page: inout Page, with scan: Scan, leavingOut demanded: [UniqueID: Int64], in snapshot: any Snapshot
+    ) throws -> Bool {
+        let known = echoes.merging(demanded) { $1 }
         var isFull = false
         try snapshot.scan(scan, in: page.head.scope) { row in
             if page.amount.objects >= limit || page.amount.bytes >= Limits.pageBytes {
                 isFull = true
                 return false
             }
-            if echoes.isEmpty || row.id().flatMap({ echoes[$0] }) != row.sequence { page.append(row.body, row.kind) }
+            if known.isEmpty || row.id().flatMap({ known[$0] }) != row.sequence { page.append(row.body, row.kind) }
             switch page.token.position {
             case .first(let start, let rows, _): page.token.position = .first(start: start, rows: rows, below: row.sequence)
             case .after: page.token.position = .after(row.sequence)

@@ -26,36 +26,49 @@ public struct Scope: Sendable {
         public let sequences: [UniqueID: Int64]
         /// Those of them that nobody else had changed since the sender's token: its own echoes.
         public let echoes: [UniqueID: Int64]
+
+        /// Whether nothing but echoes has changed since `token`: then the answer is known without another look.
+        public func isAllEcho(since token: SyncToken?) -> Bool {
+            token?.position == .after(before.sequence) && echoes.count == sequences.count
+        }
     }
 
     /// Merges a push; durable when it returns.
     /// - Parameters:
     ///   - sender: the device that pushes.
     ///   - token: how far it had read; checked under the lock, nothing is applied if it is no longer good.
-    public func apply(_ push: Push, by sender: NodeID, since token: SyncToken?) async throws -> Applied {
-        try await write(by: sender, since: token) { _, _ in push }
+    public func apply(
+        _ push: Push, by sender: NodeID, since token: SyncToken?, of feed: Feed
+    ) async throws -> Applied {
+        let epoch = installation.epoch
+        return try await write(by: sender, since: token) { _, scope, _ in
+            if let token { try feed.check(token, epoch: epoch, head: scope.head) }
+            return push
+        }
     }
 
     /// Makes a push while the scope is locked, from what it holds, and merges it.
-    /// - Parameter body: given the transaction and a stamp for what the server itself sets.
+    /// - Parameters:
+    ///   - isWhole: whether a refusal of any part refuses, and undoes, all of it.
+    ///   - body: given the transaction, the scope and a stamp for what the server itself sets.
     public func write(
-        by sender: NodeID, since token: SyncToken? = nil,
-        _ body: @escaping @Sendable (any Transaction, inout Stamp) throws -> Push
+        by sender: NodeID, since token: SyncToken? = nil, isWhole: Bool = false,
+        _ body: @escaping @Sendable (any Transaction, LockedScope, inout Stamp) throws -> Push
     ) async throws -> Applied {
         let (id, installation, now) = (id, installation, now())
         return try await queue.submit(to: id) { transaction in
             guard let scope = try transaction.lock(id) else {
                 throw Problem(.unauthenticated, "The account is gone.")
             }
-            if let token { try Feed(.all).check(token, epoch: installation.epoch, head: scope.head) }
             var stamp = Stamp(node: installation.node, last: scope.serverClock, wall: now)
-            let push = try body(transaction, &stamp)
+            let push = try body(transaction, scope, &stamp)
             let bag = transaction.bag(of: id)
             let outcome = try Merge.apply(
                 push, to: bag,
                 in: Merge.Context(
                     now: now, server: installation.node, serverClock: stamp.last ?? scope.serverClock,
                     greatestClock: max(scope.greatestClock, stamp.last)))
+            if isWhole, let problem = outcome.receipts.lazy.compactMap(\.firstProblem).first { throw problem }
             if outcome.parcels.isEmpty, outcome.changes.isEmpty {
                 return Applied(
                     receipts: outcome.receipts, before: scope.head, after: scope.head, sequences: [:], echoes: [:])
@@ -115,5 +128,12 @@ public struct Stamp: Sendable {
         let clock = source.tick(at: UInt64(max(wall.milliseconds, 0)))
         last = clock
         return clock
+    }
+}
+
+extension Receipt {
+    /// Why the first part of it was refused, if one was.
+    fileprivate var firstProblem: Problem? {
+        problem ?? fields.sorted { $0.key < $1.key }.lazy.compactMap(\.value.problem).first
     }
 }
