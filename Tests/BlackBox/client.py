@@ -68,6 +68,8 @@ class Server:
     def start(self) -> "Server":
         """Starts it and waits until it is ready. Somebody may take the free port first: then it tries another."""
         assert self.process is None, "it runs already"
+        if not BINARY.exists():
+            raise RuntimeError(f"{BINARY} is not there: swift build -c release --product hesper")
         chosen = self.port is not None
         for attempt in range(3):
             if not chosen:

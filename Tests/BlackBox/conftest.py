@@ -4,13 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from client import BINARY, Client, Server
+from client import Client, Server
 from device import Device
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    if not BINARY.exists():
-        pytest.exit(f"{BINARY} is not there: swift build -c release --product hesper", returncode=4)
 
 
 @pytest.fixture(scope="session")
