@@ -26,6 +26,8 @@ public struct Scope: Sendable {
         public let sequences: [UniqueID: Int64]
         /// Those of them that nobody else had changed since the sender's token: its own echoes.
         public let echoes: [UniqueID: Int64]
+        /// Those of them that did not exist before.
+        public let created: Set<UniqueID>
 
         /// Whether nothing but echoes has changed since `token`: then the answer is known without another look.
         public func isAllEcho(since token: SyncToken?) -> Bool {
@@ -71,12 +73,14 @@ public struct Scope: Sendable {
             if isWhole, let problem = outcome.receipts.lazy.compactMap(\.firstProblem).first { throw problem }
             if outcome.parcels.isEmpty, outcome.changes.isEmpty {
                 return Applied(
-                    receipts: outcome.receipts, before: scope.head, after: scope.head, sequences: [:], echoes: [:])
+                    receipts: outcome.receipts, before: scope.head, after: scope.head, sequences: [:], echoes: [:],
+                    created: [])
             }
             let (head, sequences) = try transaction.append(outcome, to: scope, by: sender, at: now)
             return Applied(
                 receipts: outcome.receipts, before: scope.head, after: head, sequences: sequences,
-                echoes: echoes(of: outcome, sequences, since: token))
+                echoes: echoes(of: outcome, sequences, since: token),
+                created: Set(outcome.changes.filter { $0.before?.sequence == nil }.map(\.uniqueID)))
         }
     }
 }

@@ -35,8 +35,8 @@ public protocol Snapshot {
     /// One object's parcels, the last to arrive first.
     /// - Parameter sequence: only those before this number.
     func history(of object: UniqueID, in scope: ScopeID, before sequence: Int64?, limit: Int) throws -> [StoredParcel]
-    /// The tag that has taken this ID's notes, as DeletedObjects tell.
-    func mergedInto(_ id: UniqueID, in scope: ScopeID) throws -> UniqueID?
+    /// The live tag whose name folds to this.
+    func tag(named foldedName: String, in scope: ScopeID) throws -> UniqueID?
     /// Every ID whose DeletedObject says that it was merged into this one, directly.
     func mergedFrom(_ id: UniqueID, in scope: ScopeID) throws -> [UniqueID]
     /// DeletedObjects of notes deleted since `date`, the last first.
