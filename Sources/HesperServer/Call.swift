@@ -1,0 +1,42 @@
+import HTTPTypes
+import HesperModel
+import HesperStore
+import Hummingbird
+import Logging
+import NIOCore
+
+/// One request on its way, with what the frame found out about it before its handler sees it.
+struct Call: Sendable {
+    let request: Request
+    /// Says which request every line is about.
+    let logger: Logger
+    /// The parameters after the `?`: only those that the route knows, each at most once.
+    let query: Query
+    /// What stands in the place of `{uniqueID}` in the path.
+    let parameter: String
+    let channel: any Channel
+    /// Set while the store has yet to hear of this minute's use of the device.
+    let use: DeviceUse?
+
+    /// The ID in the path. What is no ID is answered like one that nothing has.
+    func uniqueID() throws(Problem) -> UniqueID {
+        guard let id = UniqueID(parameter) else { throw .notFound(parameter) }
+        return id
+    }
+
+    /// The device in the path.
+    func node() throws(Problem) -> NodeID {
+        guard let node = NodeID(parameter) else { throw .notFound(parameter) }
+        return node
+    }
+
+    /// A header, if it was sent.
+    subscript(header: HTTPField.Name) -> String? { request.headers[header] }
+}
+
+extension Problem {
+    /// Nothing has this ID, or it is somebody else's: the answer is the same.
+    static func notFound(_ id: some CustomStringConvertible) -> Problem {
+        Problem(.notFound, "Nothing in this account has the ID \(String(id.description.prefix(64))).")
+    }
+}

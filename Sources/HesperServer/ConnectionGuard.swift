@@ -1,0 +1,178 @@
+import HTTPTypes
+import HesperModel
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+
+/// Keeps one connection within its limits and says why when it cannot: headers and address too long, a body that takes
+/// too long, what is not HTTP, an answer that nobody takes.
+///
+/// It stands between the HTTP codec and Hummingbird's own handlers, which end such connections without a word.
+final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// How long a connection stays open after its last answer, so that the answer arrives before the end does.
+    static let linger = TimeAmount.seconds(2)
+
+    private let limits: ConnectionLimits
+    /// Between a request's head and its end.
+    private var isReading = false
+    /// Requests that are not answered to their end.
+    private var open = 0
+    /// Said when nothing else is being answered; after it, no request is read.
+    private var refusal: Problem?
+    private var closesAfterAnswer = false
+    private var bodyDeadline: Scheduled<Void>?
+    private var stallDeadline: Scheduled<Void>?
+    private var lingering: Scheduled<Void>?
+
+    init(limits: ConnectionLimits) { self.limits = limits }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard refusal == nil else { return }
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            if let problem = problem(with: head) { return refuse(problem, context: context) }
+            isReading = true
+            open += 1
+        case .body: break
+        case .end:
+            isReading = false
+            bodyDeadline?.cancel()
+            bodyDeadline = nil
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // Most requests are here whole by now and need no timer.
+        if isReading, bodyDeadline == nil {
+            bodyDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(Int64(limits.bodySeconds))) {
+                self.bodyIsLate(context: context)
+            }
+        }
+        context.fireChannelReadComplete()
+    }
+
+    private func problem(with head: HTTPRequest) -> Problem? {
+        if let path = head.path, path.utf8.count > limits.uriBytes {
+            return Problem(
+                .uriTooLong, "Path and query have at most \(limits.uriBytes) bytes here.",
+                context: ["limit": .integer(Int64(limits.uriBytes))])
+        }
+        let bytes = head.headerFields.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
+        return bytes > Limits.headerBytes ? .headersTooLarge : nil
+    }
+
+    private func bodyIsLate(context: ChannelHandlerContext) {
+        bodyDeadline = nil
+        guard isReading else { return }
+        closesAfterAnswer = true
+        if open == 0 { return context.close(promise: nil) }
+        // Whoever reads the body gets this instead of its next part, and answers with it.
+        context.fireErrorCaught(
+            Problem(.requestTimeout, "The body was not complete after \(limits.bodySeconds) seconds."))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard refusal == nil else { return }
+        switch error {
+        case let error as HTTPParserError where !isReading:
+            let isOverflow = error == .headerOverflow
+            refuse(
+                isOverflow
+                    ? .headersTooLarge
+                    : Problem(.malformedRequest, "This is not HTTP/1.1 as RFC 9112 has it: \(error)."),
+                context: context)
+        case is HTTP1TypeConversionError where !isReading:
+            refuse(Problem(.malformedRequest, "The head of the request cannot be read."), context: context)
+        default:
+            closesAfterAnswer = true
+            context.fireErrorCaught(error)
+        }
+    }
+
+    // MARK: Answers
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head) where isReading && head.status.kind != .informational:
+            // Answered before its body was read: the rest of it is not worth reading.
+            closesAfterAnswer = true
+            head.headerFields[.connection] = "close"
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .head, .body:
+            context.write(data, promise: promise)
+        case .end:
+            context.write(data, promise: promise)
+            open -= 1
+            if open == 0, let refusal { say(refusal, context: context) } else if closesAfterAnswer { end(context) }
+        }
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is BodyWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        if isReading {
+            context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: promise)
+        } else {
+            promise?.succeed()
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        stallDeadline?.cancel()
+        stallDeadline = nil
+        if !context.channel.isWritable {
+            stallDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(Int64(limits.stallSeconds))) {
+                context.close(promise: nil)
+            }
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    // MARK: The end
+
+    private func refuse(_ problem: Problem, context: ChannelHandlerContext) {
+        refusal = problem
+        if open == 0 { say(problem, context: context) }
+    }
+
+    private func say(_ problem: Problem, context: ChannelHandlerContext) {
+        let requestID = String(UInt64.random(in: .min ... .max), radix: 16)
+        var head = problem.response(requestID: requestID).head
+        head.headerFields[.requestID] = requestID
+        head.headerFields[.connection] = "close"
+        head.headerFields[.cacheControl] = "no-store"
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(ByteBuffer(bytes: problem.bytes(requestID: requestID)))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        end(context)
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        guard lingering == nil else { return }
+        lingering = context.eventLoop.assumeIsolated().scheduleTask(in: ConnectionGuard.linger) {
+            context.close(promise: nil)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        lingering?.cancel()
+        bodyDeadline?.cancel()
+        stallDeadline?.cancel()
+        context.fireChannelInactive()
+    }
+}
+
+extension Problem {
+    static let headersTooLarge = Problem(
+        .headersTooLarge, "Headers have at most \(Limits.headerBytes) bytes here.",
+        context: ["limit": .integer(Int64(Limits.headerBytes))])
+}

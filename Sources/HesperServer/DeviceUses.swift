@@ -1,0 +1,87 @@
+import HTTPTypes
+import HesperModel
+import HesperStore
+import Logging
+import NIOConcurrencyHelpers
+import ServiceLifecycle
+
+/// A device's request that the store shall hear of, because the last it heard of is a minute ago (storage.md, Tables).
+final class DeviceUse: Sendable {
+    let node: NodeID
+    let date: Timestamp
+    let userAgent: String?
+    private let sequence = NIOLockedValueBox<Int64?>(nil)
+
+    /// How often a device's use is written, in milliseconds.
+    static let interval: Int64 = 60_000
+    /// Of a `User-Agent`, this many bytes are kept.
+    static let userAgentBytes = 256
+
+    /// Nil if the store knows enough.
+    init?(of session: Session, userAgent headers: HTTPFields, at date: Timestamp = .now) {
+        guard date.milliseconds - session.device.lastUseDate.milliseconds >= DeviceUse.interval else { return nil }
+        node = session.device.node
+        self.date = date
+        userAgent = DeviceUse.userAgent(of: headers)
+    }
+
+    /// How far the device has read: set by the handlers that take a token.
+    var readSequence: Int64? {
+        get { sequence.withLockedValue { $0 } }
+        set { sequence.withLockedValue { $0 = newValue } }
+    }
+
+    static func userAgent(of headers: HTTPFields) -> String? {
+        headers[.userAgent].map { String(decoding: $0.utf8.prefix(userAgentBytes), as: UTF8.self) }
+    }
+}
+
+/// Writes the uses of devices behind the requests, many in one transaction.
+final class DeviceUses: Service {
+    /// Waiting to be written at most; what comes then is heard of a minute later.
+    static let capacity = 10_000
+
+    private let store: any Store
+    private let logger: Logger
+    private let waiting = NIOLockedValueBox<[NodeID: DeviceUse]>([:])
+    private let wake: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init(store: any Store, logger: Logger) {
+        self.store = store
+        self.logger = logger
+        (wake, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func record(_ use: DeviceUse) {
+        waiting.withLockedValue { waiting in
+            guard waiting.count < DeviceUses.capacity || waiting[use.node] != nil else { return }
+            waiting[use.node] = use
+        }
+        continuation.yield()
+    }
+
+    func run() async throws {
+        for await _ in wake.cancelOnGracefulShutdown() { await write() }
+        await write()
+    }
+
+    private func write() async {
+        let uses = waiting.withLockedValue { waiting in
+            defer { waiting = [:] }
+            return Array(waiting.values)
+        }
+        guard !uses.isEmpty else { return }
+        do {
+            try await store.write { transaction in
+                for use in uses {
+                    try transaction.recordUse(
+                        of: use.node, at: use.date, appVersion: nil, userAgent: use.userAgent,
+                        readSequence: use.readSequence)
+                }
+            }
+        } catch {
+            logger.warning("The last uses of \(uses.count) devices were not recorded: \(error)")
+        }
+    }
+}

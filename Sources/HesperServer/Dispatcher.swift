@@ -1,0 +1,112 @@
+import HTTPTypes
+import HesperModel
+import HesperStore
+import Hummingbird
+import Logging
+import NIOCore
+
+/// The way of every request: an ID, its route, who asks, the handler; then the headers that every answer has, and a line
+/// in the log. One function instead of a chain of middlewares, because a poll that finds nothing new costs little else.
+struct Dispatcher: HTTPResponder {
+    let routes: Routes
+    let authenticator: Authenticator
+    let crossOrigin: CrossOrigin
+    let uses: DeviceUses
+
+    func respond(to request: Request, context: HesperContext) async throws -> Response {
+        var logger = context.logger
+        let requestID = RequestID.adopt(from: request, or: context.id)
+        if requestID.isTheirs { logger[metadataKey: "hb.request.id"] = .string(requestID.text) }
+        let start = logger.logLevel <= .debug ? ContinuousClock.now : nil
+
+        var keeping = Route.Keeping.never
+        var device: NodeID?
+        var response: Response
+        do {
+            response = try await answer(request, context.channel, logger, &keeping, &device)
+        } catch {
+            let problem = Problem(error, logger: logger)
+            response = problem.response(requestID: requestID.text)
+            if problem.slug == .methodNotAllowed { response.headers[.allow] = allowed(request.uri.path) }
+        }
+        finish(&response, to: request, requestID: requestID.text, keeping: keeping)
+        if request.method == .head { response = try await response.withoutBody() }
+        if let start {
+            logger.debug(
+                "answered",
+                metadata: [
+                    "method": .string(request.method.rawValue), "path": .string(request.uri.path),
+                    "status": .stringConvertible(response.status.code),
+                    "microseconds": .stringConvertible((ContinuousClock.now - start) / .microseconds(1)),
+                    "device": .string(device?.description ?? "-"),
+                ])
+        }
+        return response
+    }
+
+    private func answer(
+        _ request: Request, _ channel: any Channel, _ logger: Logger, _ keeping: inout Route.Keeping,
+        _ device: inout NodeID?
+    ) async throws -> Response {
+        let uri = request.uri.path
+        guard let (path, parameter) = routes.find(uri) else {
+            throw Problem(.notFound, "There is no \(uri.prefix(128)) here; /docs lists what there is.")
+        }
+        guard let route = path.route(request.method) else {
+            if request.method == .options { return crossOrigin.options(request, allowed: path.allowed) }
+            throw Problem(.methodNotAllowed, "\(request.method.rawValue) is not among \(path.allowed).")
+        }
+        keeping = route.keeping
+        switch route.handler {
+        case .open(let handle):
+            let query = try route.query(of: request)
+            return try await handle(
+                Call(
+                    request: request, logger: logger, query: query, parameter: parameter, channel: channel, use: nil))
+        case .signedIn(let handle):
+            let session = try authenticator.session(of: request)
+            device = session.device.node
+            let use = DeviceUse(of: session, userAgent: request.headers)
+            // Recorded also if the handler refuses what was asked: the device was there.
+            defer { if let use { uses.record(use) } }
+            let query = try route.query(of: request)
+            return try await handle(
+                Call(
+                    request: request, logger: logger, query: query, parameter: parameter, channel: channel, use: use),
+                session)
+        }
+    }
+
+    private func allowed(_ path: String) -> String { routes.find(path)?.path.allowed ?? "" }
+
+    /// The headers that every answer has.
+    private func finish(
+        _ response: inout Response, to request: Request, requestID: String, keeping: Route.Keeping
+    ) {
+        response.headers.append(HTTPField(name: .requestID, value: requestID))
+        response.headers.append(HTTPField(name: .xContentTypeOptions, value: "nosniff"))
+        let keeping = response.status.code < 400 ? keeping : .never
+        switch keeping {
+        case .revalidated:
+            response.headers.append(HTTPField(name: .cacheControl, value: "private, no-cache"))
+            response.headers.append(HTTPField(name: .vary, value: "Authorization, Origin"))
+        case .never:
+            response.headers.append(HTTPField(name: .cacheControl, value: "no-store"))
+        case .shared:
+            response.headers.append(HTTPField(name: .cacheControl, value: "no-cache"))
+            response.headers.append(HTTPField(name: .vary, value: "Origin"))
+        }
+        crossOrigin.expose(&response, to: request)
+    }
+}
+
+extension Route {
+    fileprivate func query(of request: Request) throws(Problem) -> Query {
+        guard let text = request.uri.query, !text.isEmpty else { return .empty }
+        return try Query(text, known: parameters)
+    }
+}
+
+extension HTTPField.Name {
+    static let requestID = HTTPField.Name("X-Request-ID") ?? .date
+}

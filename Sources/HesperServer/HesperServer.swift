@@ -1,0 +1,68 @@
+import HesperModel
+import HesperStore
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// The HTTP API over a store (protocol.md).
+///
+///     let server = try HesperServer(store: store, settings: settings, logger: logger)
+///     try await server.application().runService()   // ends on SIGTERM, after what it accepted is answered
+public struct HesperServer: Sendable {
+    let store: any Store
+    let settings: ServerSettings
+    let logger: Logger
+    let routes: Routes
+    private let uses: DeviceUses
+    private let serverBuilder: HTTPServerBuilder
+
+    /// - Throws: what is wrong with the files of TLS.
+    public init(store: any Store, settings: ServerSettings, logger: Logger) throws {
+        self.store = store
+        self.settings = settings
+        self.logger = logger
+        uses = DeviceUses(store: store, logger: logger)
+        serverBuilder = try HesperServer.builder(settings)
+        var routes = Routes()
+        let resources: [any Resource] = [
+            ServerInfo(store: store, settings: settings),
+            Health(store: store),
+        ]
+        for resource in resources { resource.add(to: &routes) }
+        self.routes = routes
+    }
+
+    /// A service that serves until it is shut down gracefully; requests that were accepted are answered first.
+    /// - Parameter onRunning: called with the port once it listens.
+    public func application(onRunning: @escaping @Sendable (Int?) async -> Void = { _ in }) -> some ApplicationProtocol
+    {
+        let dispatcher = Dispatcher(
+            routes: routes, authenticator: Authenticator(store: store),
+            crossOrigin: CrossOrigin(
+                origins: settings.origins, allowsLoopback: settings.allowsLoopbackOrigins),
+            uses: uses)
+        return Application(
+            responder: dispatcher, server: serverBuilder,
+            configuration: ApplicationConfiguration(
+                address: .hostname(settings.host, port: settings.port), serverName: nil,
+                availableConnectionsDelegate: .maximum(settings.connections.count, logger: logger)),
+            services: [uses], onServerRunning: { await onRunning($0.localAddress?.port) }, logger: logger)
+    }
+
+    private static func builder(_ settings: ServerSettings) throws -> HTTPServerBuilder {
+        let limits = settings.connections
+        // The decoder counts the address among the headers; ConnectionGuard counts both exactly.
+        let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
+            maxHeaderFieldSize: Limits.headerBytes + limits.uriBytes,
+            maxHeaderListSize: Limits.headerBytes + limits.uriBytes, maxHeaderFieldCount: 128)
+        let http = HTTPServerBuilder.http1(
+            configuration: HTTP1Channel.Configuration(
+                additionalChannelHandlers: [ConnectionGuard(limits: limits)],
+                idleTimeout: .seconds(Int64(limits.idleSeconds)), httpDecoderConfiguration: decoder))
+        guard let files = settings.tls else { return http }
+        return try .tls(http, tlsConfiguration: files.configuration())
+    }
+}

@@ -1,0 +1,63 @@
+import HTTPTypes
+import HesperModel
+import HesperStore
+import Hummingbird
+import Logging
+import NIOCore
+import NIOHTTP1
+
+extension Problem {
+    /// Whatever was thrown, as what the client is told. The one place where an error becomes a problem.
+    init(_ error: any Error, logger: Logger) {
+        switch error {
+        case let problem as Problem:
+            self = problem
+        case StoreError.unavailable(let reason):
+            logger.error("The store is away: \(reason)")
+            self = .unavailable
+        case let error as HTTPParserError:
+            self = Problem(.malformedRequest, "This is not HTTP/1.1 as RFC 9112 has it: \(error).")
+        case is CancellationError:
+            self = .unavailable
+        default:
+            logger.error("Not expected: \(String(reflecting: error))")
+            self = Problem(.internalError, "The server's log says more, under this request ID.")
+        }
+    }
+
+    /// The store is away; what was sent is not confirmed.
+    static let unavailable = Problem(
+        .unavailable, "What was sent is not confirmed. Send the same again in 5 seconds.", context: ["retryAfter": 5])
+
+    /// - Parameter seconds: after how many it is worth another try.
+    static func tooManyRequests(_ what: String, retryAfter seconds: Int) -> Problem {
+        Problem(
+            .tooManyRequests, "\(what) Try again in \(seconds) seconds.",
+            context: ["retryAfter": .integer(Int64(seconds))])
+    }
+
+    /// - Parameter what: what is too large, and how large it may be.
+    static func tooLarge(_ what: String, limit: Int) -> Problem {
+        Problem(.tooLarge, what, context: ["limit": .integer(Int64(limit))])
+    }
+
+    /// Problem details (RFC 9457) with what HTTP wants beside them.
+    func response(requestID: String) -> Response {
+        var headers = HTTPFields()
+        headers.append(HTTPField(name: .contentType, value: "application/problem+json"))
+        if slug == .unauthenticated { headers.append(HTTPField(name: .wwwAuthenticate, value: "Bearer")) }
+        if case .integer(let seconds)? = context["retryAfter"] {
+            headers.append(HTTPField(name: .retryAfter, value: String(seconds)))
+        }
+        return Response(
+            status: .init(code: slug.status), headers: headers,
+            body: .init(byteBuffer: ByteBuffer(bytes: bytes(requestID: requestID))))
+    }
+
+    /// As it is sent.
+    func bytes(requestID: String) -> [UInt8] {
+        guard case .object(let object) = json else { return json.bytes }
+        let members = object.members.map { ($0.name, $0.value) } + [("requestID", .string(requestID))]
+        return JSON.object(JSONObject(members)).bytes
+    }
+}

@@ -1,0 +1,35 @@
+import HTTPTypes
+import HesperModel
+import HesperStore
+import Hummingbird
+
+/// One method of one path, and what answers it.
+struct Route: Sendable {
+    /// Who may ask.
+    enum Handler: Sendable {
+        /// Anybody.
+        case open(@Sendable (Call) async throws -> Response)
+        /// Whoever holds the token of a device.
+        case signedIn(@Sendable (Call, Session) async throws -> Response)
+    }
+
+    /// What may be kept of an answer by whoever carries it (protocol.md, HTTP manners). Errors are never kept.
+    enum Keeping: Sendable {
+        /// By the client alone, which asks each time whether it is still good.
+        case revalidated
+        /// By nobody: sign-in and sync.
+        case never
+        /// By everybody: pages that say the same to all.
+        case shared
+    }
+
+    let method: HTTPRequest.Method
+    /// As the contract writes it: `/v1/notes/{uniqueID}`.
+    let path: String
+    /// The names of its query parameters; others are refused.
+    let parameters: [String]
+    let keeping: Keeping
+    /// False for pages that are no part of the API.
+    let isInContract: Bool
+    let handler: Handler
+}

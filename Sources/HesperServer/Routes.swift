@@ -1,0 +1,118 @@
+import Foundation
+import HTTPTypes
+import HesperStore
+import Hummingbird
+
+/// All routes of the server: the one list from which requests find their handler, `HEAD`, `OPTIONS` and `405` know what
+/// is there, and a test compares with `openapi.yaml`.
+///
+///     var routes = Routes()
+///     routes.get("/v1/notes/{uniqueID}", use: getNote)
+///     routes.get("/v1/changes", ["since", "limit"], use: listChanges)
+///     routes.post("/v1/sync", keeping: .never, use: sync)
+struct Routes: Sendable {
+    /// The routes of one path.
+    struct Path: Sendable {
+        let template: String
+        /// Its parts between slashes; nil for a parameter.
+        let segments: [Substring?]
+        var routes: [Route] = []
+
+        func route(_ method: HTTPRequest.Method) -> Route? {
+            let method = method == .head ? .get : method
+            return routes.first { $0.method == method }
+        }
+
+        /// What `Allow` says.
+        var allowed: String {
+            var methods = routes.map(\.method.rawValue)
+            if let index = methods.firstIndex(of: "GET") { methods.insert("HEAD", at: index + 1) }
+            return (methods + ["OPTIONS"]).joined(separator: ", ")
+        }
+    }
+
+    /// Paths without a parameter, by themselves.
+    private var fixed: [String: Path] = [:]
+    /// Paths with one, by how many parts they have.
+    private var templates: [Int: [Path]] = [:]
+
+    var all: [Route] { (Array(fixed.values) + templates.values.joined()).flatMap(\.routes) }
+
+    /// The path that a request means, and what stands in the place of its parameter.
+    func find(_ path: String) -> (path: Path, parameter: String)? {
+        if let path = fixed[path] { return (path, "") }
+        let segments = path.dropFirst().split(separator: "/", maxSplits: 15, omittingEmptySubsequences: false)
+        for candidate in templates[segments.count] ?? [] {
+            var parameter: Substring = ""
+            let matches = zip(candidate.segments, segments).allSatisfy { expected, actual in
+                if let expected { return expected == actual }
+                parameter = actual
+                return !actual.isEmpty
+            }
+            if matches { return (candidate, parameter.removingPercentEncoding ?? String(parameter)) }
+        }
+        return nil
+    }
+
+    mutating func add(_ route: Route) {
+        let segments: [Substring?] = route.path.dropFirst().split(separator: "/").map { $0.hasPrefix("{") ? nil : $0 }
+        if segments.allSatisfy({ $0 != nil }) {
+            fixed[route.path, default: Path(template: route.path, segments: segments)].routes.append(route)
+        } else if let index = templates[segments.count]?.firstIndex(where: { $0.template == route.path }) {
+            templates[segments.count]?[index].routes.append(route)
+        } else {
+            let path = Path(template: route.path, segments: segments, routes: [route])
+            templates[segments.count, default: []].append(path)
+        }
+    }
+}
+
+/// A noun of the API with the routes that are about it.
+protocol Resource: Sendable {
+    func add(to routes: inout Routes)
+}
+
+// MARK: - For whoever is signed in
+
+extension Routes {
+    typealias SignedIn = @Sendable (Call, Session) async throws -> Response
+
+    mutating func on(
+        _ method: HTTPRequest.Method, _ path: String, _ parameters: [String] = [],
+        keeping: Route.Keeping = .revalidated, use handler: @escaping SignedIn
+    ) {
+        add(
+            Route(
+                method: method, path: path, parameters: parameters, keeping: keeping, isInContract: true,
+                handler: .signedIn(handler)))
+    }
+
+    mutating func get(_ path: String, _ parameters: [String] = [], use handler: @escaping SignedIn) {
+        on(.get, path, parameters, use: handler)
+    }
+
+    mutating func post(
+        _ path: String, _ parameters: [String] = [], keeping: Route.Keeping = .revalidated,
+        use handler: @escaping SignedIn
+    ) {
+        on(.post, path, parameters, keeping: keeping, use: handler)
+    }
+
+    mutating func put(_ path: String, use handler: @escaping SignedIn) { on(.put, path, use: handler) }
+    mutating func patch(_ path: String, use handler: @escaping SignedIn) { on(.patch, path, use: handler) }
+    mutating func delete(_ path: String, use handler: @escaping SignedIn) { on(.delete, path, use: handler) }
+}
+
+// MARK: - For anybody
+
+extension Routes {
+    mutating func open(
+        _ method: HTTPRequest.Method, _ path: String, _ parameters: [String] = [], keeping: Route.Keeping,
+        isInContract: Bool = true, use handler: @escaping @Sendable (Call) async throws -> Response
+    ) {
+        add(
+            Route(
+                method: method, path: path, parameters: parameters, keeping: keeping, isInContract: isInContract,
+                handler: .open(handler)))
+    }
+}

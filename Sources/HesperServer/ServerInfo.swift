@@ -1,0 +1,45 @@
+import HesperModel
+import HesperStore
+import Hummingbird
+
+/// `GET /v1/server`: what this server is, what it can do, and its limits.
+struct ServerInfo: Resource {
+    let store: any Store
+    let settings: ServerSettings
+
+    static let features = [
+        "sync", "notes", "tags", "objects", "deleted-objects", "edits", "recently-deleted", "search", "digests",
+    ]
+
+    func add(to routes: inout Routes) {
+        routes.open(.get, "/v1/server", keeping: .never, use: get)
+    }
+
+    @Sendable private func get(_ call: Call) -> Response {
+        var clock = ClockSource(node: store.installation.node)
+        let now = clock.tick(at: UInt64(Timestamp.now.milliseconds))
+        return .object { writer in
+            writer.member("name", "Hesper")
+            writer.member("version", settings.version)
+            writer.member("features", .array(ServerInfo.features.map { .string($0) }))
+            writer.member("signUp", settings.signUp.rawValue)
+            writer.name("limits")
+            writer.object { writer in
+                for (name, value) in ServerInfo.limits { writer.member(name, Int64(value)) }
+            }
+            writer.member("serverClock", now)
+        }
+    }
+
+    private static let limits: [(String, Int)] = [
+        ("textBytes", Limits.textBytes), ("tagNameBytes", Limits.tagNameBytes),
+        ("attributeValueBytes", Limits.attributeValueBytes), ("attributes", Limits.attributes),
+        ("objectAttributes", Limits.objectAttributes), ("members", Limits.members), ("nameLength", Limits.nameLength),
+        ("previewBytes", Limits.previewBytes), ("filenameBytes", Limits.filenameBytes), ("depth", Limits.depth),
+        ("integer", Int(Limits.integer)), ("pushObjects", Limits.pushObjects), ("pushBytes", Limits.pushBytes),
+        ("defaultPage", Limits.defaultPage), ("greatestPage", Limits.greatestPage), ("pageBytes", Limits.pageBytes),
+        ("leastPasswordBytes", Limits.passwordBytes.lowerBound),
+        ("greatestPasswordBytes", Limits.passwordBytes.upperBound), ("emailBytes", Limits.emailBytes),
+        ("deviceNameLength", Limits.deviceNameLength), ("headerBytes", Limits.headerBytes),
+    ]
+}

@@ -1,6 +1,0 @@
-import Hummingbird
-import HummingbirdCore
-import HummingbirdTLS
-import CryptoExtras
-import Yams
-import HesperStore
