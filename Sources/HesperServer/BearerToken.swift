@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 import HesperStore
 
 /// What a device signs its requests with: 256 random bits, shown once, kept as a hash (protocol.md, Signing in).
@@ -12,8 +11,8 @@ struct BearerToken: Sendable {
 
     /// A new one.
     static func random() -> BearerToken {
-        let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-        return BearerToken(text: prefix + key.base64URL)
+        let key = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
+        return BearerToken(text: prefix + Base64URL.encode(key))
     }
 
     /// Of an `Authorization` header; nil for anything that this server never gave out.
@@ -31,12 +30,5 @@ struct BearerToken: Sendable {
         var text = text
         let digest = text.withUTF8 { SHA256.hash(data: UnsafeRawBufferPointer($0)) }
         return TokenHash(bytes: Array(digest))
-    }
-}
-
-extension Data {
-    /// Base64 with the alphabet of URLs, without padding (RFC 4648, 5).
-    var base64URL: String {
-        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }
