@@ -1,0 +1,80 @@
+"""schemathesis on the running server: no 5xx, no answer that the contract does not have, whatever is sent."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import contract_document
+import generators
+import schemathesis_hooks as hooks
+
+HERE = Path(__file__).parent
+# Not one of the passwords in the contract's examples, which are sent as they are: the account must outlive them.
+PASSWORD = "none of the examples has this one"
+SECONDS = 300
+
+
+@pytest.mark.timeout(SECONDS + 60)
+def test_every_answer_is_in_the_contract(fresh_server, output):
+    client = fresh_server.client(password=PASSWORD)
+    environment = {
+        **generators.environment(),
+        "HESPER_TOKEN": client.token,
+        "HESPER_DEVICE": client.device["uniqueID"],
+        "HESPER_HOOKS": str(HERE / "schemathesis_hooks.py"),
+        "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
+    }
+    log = output / "schemathesis.log"
+    with log.open("wb") as written:
+        # In a folder of its own below .build: it leaves caches where it runs.
+        done = subprocess.run(
+            [
+                Path(sys.executable).parent / "schemathesis", "--config-file", HERE / "schemathesis.toml", "run",
+                contract_document.PATH, "--url", fresh_server.url, "--checks", "all",
+            ],
+            cwd=output, env=environment, stdout=written, stderr=subprocess.STDOUT, timeout=SECONDS,
+        )  # fmt: skip
+    printed = log.read_text(encoding="utf-8", errors="replace")
+    assert done.returncode == 0, printed[-20_000:]
+    assert fresh_server.process.poll() is None, "the server ended"
+    assert client.get("/v1/account").status_code == 200, "the account or its token did not outlive the run"
+    assert "passed" in printed.rsplit("SUMMARY", 1)[-1]
+
+
+# The one exception in the hooks is worth as much as these.
+
+NOTE = {"uniqueID": "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90"}
+WRONG = {"uniqueID": "5f0c5a1e"}
+
+
+@pytest.mark.parametrize(
+    "notes, results, refused",
+    [
+        ([WRONG], [("/changes/notes/0", "rejected")], True),
+        ([WRONG], [("/changes/notes/0", "applied")], False),
+        ([WRONG], [], False),
+        ([NOTE, WRONG], [("/changes/notes/0", "applied"), ("/changes/notes/1", "rejected")], True),
+        ([NOTE, 7], [("/changes/notes/0", "rejected"), ("/changes/notes/1", "applied")], False),
+        ([NOTE], [("/changes/notes/0", "rejected")], False),
+    ],
+)
+def test_a_wrong_element_must_be_rejected_by_its_own_result(notes, results, refused):
+    answer = {"results": [{"pointer": pointer, "status": status} for pointer, status in results]}
+    assert hooks.refuses_each_element({"changes": {"notes": notes}}, answer, "sync") is refused
+
+
+@pytest.mark.parametrize(
+    "body, fits",
+    [
+        ({"changes": {"notes": [WRONG]}}, True),
+        ({"changes": {"notes": [WRONG], "extra": []}}, False),
+        ({"changes": {"notes": 7}}, False),
+        ({"changes": {}, "limit": 0}, False),
+        (["changes"], False),
+    ],
+)
+def test_what_is_wrong_around_the_elements_is_not_excused(body, fits):
+    assert hooks.fits(hooks.without_elements(body, "sync"), "SyncRequest") is fits
