@@ -25,6 +25,9 @@ public struct Clock: Hashable, Sendable {
         self.init(time: milliseconds << 16 | UInt64(counter), node: node)
     }
 
+    /// Less than every other.
+    public static let zero = Clock(time: 0, node: NodeID(0))
+
     public var milliseconds: UInt64 { time >> 16 }
     public var counter: UInt16 { UInt16(truncatingIfNeeded: time) }
     /// The moment it names.

@@ -33,8 +33,8 @@ public protocol Snapshot {
     /// What a scan would give in all.
     func amount(_ scan: Scan, in scope: ScopeID) throws -> Amount
     /// One object's parcels, the last to arrive first.
-    /// - Parameter sequence: only those before this number.
-    func history(of object: UniqueID, in scope: ScopeID, before sequence: Int64?, limit: Int) throws -> [StoredParcel]
+    /// - Parameter position: only those that came before the one with this ``StoredParcel/position``.
+    func history(of object: UniqueID, in scope: ScopeID, before position: Int64?, limit: Int) throws -> [StoredParcel]
     /// The live tag whose name folds to this.
     func tag(named foldedName: String, in scope: ScopeID) throws -> UniqueID?
     /// Every ID whose DeletedObject says that it was merged into this one, directly.
@@ -43,7 +43,7 @@ public protocol Snapshot {
     /// - Parameter sequence: only those before this number.
     func deletedNotes(
         in scope: ScopeID, since date: Timestamp, before sequence: Int64?, limit: Int
-    ) throws -> [(deleted: DeletedObject, sequence: Int64)]
+    ) throws -> [DeletedNote]
     /// The digests of the scope's objects and DeletedObjects whose ID begins so, by ID.
     /// - Parameter prefix: hex digits, without hyphens, at most 32.
     func digests(
@@ -115,12 +115,26 @@ public struct StoredParcel: Sendable, Equatable {
     public let parcel: Parcel
     public let pushedBy: NodeID?
     public let pushedAt: Timestamp
-    public let sequence: Int64
+    /// Its place in the order of arrival: no two parcels share one.
+    public let position: Int64
 
-    public init(parcel: Parcel, pushedBy: NodeID?, pushedAt: Timestamp, sequence: Int64) {
+    public init(parcel: Parcel, pushedBy: NodeID?, pushedAt: Timestamp, position: Int64) {
         self.parcel = parcel
         self.pushedBy = pushedBy
         self.pushedAt = pushedAt
+        self.position = position
+    }
+}
+
+/// The DeletedObject of a note, and who deleted it.
+public struct DeletedNote: Sendable, Equatable {
+    public let deleted: DeletedObject
+    public let deletedBy: NodeID?
+    public let sequence: Int64
+
+    public init(deleted: DeletedObject, deletedBy: NodeID?, sequence: Int64) {
+        self.deleted = deleted
+        self.deletedBy = deletedBy
         self.sequence = sequence
     }
 }
