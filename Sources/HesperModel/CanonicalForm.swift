@@ -1,0 +1,78 @@
+import Foundation
+
+/// Unicode's NFC, from the decompositions that Foundation knows.
+///
+/// Foundation's own NFC does not serve: on Linux it takes a letter beyond U+FFFF for the one with the same lower 16 bits
+/// (U+1042D U+0308 becomes U+04EC), and the time for a run of marks grows with its square.
+enum CanonicalForm {
+    /// `text` in NFC, composed as Unicode 3.11 says (D117), in time about linear in its length.
+    static func composed(_ text: String) -> String {
+        var composed: [Unicode.Scalar] = []
+        var starter: Int?
+        var previousClass: UInt8 = 0
+        for scalar in decomposed(text) {
+            let combiningClass = scalar.properties.canonicalCombiningClass.rawValue
+            if let place = starter, place == composed.count - 1 || previousClass < combiningClass,
+                let composition = composition(of: composed[place], scalar)
+            {
+                composed[place] = composition
+                continue
+            }
+            if combiningClass == 0 { starter = composed.count }
+            composed.append(scalar)
+            previousClass = combiningClass
+        }
+        return string(composed)
+    }
+
+    private static func string(_ scalars: [Unicode.Scalar]) -> String {
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: scalars)
+        return String(view)
+    }
+
+    /// The scalar that is canonically equivalent to the two, if NFC has one.
+    static func composition(of first: Unicode.Scalar, _ second: Unicode.Scalar) -> Unicode.Scalar? {
+        // No scalar below U+0300 composes with one before it.
+        guard second.value >= 0x0300 else { return nil }
+        // Hangul composes by arithmetic (3.12), which Foundation does only in part.
+        switch (first.value, second.value) {
+        case (0x1100...0x1112, 0x1161...0x1175):
+            return Unicode.Scalar(0xAC00 + ((first.value - 0x1100) * 21 + second.value - 0x1161) * 28)
+        case (0xAC00...0xD7A3, 0x11A8...0x11C2) where (first.value - 0xAC00).isMultiple(of: 28):
+            return Unicode.Scalar(first.value + second.value - 0x11A7)
+        default: break
+        }
+        // From their parts: Foundation does not see U+0CCB in U+0CCA U+0CD5.
+        let parts = decomposed(String(first) + String(second))
+        let scalars = string(parts).precomposedStringWithCanonicalMapping.unicodeScalars
+        guard scalars.count == 1, let composition = scalars.first, decomposed(String(composition)) == parts
+        else { return nil }
+        return composition
+    }
+
+    /// The scalars of `text` in NFD: each decomposed by itself, then marks in canonical order (D109).
+    private static func decomposed(_ text: String) -> [Unicode.Scalar] {
+        var result: [Unicode.Scalar] = []
+        var marks: [(scalar: Unicode.Scalar, order: UInt8)] = []
+        func settle() {
+            marks.sort { $0.order < $1.order }  // stable: marks of one class keep their order
+            result += marks.map(\.scalar)
+            marks.removeAll(keepingCapacity: true)
+        }
+        for scalar in text.unicodeScalars {
+            let parts = scalar.value < 0xC0 ? String(scalar) : String(scalar).decomposedStringWithCanonicalMapping
+            for part in parts.unicodeScalars {
+                let order = part.properties.canonicalCombiningClass.rawValue
+                if order == 0 {
+                    settle()
+                    result.append(part)
+                } else {
+                    marks.append((part, order))
+                }
+            }
+        }
+        settle()
+        return result
+    }
+}

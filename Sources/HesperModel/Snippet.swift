@@ -1,0 +1,156 @@
+import Foundation
+
+/// The part of a text that shows why a search found it.
+public struct Snippet: Sendable, Hashable {
+    /// A stretch of `Snippet.text`, in UTF-16 code units: what JavaScript, NSRange and Java count.
+    public struct Match: Sendable, Hashable {
+        public let location: Int
+        public let length: Int
+
+        public init(location: Int, length: Int) {
+            self.location = location
+            self.length = length
+        }
+    }
+
+    /// A stretch of the original text, accents and all, cut between words where it can be, never inside a character.
+    public let text: String
+    /// What the query found in it: in order, apart from each other, of whole characters.
+    public let ranges: [Match]
+
+    public init(text: String, ranges: [Match]) {
+        self.text = text
+        self.ranges = ranges
+    }
+}
+
+extension SearchQuery {
+    /// About `length` characters of `text` around its first match; the beginning of `text` if the query is empty; nil if no phrase
+    /// is in it. At most 32 bytes a character on the average, whatever somebody piled onto one.
+    public func snippet(of text: String, length: Int = 160) -> Snippet? {
+        let found = matchedRanges(in: text)
+        if found.isEmpty && !phrases.isEmpty { return nil }
+        let start = found.first?.lowerBound ?? text.firstIndex { !$0.isWhitespace } ?? text.endIndex
+        let stretch = Self.stretch(of: text, from: start, length: length)
+        var ranges: [Snippet.Match] = []
+        for range in found where range.overlaps(stretch) {
+            let part = range.clamped(to: stretch)
+            ranges.append(
+                Snippet.Match(
+                    location: text.utf16.distance(from: stretch.lowerBound, to: part.lowerBound),
+                    length: text.utf16.distance(from: part.lowerBound, to: part.upperBound)))
+        }
+        return Snippet(text: String(text[stretch]), ranges: ranges)
+    }
+
+    /// Where the phrases are in `text`: whole characters, in order, touching ranges made one.
+    private func matchedRanges(in text: String) -> [Range<String.Index>] {
+        var found: [(term: String, source: Range<Int>)] = []
+        TermScanner.scan(text) { term, source, _ in found.append((String(decoding: term, as: UTF8.self), source)) }
+        var ranges: [Range<Int>] = []
+        for start in found.indices {
+            for phrase in phrases where Self.matches(phrase, at: start, count: found.count, { found[$0].term }) {
+                let (term, source) = found[start + phrase.count - 1]
+                let end = Self.end(of: phrase[phrase.count - 1], in: text, found: term, source)
+                ranges.append(found[start].source.lowerBound..<max(end, found[start].source.lowerBound))
+            }
+        }
+        return Self.merged(ranges.map { text.charactersAround($0) })
+    }
+
+    /// Where in `source` the part ends that `term` matches: all of it, or as much as folds to a prefix.
+    private static func end(of term: Term, in text: String, found: String, _ source: Range<Int>) -> Int {
+        var left = term.text.utf8.count
+        if left == found.utf8.count { return source.upperBound }
+        var text = text
+        return text.withUTF8 { bytes in
+            var position = source.lowerBound
+            while position < source.upperBound, left > 0 {
+                let (scalar, length) = TermScanner.decode(bytes, at: position)
+                TermScalar.of(scalar) { made in
+                    switch made.kind {
+                    case .ignored: break
+                    case .separator where left > 0: left = term.text.utf8.count  // the 2 in "½" begins behind a slash
+                    default: left -= UTF8.width(made.scalar)
+                    }
+                }
+                position += length
+            }
+            return position
+        }
+    }
+
+    private static func merged(_ ranges: [Range<String.Index>]) -> [Range<String.Index>] {
+        var merged: [Range<String.Index>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = merged.last, range.lowerBound <= last.upperBound {
+                merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                merged.append(range)
+            }
+        }
+        return merged
+    }
+
+    /// A quarter of `length` before `start` and the rest after it; where one side has less, the other gets more.
+    private static func stretch(of text: String, from start: String.Index, length: Int) -> Range<String.Index> {
+        let bytes = 32 * length
+        var before = text.walk(from: start, by: -1, atMost: length / 4, bytes: bytes / 4)
+        let after = text.walk(from: start, by: 1, atMost: length - before.count, bytes: bytes - bytes / 4)
+        if after.count == 0 { return start..<text.cut(start, bytes: bytes) }
+        if after.end == text.endIndex {
+            before = text.walk(from: start, by: -1, atMost: length - after.count, bytes: bytes / 4)
+        }
+        var lower = before.end
+        var upper = after.end
+        if lower > text.startIndex, !text[text.index(before: lower)].isWhitespace,
+            let space = text[lower..<start].firstIndex(where: \.isWhitespace)
+        {
+            lower = space
+        }
+        // Not into the first quarter after the match: a long line without spaces is better cut than hidden.
+        if upper < text.endIndex, !text[upper].isWhitespace {
+            let least = text.walk(from: start, by: 1, atMost: length / 4, bytes: bytes).end
+            upper = text[least..<max(least, upper)].lastIndex(where: \.isWhitespace) ?? upper
+        }
+        while lower < start, text[lower].isWhitespace { lower = text.index(after: lower) }
+        while upper > lower, text[text.index(before: upper)].isWhitespace { upper = text.index(before: upper) }
+        return lower..<upper
+    }
+}
+
+extension String {
+    /// The characters that have a part in this range of UTF-8 offsets.
+    fileprivate func charactersAround(_ range: Range<Int>) -> Range<Index> {
+        let lower = utf8.index(startIndex, offsetBy: range.lowerBound)
+        let upper = utf8.index(startIndex, offsetBy: range.upperBound)
+        return rounded(lower)..<(rounded(upper) == upper ? upper : index(after: rounded(upper)))
+    }
+
+    /// The beginning of the character that `index`, the beginning of a scalar, lies in.
+    private func rounded(_ index: Index) -> Index {
+        index < endIndex ? self.index(before: self.index(after: index)) : index
+    }
+
+    /// Where to cut when the one character at `start` is too big by itself: at a scalar, as there is nowhere better.
+    fileprivate func cut(_ start: Index, bytes: Int) -> Index {
+        let end = utf8.index(start, offsetBy: bytes, limitedBy: endIndex) ?? endIndex
+        return end == endIndex ? end : unicodeScalars.index(before: unicodeScalars.index(after: end))
+    }
+
+    /// Goes forward or back over whole characters, `count` and `bytes` at most.
+    fileprivate func walk(
+        from start: Index, by step: Int, atMost count: Int, bytes: Int
+    ) -> (end: Index, count: Int) {
+        let last = step > 0 ? endIndex : startIndex
+        var end = start
+        var walked = 0
+        while walked < count, end != last {
+            let next = step > 0 ? index(after: end) : index(before: end)
+            if abs(utf8.distance(from: start, to: next)) > bytes { break }
+            end = next
+            walked += 1
+        }
+        return (end, walked)
+    }
+}
