@@ -53,6 +53,8 @@ public protocol Snapshot {
     func search(_ search: Search, in scope: ScopeID) throws -> [Note]
     /// The sequence up to which the index of terms is filled.
     func indexedSequence(of scope: ScopeID) throws -> Int64
+    /// Scopes whose index of terms is behind.
+    func scopesToIndex(limit: Int) throws -> [ScopeID]
     /// Anything wrong in what is kept, in sentences for an operator.
     func inconsistencies(in scope: ScopeID, _ body: (String) -> Void) throws
 }
@@ -91,8 +93,6 @@ public protocol Transaction: Snapshot {
         -> (head: ScopeHead, sequences: [UniqueID: Int64])
     /// Brings the index of terms forward by at most this many objects; whether it is now up to the scope's sequence.
     func indexTerms(of scope: ScopeID, limit: Int) throws -> Bool
-    /// Scopes whose index of terms is behind.
-    func scopesToIndex(limit: Int) throws -> [ScopeID]
 }
 
 /// A scope while its row is locked.
