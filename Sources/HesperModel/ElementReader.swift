@@ -24,7 +24,8 @@ struct ElementReader {
         _ field: String, _ slug: Problem.Slug, _ what: String, at place: String? = nil, limit: Int? = nil
     ) {
         let context: [String: JSON] = limit.map { ["limit": .integer(Int64($0))] } ?? [:]
-        refused[field] = Problem(slug, what + ".", at: pointer + (place ?? "/\(JSONPointer.escape(field))"), context: context)
+        refused[field] = Problem(
+            slug, what + ".", at: pointer + (place ?? "/\(JSONPointer.escape(field))"), context: context)
     }
 
     /// Takes the value of a field, if it is there and `convert` can make something of it.
@@ -166,7 +167,9 @@ struct ElementReader {
     /// Refuses what nobody asked for. Call it last.
     mutating func refuseUnknown() {
         for member in object.members where !read.contains(member.name) {
-            refuse(member.name, .unknownField, "\(member.name.prefix(64)) is not known here; what an app makes up goes under attributes")
+            refuse(
+                member.name, .unknownField,
+                "\(member.name.prefix(64)) is not known here; what an app makes up goes under attributes")
         }
         for member in clocks.members where !read.contains(member.name) || Attribute(member.name)?.isMutable == false {
             refuse(

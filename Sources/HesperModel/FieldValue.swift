@@ -42,7 +42,9 @@ public enum FieldValue {
     public static func objectType(_ json: JSON) -> Outcome {
         guard case .string(let name) = json, let type = ObjectType(name), type.isAppsOwn else {
             return .failure(
-                FieldError("is a type that your app made up, matching [A-Za-z][A-Za-z0-9_.-]{0,63}, not note, tag or attachment"))
+                FieldError(
+                    "is a type that your app made up, matching [A-Za-z][A-Za-z0-9_.-]{0,63}, not note, tag or attachment"
+                ))
         }
         return .success(.string(name))
     }
@@ -92,7 +94,8 @@ public enum FieldValue {
     }
 
     public static func sha256(_ json: JSON) -> Outcome {
-        guard case .string(let text) = json, text.utf8.count == 64, text.utf8.allSatisfy({ Hex.value($0) != nil }) else {
+        guard case .string(let text) = json, text.utf8.count == 64, text.utf8.allSatisfy({ Hex.value($0) != nil })
+        else {
             return .failure(FieldError("is a SHA-256 in 64 hex digits"))
         }
         return .success(.string(text.lowercased()))

@@ -48,5 +48,7 @@ func bigEndian(_ bytes: some Sequence<UInt8>) -> UInt64 {
 /// The eight bytes of a number, most significant first.
 @inline(__always)
 func appendBigEndian(_ value: UInt64, to bytes: inout [UInt8]) {
-    for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
+    for shift in stride(from: UInt64(56), through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: value >> shift))
+    }
 }

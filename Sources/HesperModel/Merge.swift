@@ -148,6 +148,7 @@ public struct Merge {
 
     func wrongType(_ entity: Entity, at pointer: String) -> Problem {
         let type = entity.objectType?.name ?? "object"
-        return Problem(.invalidField, "\(entity.uniqueID) is a \(type) already; another object takes another ID.", at: pointer)
+        return Problem(
+            .invalidField, "\(entity.uniqueID) is a \(type) already; another object takes another ID.", at: pointer)
     }
 }

@@ -182,7 +182,9 @@ extension Merge {
     /// One note per attachment: a member that another live note holds is refused, that member alone.
     mutating func checkHolders(_ push: Push) throws {
         for (index, element) in push.elements.enumerated() {
-            guard case .change(let change) = element, change.section == .notes, var remembered = notes[index] else { continue }
+            guard case .change(let change) = element, change.section == .notes, var remembered = notes[index] else {
+                continue
+            }
             for (edit, isKnown) in remembered.edits where !isKnown && edit.value == .bool(true) {
                 guard case .attachment(let member) = edit.attribute, holds(change.uniqueID, member),
                     let other = try holder(of: member, otherThan: change.uniqueID)

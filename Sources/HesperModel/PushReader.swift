@@ -42,7 +42,9 @@ public enum PushReader {
         _ json: JSON, type: String?, at pointer: String
     ) -> Result<(JSONObject, UniqueID), Refusal> {
         guard case .object(let object) = json else {
-            return .failure(Refusal(type: type, problem: Problem(.invalidField, "An object is wanted, not \(json.kind).", at: pointer)))
+            return .failure(
+                Refusal(
+                    type: type, problem: Problem(.invalidField, "An object is wanted, not \(json.kind).", at: pointer)))
         }
         guard case .string(let text)? = object["uniqueID"], let id = UniqueID(text) else {
             return .failure(
@@ -129,7 +131,8 @@ public enum PushReader {
         var target: UniqueID?
         if let json = object["mergedInto"] {
             guard case .string(let text) = json, let id2 = UniqueID(text), id2 != id, type == .tag else {
-                throw Problem(.invalidField, "mergedInto is the ID of another tag, for a tag.", at: "\(pointer)/mergedInto")
+                throw Problem(
+                    .invalidField, "mergedInto is the ID of another tag, for a tag.", at: "\(pointer)/mergedInto")
             }
             target = id2
         }

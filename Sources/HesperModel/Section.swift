@@ -25,12 +25,13 @@ public enum Section: Int, Sendable, CaseIterable {
     }
 
     public init(_ type: ObjectType) {
-        self = switch type {
-        case .note: .notes
-        case .tag: .tags
-        case .attachment: .attachments
-        default: .objects
-        }
+        self =
+            switch type {
+            case .note: .notes
+            case .tag: .tags
+            case .attachment: .attachments
+            default: .objects
+            }
     }
 
     /// An object of it of which nothing is known yet.

@@ -17,6 +17,7 @@ public struct HesperServer: Sendable {
     let logger: Logger
     let routes: Routes
     private let uses: DeviceUses
+    private let indexer: TermIndexer
     private let serverBuilder: HTTPServerBuilder
 
     /// - Throws: what is wrong with the files of TLS.
@@ -26,10 +27,22 @@ public struct HesperServer: Sendable {
         self.logger = logger
         uses = DeviceUses(store: store, logger: logger)
         serverBuilder = try HesperServer.builder(settings)
+        indexer = TermIndexer(store: store)
+        let backend = Backend(store: store)
         var routes = Routes()
         let resources: [any Resource] = [
             ServerInfo(store: store, settings: settings),
             Health(store: store),
+            Sync(backend: backend),
+            Changes(backend: backend),
+            DeletedObjects(backend: backend),
+            Digests(backend: backend),
+            ObjectResource(section: .notes, backend: backend),
+            ObjectResource(section: .tags, backend: backend),
+            ObjectResource(section: .objects, backend: backend),
+            Edits(backend: backend),
+            RecentlyDeleted(backend: backend),
+            SearchNotes(backend: backend, indexer: indexer),
         ]
         for resource in resources { resource.add(to: &routes) }
         self.routes = routes
@@ -49,7 +62,8 @@ public struct HesperServer: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port), serverName: nil,
                 availableConnectionsDelegate: .maximum(settings.connections.count, logger: logger)),
-            services: [uses], onServerRunning: { await onRunning($0.localAddress?.port) }, logger: logger)
+            services: [uses, Indexing(indexer: indexer, logger: logger)],
+            onServerRunning: { await onRunning($0.localAddress?.port) }, logger: logger)
     }
 
     private static func builder(_ settings: ServerSettings) throws -> HTTPServerBuilder {

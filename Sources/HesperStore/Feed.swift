@@ -23,10 +23,12 @@ public struct Feed: Sendable {
         guard token.epoch == epoch, token.scope == head.scope else {
             throw Problem(
                 .tokenExpired,
-                "This token is of another installation, or from before it was restored: keep everything, read from the start, and push what is missing.")
+                "This token is of another installation, or from before it was restored: keep everything, read from the start, and push what is missing."
+            )
         }
         guard token.selection == SyncToken.fingerprint(selection) else {
-            throw Problem(.invalidField, "This token was given out for a feed of other kinds of objects: keep them apart.")
+            throw Problem(
+                .invalidField, "This token was given out for a feed of other kinds of objects: keep them apart.")
         }
         let sequence =
             switch token.position {
@@ -36,7 +38,8 @@ public struct Feed: Sendable {
         guard sequence <= head.sequence else {
             throw Problem(
                 .tokenExpired,
-                "This token is ahead of the server, whose data was replaced by an older copy: keep everything, read from the start, and push what is missing.")
+                "This token is ahead of the server, whose data was replaced by an older copy: keep everything, read from the start, and push what is missing."
+            )
         }
     }
 
@@ -50,7 +53,8 @@ public struct Feed: Sendable {
     public func emptyPage(after applied: Scope.Applied, epoch: UInt64) -> Page {
         Page(
             token: SyncToken(
-                epoch: epoch, scope: applied.after.scope, selection: selection, position: .after(applied.after.sequence)),
+                epoch: epoch, scope: applied.after.scope, selection: selection, position: .after(applied.after.sequence)
+            ),
             head: applied.after)
     }
 
@@ -133,7 +137,8 @@ public struct Feed: Sendable {
             }
             if known.isEmpty || row.id().flatMap({ known[$0] }) != row.sequence { page.append(row.body, row.kind) }
             switch page.token.position {
-            case .first(let start, let rows, _): page.token.position = .first(start: start, rows: rows, below: row.sequence)
+            case .first(let start, let rows, _):
+                page.token.position = .first(start: start, rows: rows, below: row.sequence)
             case .after: page.token.position = .after(row.sequence)
             }
             return true

@@ -56,7 +56,9 @@ extension SyncToken {
         if let remaining { numbers += [UInt64(clamping: remaining.objects), UInt64(clamping: remaining.bytes)] }
         bytes.append(kind)
         for number in numbers {
-            for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+            for shift in stride(from: UInt64(56), through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+            }
         }
         return Base64URL.encode(bytes)
     }

@@ -1,0 +1,26 @@
+import HesperModel
+import HesperStore
+
+/// What every resource stands on: the store, the queue of pushes before it, and the time.
+struct Backend: Sendable {
+    let store: any Store
+    let queue: PushQueue
+    let now: @Sendable () -> Timestamp
+
+    init(store: any Store, now: @escaping @Sendable () -> Timestamp = { .now }) {
+        self.store = store
+        self.queue = PushQueue(store: store)
+        self.now = now
+    }
+
+    var epoch: UInt64 { store.installation.epoch }
+
+    func scope(of session: Session) -> Scope {
+        Scope(session.scope, queue: queue, installation: store.installation, now: now)
+    }
+
+    /// What the server's clock says: a device learns from it how far its own wall clock is off (merge.md, Clocks).
+    var serverClock: Clock? {
+        Clock(milliseconds: UInt64(max(now().milliseconds, 0)), node: store.installation.node)
+    }
+}

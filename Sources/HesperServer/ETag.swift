@@ -1,0 +1,28 @@
+import Crypto
+import HesperModel
+import Hummingbird
+
+/// The version of an answer: a hash of its bytes, so that resolved members count too (RFC 9110, 8.8.3).
+struct ETag: Equatable, Sendable {
+    let text: String
+
+    init(of bytes: [UInt8]) {
+        let hex = SHA256.hash(data: bytes).prefix(16).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }
+        text = "\"\(hex.joined())\""
+    }
+
+    /// Whether a list as `If-Match` and `If-None-Match` have it names this version, or any.
+    ///
+    /// A compressed answer carries its tag with `-gzip`, which makes no difference here.
+    func isIn(_ list: String) -> Bool {
+        list.split(separator: ",").contains { element in
+            var tag = element.trimmed
+            if tag.hasPrefix("W/") { tag = tag.dropFirst(2) }
+            if tag.hasSuffix("-gzip\"") { return tag.dropLast(6) + "\"" == text }
+            return tag == "*" || tag == text
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import HesperModel
+import HesperStore
+import Hummingbird
+
+/// `GET /v1/notes/{uniqueID}/edits`: a note's history, newest first; also while it is recently deleted.
+struct Edits: Resource {
+    let backend: Backend
+
+    func add(to routes: inout Routes) {
+        routes.get("/v1/notes/{uniqueID}/edits", ["limit", "cursor"], use: edits)
+    }
+
+    private func edits(_ call: Call, _ session: Session) async throws -> Response {
+        let id = try call.uniqueID()
+        let limit = try call.limit()
+        let cursor = try call.cursor(2)
+        let (scope, account) = (session.scope, session.account)
+        let graceStart = Grace.start(at: backend.now())
+        let body = try await backend.store.read { snapshot in
+            let note = try Edits.note(id, in: scope, snapshot, graceStart: graceStart)
+            let names = try DeviceNames(of: account, in: snapshot)
+            return try Edits.page(of: note, in: scope, snapshot, limit: limit, cursor: cursor, names: names)
+        }
+        return .json(body)
+    }
+
+    /// The note whose history is asked for; of a deleted one, what its edits come to.
+    private static func note(
+        _ id: UniqueID, in scope: ScopeID, _ snapshot: any Snapshot, graceStart: Timestamp
+    ) throws -> Entity {
+        switch try snapshot.state(of: id, in: scope) {
+        case .entity(let entity, _)? where entity.exists && entity.section == .notes: return entity
+        case .deleted(let deleted, _)? where deleted.objectType == .note:
+            guard deleted.deletionDate >= graceStart else { throw Problem.deleted(deleted) }
+            return try snapshot.lastState(ofDeletedNote: id, in: scope)
+        default: throw Problem.notFound(id)
+        }
+    }
+
+    private static func page(
+        of note: Entity, in scope: ScopeID, _ snapshot: any Snapshot, limit: Int, cursor: Cursor?, names: DeviceNames
+    ) throws -> [UInt8] {
+        // A cursor names a parcel and how many of its edits were shown.
+        var before = cursor.map { $0.numbers[0] + 1 }
+        var skip = Int(clamping: cursor?.numbers[1] ?? 0)
+        var shown = 0
+        var next: Cursor?
+        var writer = JSONWriter(capacity: 4_096)
+        try writer.object { writer in
+            writer.name("edits")
+            try writer.array { writer in
+                parcels: while true {
+                    let parcels = try snapshot.history(of: note.uniqueID, in: scope, before: before, limit: 100)
+                    for stored in parcels {
+                        before = stored.position
+                        let edits = stored.parcel.edits.filter { $0.clock != nil }
+                            .sorted { ($0.clock ?? .zero) > ($1.clock ?? .zero) }
+                        for (index, edit) in edits.enumerated().dropFirst(skip) {
+                            guard shown < limit else {
+                                next = Cursor(stored.position, Int64(index))
+                                break parcels
+                            }
+                            write(edit, of: stored, note, names, to: &writer)
+                            shown += 1
+                        }
+                        skip = 0
+                    }
+                    if parcels.isEmpty { break }
+                }
+            }
+            if let next { writer.member("nextCursor", next.text) }
+        }
+        return writer.bytes
+    }
+
+    private static func write(
+        _ edit: Edit, of stored: StoredParcel, _ note: Entity, _ names: DeviceNames, to writer: inout JSONWriter
+    ) {
+        guard let clock = edit.clock else { return }
+        writer.object { writer in
+            writer.member("attribute", edit.attribute.description)
+            if let value = edit.value { writer.member("value", value.json) }
+            writer.member("clock", clock)
+            writer.name("device")
+            names.write(clock.node, to: &writer)
+            writer.member("pushedAt", stored.pushedAt)
+            writer.member("standing", note.register(edit.attribute)?.clock == clock)
+        }
+    }
+}
+
+extension Snapshot {
+    /// What stood of a note when it was deleted, or would stand now: its edits folded.
+    func lastState(ofDeletedNote id: UniqueID, in scope: ScopeID) throws -> Entity {
+        var entity = Section.notes.empty(id)
+        var before: Int64?
+        while true {
+            let parcels = try history(of: id, in: scope, before: before, limit: 100)
+            guard let last = parcels.last else { return entity }
+            for stored in parcels { stored.parcel.edits.forEach { entity.fold($0) } }
+            before = last.position
+        }
+    }
+}
+
+/// What people call the devices of an account, by their nodes.
+struct DeviceNames {
+    private let names: [NodeID: String]
+
+    init(of account: UniqueID, in snapshot: any Snapshot) throws {
+        let devices = try snapshot.devices(of: account, after: nil, limit: 10_000)
+        names = Dictionary(devices.map { ($0.node, $0.name) }) { first, _ in first }
+    }
+
+    /// A device as histories show it; without a name if it has signed out, or is the server.
+    func write(_ node: NodeID, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("uniqueID", node.description)
+            if let name = names[node] { writer.member("name", name) }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import HesperStore
+import Logging
+import ServiceLifecycle
+
+/// Keeps the index of terms filled while the server runs.
+struct Indexing: Service {
+    let indexer: TermIndexer
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await indexer.run { error in
+                logger.error("indexing failed; it is tried again", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}

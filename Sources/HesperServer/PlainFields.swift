@@ -1,0 +1,81 @@
+import HesperModel
+
+/// The fields of a note, a tag or an app's own object as people and scripts send them: without clocks.
+struct PlainFields: Sendable {
+    var uniqueID: UniqueID?
+    var creationDate: Timestamp?
+    var objectType: String?
+    /// Registers with one name and one value.
+    var values: [Attribute: Value] = [:]
+    /// The whole new lists of members; nil where the field was left out.
+    var tags: [UniqueID]?
+    var attachments: [UniqueID]?
+
+    /// - Throws: ``Problem`` about the first field that is wrong.
+    init(_ json: JSON, of section: Section, isPatch: Bool) throws(Problem) {
+        var fields = try Fields(json)
+        if !isPatch, let text = try fields.optionalString("uniqueID") {
+            guard let id = UniqueID(text) else { throw fields.invalid("uniqueID", "is a UUID") }
+            uniqueID = id
+        }
+        switch section {
+        case .notes:
+            if !isPatch, case .date(let date)? = try value("creationDate", FieldValue.date, &fields) {
+                creationDate = date
+            }
+            values[.text] = try value("text", FieldValue.text, &fields)
+            values[.archived] = try value("archived", FieldValue.bool, &fields)
+            values[.sortDate] = try value("sortDate", FieldValue.date, &fields)
+            tags = try members("tags", &fields)
+            attachments = try members("attachments", &fields)
+        case .tags:
+            values[.name] = try value("name", FieldValue.tagName, &fields)
+        case .objects:
+            if case .string(let name)? = try value("objectType", FieldValue.objectType, &fields) { objectType = name }
+        case .attachments: break
+        }
+        if let json = fields.value("attributes") { try addCustom(json, fields) }
+        try fields.end()
+    }
+
+    private func value(
+        _ name: String, _ convert: (JSON) -> FieldValue.Outcome, _ fields: inout Fields
+    ) throws(Problem) -> Value? {
+        guard let json = fields.value(name) else { return nil }
+        switch convert(json) {
+        case .success(let value): return value
+        case .failure(let error): throw fields.invalid(name, error.what, limit: error.limit)
+        }
+    }
+
+    private func members(_ name: String, _ fields: inout Fields) throws(Problem) -> [UniqueID]? {
+        guard let json = fields.value(name) else { return nil }
+        guard case .array(let elements) = json else { throw fields.invalid(name, "is an array, not \(json.kind)") }
+        guard elements.count <= Limits.members else {
+            throw fields.invalid(name, "has at most \(Limits.members) members", limit: Limits.members)
+        }
+        var ids: [UniqueID] = []
+        for (index, element) in elements.enumerated() {
+            guard case .string(let text) = element, let id = UniqueID(text) else {
+                throw Problem(.invalidField, "A member of \(name) is the ID of one.", at: "/\(name)/\(index)")
+            }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    private mutating func addCustom(_ json: JSON, _ fields: Fields) throws(Problem) {
+        guard case .object(let object) = json else {
+            throw fields.invalid("attributes", "is an object, not \(json.kind)")
+        }
+        for member in object.members {
+            switch FieldValue.custom(named: member.name, member.value) {
+            case .success(let value): values[.custom(member.name)] = value
+            case .failure(let error):
+                throw Problem(
+                    .invalidField, "attributes.\(member.name.prefix(64)): \(error.what).",
+                    at: "/attributes/\(JSONPointer.escape(member.name))")
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import HesperModel
+import HesperStore
+
+/// Turns plain fields into the edits that make an object so: only what differs from what stands (protocol.md, Two shapes).
+struct PlainWrite {
+    let id: UniqueID
+    let section: Section
+    let fields: PlainFields
+    /// Whether fields left out keep what stands (PATCH), or take their default (PUT).
+    let isPatch: Bool
+    let resolver: Resolver
+
+    /// The push that makes `entity` so, stamped with the server's clock; an empty one, if it is so already.
+    func push(_ entity: Entity?, at now: Timestamp, stamp: inout Stamp) throws -> Push {
+        var settings = try self.settings(entity, at: now)
+        settings.removeAll { attribute, value in entity?.register(attribute)?.value == value }
+        guard !settings.isEmpty else { return Push() }
+        let clock = stamp.tick(after: entity)
+        let edits = settings.map { Edit($0.0, $0.1, at: $0.0.isMutable ? clock : nil) }
+        return Push([
+            .change(
+                Change(
+                    uniqueID: id, section: section, edits: edits, textBase: entity?.register(.text)?.clock))
+        ])
+    }
+
+    private func settings(_ entity: Entity?, at now: Timestamp) throws -> [(Attribute, Value)] {
+        var settings = fields.values.sorted { $0.key.description < $1.key.description }.map { ($0.key, $0.value) }
+        switch section {
+        case .notes: settings += try noteSettings(entity, at: now)
+        case .tags:
+            guard entity != nil || fields.values[.name] != nil else {
+                throw Problem(.invalidField, "name is missing.", at: "/name")
+            }
+        case .objects:
+            if entity?.objectType == nil, fields.objectType == nil {
+                throw Problem(.invalidField, "objectType is missing.", at: "/objectType")
+            }
+            if let type = fields.objectType, entity?.objectType?.name != type {
+                settings.append((.objectType, .string(type)))
+            }
+        case .attachments: break
+        }
+        return settings
+    }
+
+    private func noteSettings(_ entity: Entity?, at now: Timestamp) throws -> [(Attribute, Value)] {
+        var note = Note(uniqueID: id)
+        if case .note(let standing)? = entity { note = standing }
+        var settings: [(Attribute, Value)] = []
+        if let standing = note.creationDate {
+            if let date = fields.creationDate, date != standing {
+                throw Problem(
+                    .immutable, "The note was made at \(standing); that does not change.", at: "/creationDate")
+            }
+        } else {
+            settings.append((.creationDate, .date(fields.creationDate ?? now)))
+        }
+        if !isPatch {
+            // What has its default already needs no edit.
+            if fields.values[.text] == nil, !note.text.isEmpty { settings.append((.text, .string(""))) }
+            if fields.values[.archived] == nil, note.archived { settings.append((.archived, .bool(false))) }
+            if fields.values[.sortDate] == nil, let date = note.sortDate, let creation = note.creationDate,
+                date != creation
+            {
+                settings.append((.sortDate, .date(creation)))
+            }
+        }
+        let members = try resolver.members(of: note)
+        settings += try memberSettings(fields.tags, members.tags, "tags") { .tag($0) }
+        settings += try memberSettings(fields.attachments, members.attachments, "attachments") { .attachment($0) }
+        return settings
+    }
+
+    /// What takes a note from the members it shows to those that it is to have.
+    private func memberSettings(
+        _ wanted: [UniqueID]?, _ shown: [UniqueID], _ field: String, _ attribute: (UniqueID) -> Attribute
+    ) throws -> [(Attribute, Value)] {
+        guard wanted != nil || !isPatch else { return [] }
+        var live: [UniqueID] = []
+        for (index, id) in (wanted ?? []).enumerated() {
+            if let target = try resolver.live(id) {
+                if !live.contains(target) { live.append(target) }
+            } else if try resolver.snapshot.state(of: id, in: resolver.scope) == nil {
+                // A deleted one may stand in a list that was read a moment ago; one that never was is a mistake.
+                throw Problem(.invalidField, "Nothing in this account has the ID \(id).", at: "/\(field)/\(index)")
+            }
+        }
+        let added = live.filter { !shown.contains($0) }.map { (attribute($0), Value.bool(true)) }
+        let removed = shown.filter { !live.contains($0) }.map { (attribute($0), Value.bool(false)) }
+        return added + removed
+    }
+}

@@ -1,0 +1,68 @@
+import HesperModel
+import HesperStore
+import Hummingbird
+
+/// How long the edits of a deleted object stay, so that a copy of it can be put back (merge.md, Deleting).
+enum Grace {
+    static let milliseconds: Int64 = 30 * 24 * 60 * 60 * 1_000
+
+    /// What was deleted since then is still there.
+    static func start(at now: Timestamp) -> Timestamp { Timestamp(clamping: now.milliseconds - milliseconds) }
+
+    static func end(of deletion: Timestamp) -> Timestamp { Timestamp(clamping: deletion.milliseconds + milliseconds) }
+}
+
+/// `GET /v1/recently-deleted`: notes in the grace period, the last deleted first.
+struct RecentlyDeleted: Resource {
+    let backend: Backend
+
+    func add(to routes: inout Routes) {
+        routes.get("/v1/recently-deleted", ["limit", "cursor"], use: list)
+    }
+
+    private func list(_ call: Call, _ session: Session) async throws -> Response {
+        let limit = try call.limit()
+        let cursor = try call.cursor(1)
+        let (scope, account) = (session.scope, session.account)
+        let graceStart = Grace.start(at: backend.now())
+        let body = try await backend.store.read { snapshot in
+            let names = try DeviceNames(of: account, in: snapshot)
+            let notes = try snapshot.deletedNotes(
+                in: scope, since: graceStart, before: cursor?.numbers[0], limit: limit + 1)
+            var writer = JSONWriter(capacity: 4_096)
+            try writer.object { writer in
+                writer.name("notes")
+                try writer.array { writer in
+                    for note in notes.prefix(limit) {
+                        let entity = try snapshot.lastState(ofDeletedNote: note.deleted.uniqueID, in: scope)
+                        write(note, entity, names, to: &writer)
+                    }
+                }
+                if notes.count > limit { writer.member("nextCursor", Cursor(notes[limit - 1].sequence).text) }
+            }
+            return writer.bytes
+        }
+        return .json(body)
+    }
+
+    private func write(_ note: DeletedNote, _ entity: Entity, _ names: DeviceNames, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("uniqueID", note.deleted.uniqueID)
+            if case .note(let note) = entity { writer.member("firstLine", note.firstLine) }
+            writer.member("deletionDate", note.deleted.deletionDate)
+            writer.member("purgeDate", Grace.end(of: note.deleted.deletionDate))
+            if let node = note.deletedBy {
+                writer.name("device")
+                names.write(node, to: &writer)
+            }
+        }
+    }
+}
+
+extension Note {
+    /// The first line that is not empty, at most 200 characters of it.
+    fileprivate var firstLine: String {
+        let line = text.split(whereSeparator: \.isNewline).first { !$0.allSatisfy(\.isWhitespace) } ?? ""
+        return String(line.prefix(200))
+    }
+}
