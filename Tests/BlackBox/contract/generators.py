@@ -23,10 +23,10 @@ def environment():
     return {**os.environ, "PATH": beside + os.pathsep + os.environ["PATH"]}
 
 
-def run(*command, cwd=None, timeout=120):
+def run(*command, timeout=120):
     """Runs a tool to its end, and fails with all that it printed if it fails."""
     done = subprocess.run(
-        command, cwd=cwd, timeout=timeout, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command, timeout=timeout, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}"
     return done.stdout

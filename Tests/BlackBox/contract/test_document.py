@@ -56,7 +56,7 @@ OPEN = {
 # not here is refused, so that a keyword of 3.1 alone (const, examples, $defs, a type array…) cannot slip in.
 SCHEMA_KEYWORDS = {
     "$ref", "type", "format", "description", "properties", "required", "additionalProperties", "items", "pattern",
-    "minLength", "maxLength", "minimum", "maximum", "default", "enum", "example",
+    "minLength", "maxLength", "maxItems", "minimum", "maximum", "default", "enum", "example",
 }  # fmt: skip
 TYPES = {"string", "integer", "number", "boolean", "array", "object"}
 # Maps whose keys are not ours: the same in both directions, so neither open nor closed.
