@@ -50,6 +50,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
+        .testTarget(name: "HouseTests"),
         .testTarget(name: "HesperModelTests", dependencies: ["HesperModel"]),
     ]
 )

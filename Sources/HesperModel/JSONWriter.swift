@@ -80,7 +80,9 @@ public struct JSONWriter: Sendable {
             separate()
             bytes.append(contentsOf: value.description.utf8)
         case .string(let value): string(value)
-        case .array(let elements): array { writer in elements.forEach { writer.write($0) } }
+        case .array(let elements): array { writer in
+                for element in elements { writer.write(element) }
+            }
         case .object(let object):
             self.object { writer in
                 for member in object.members {

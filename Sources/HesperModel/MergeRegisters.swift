@@ -216,7 +216,7 @@ extension Merge {
         guard case .entity(let now)? = state(id) else { return }
         var entity = now.section.empty(id)
         if case .entity(let standing, _)? = before[id] { entity = standing }
-        for parcel in parcels where parcel.object == id { parcel.edits.forEach { entity.fold($0) } }
+        for edit in parcels.filter({ $0.object == id }).flatMap(\.edits) { entity.fold(edit) }
         set(id, .entity(entity))
     }
 }

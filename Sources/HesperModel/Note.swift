@@ -94,7 +94,9 @@ extension Note {
 extension JSONWriter {
     fileprivate mutating func member(_ name: String, ids: [UniqueID]) {
         self.name(name)
-        array { writer in ids.forEach { writer.id($0) } }
+        array { writer in
+            for id in ids { writer.id(id) }
+        }
     }
 
     fileprivate mutating func member(_ name: String, clocksOf members: Members) {

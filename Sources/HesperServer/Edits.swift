@@ -97,7 +97,7 @@ extension Snapshot {
         while true {
             let parcels = try history(of: id, in: scope, before: before, limit: 100)
             guard let last = parcels.last else { return entity }
-            for stored in parcels { stored.parcel.edits.forEach { entity.fold($0) } }
+            for edit in parcels.flatMap(\.parcel.edits) { entity.fold(edit) }
             before = last.position
         }
     }

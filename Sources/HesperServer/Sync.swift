@@ -61,7 +61,9 @@ extension Receipt {
 
     static func json(_ receipts: [Receipt]) -> [UInt8] {
         var writer = JSONWriter(capacity: receipts.count * 160)
-        writer.array { writer in receipts.forEach { $0.write(to: &writer) } }
+        writer.array { writer in
+            for receipt in receipts { receipt.write(to: &writer) }
+        }
         return writer.bytes
     }
 }

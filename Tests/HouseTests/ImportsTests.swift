@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// Imports run one way (the house's plan): the model is the heart, the server knows no database, the stores no HTTP.
+@Suite struct ImportsTests {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// What each module may import of ours, and what of others' it may not.
+    static let rules: [(module: String, ours: Set<String>, others: Set<String>)] = [
+        ("HesperModel", [], ["Crypto", "Foundation"]),
+        ("HesperStore", ["HesperModel"], []),
+        ("HesperSQLite", ["HesperModel", "HesperStore"], ["Foundation", "GRDB", "SQLite3", "GRDBSQLite", "Synchronization", "Glibc"]),
+    ]
+
+    @Test(arguments: rules.indices) func importsOnlyWhatThePlanAllows(_ index: Int) throws {
+        let rule = ImportsTests.rules[index]
+        let imports = try ImportsTests.imports(of: rule.module)
+        #expect(!imports.isEmpty || rule.module == "HesperModel")
+        for (name, file) in imports {
+            #expect(
+                rule.ours.contains(name) || rule.others.contains(name),
+                "\(file) imports \(name), which \(rule.module) has no business with")
+        }
+    }
+
+    @Test func theServerKnowsNoDatabaseAndNoStore() throws {
+        let imports = try ImportsTests.imports(of: "HesperServer")
+        #expect(imports.contains { $0.name == "HesperStore" })
+        for (name, file) in imports {
+            #expect(!["GRDB", "HesperSQLite", "SQLite3", "hesper"].contains(name), "\(file) imports \(name)")
+        }
+    }
+
+    @Test func onlyTheCommandImportsThemAll() throws {
+        let names = Set(try ImportsTests.imports(of: "hesper").map(\.name))
+        #expect(names.isSuperset(of: ["HesperServer", "HesperSQLite"]))
+    }
+
+    private static func imports(of module: String) throws -> [(name: String, file: String)] {
+        let folder = root.appending(path: "Sources/\(module)")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        #expect(!files.isEmpty, "Sources/\(module) is empty")
+        return try files.flatMap { file in
+            try String(contentsOf: folder.appending(path: file), encoding: .utf8).split(separator: "\n")
+                .compactMap { line in
+                    let words = line.split(separator: " ")
+                    guard let index = words.firstIndex(of: "import"), index <= 1, index + 1 < words.count else { return nil }
+                    let path = words[words.index(after: index)] == "struct" ? words[index + 2] : words[index + 1]
+                    return (String(path.split(separator: ".")[0]), file)
+                }
+        }
+    }
+}
