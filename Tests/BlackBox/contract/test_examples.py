@@ -121,6 +121,11 @@ def digest(kind, state):
     return hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest()[:32]
 
 
+def xor(digests):
+    """The digest of all of them together."""
+    return f"{reduce(lambda left, right: left ^ right, (int(each, 16) for each in digests), 0):032x}"
+
+
 def test_digests_are_those_of_the_objects_beside_them(contract):
     page = example_of(contract, "listChanges")
     changes = page["changes"]
@@ -130,14 +135,15 @@ def test_digests_are_those_of_the_objects_beside_them(contract):
         for name, states in changes.items()
         for state in states
     }
-    whole = reduce(lambda left, right: left ^ right, (int(each, 16) for each in digests.values()))
-    assert page["digest"] == f"{whole:032x}"
+    assert page["digest"] == xor(digests.values())
     assert example_of(contract, "sync")["digest"] == page["digest"]
     answer = example_of(contract, "getDigests")
     for item in answer["items"]:
         assert item["digest"] == digests[item["uniqueID"]]
-    under = [each for each in digests if each.replace("-", "").startswith(answer["prefix"])]
-    assert answer["objects"] == len(under) == sum(child["objects"] for child in answer["children"])
+    for each in [answer, *answer["children"]]:
+        under = [digest for unique_id, digest in digests.items() if unique_id.replace("-", "").startswith(each["prefix"])]
+        assert (each["objects"], each["digest"]) == (len(under), xor(under))
+    assert answer["objects"] == sum(child["objects"] for child in answer["children"])
 
 
 def test_states_agree_with_their_clocks(contract):
