@@ -141,7 +141,7 @@ def test_digests_are_those_of_the_objects_beside_them(contract):
     for item in answer["items"]:
         assert item["digest"] == digests[item["uniqueID"]]
     for each in [answer, *answer["children"]]:
-        under = [digest for unique_id, digest in digests.items() if unique_id.replace("-", "").startswith(each["prefix"])]
+        under = [value for name, value in digests.items() if name.replace("-", "").startswith(each["prefix"])]
         assert (each["objects"], each["digest"]) == (len(under), xor(under))
     assert answer["objects"] == sum(child["objects"] for child in answer["children"])
 
