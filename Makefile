@@ -17,7 +17,7 @@ format: ## lay the Swift code out
 lint: ## check the layout of the Swift code
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
 
-bench: ## measure against limits and peers, interleaved; writes Benchmarks/RESULTS.md (about an hour; ONLY=first-sync)
+bench: ## measure against limits and peers, interleaved; writes Benchmarks/RESULTS.md (ONLY="first-sync growth": some rows)
 	@Benchmarks/bench.sh $(ONLY)
 
 demo: ## import Debian's fortunes, edit on two devices offline, sync, and show what came of it

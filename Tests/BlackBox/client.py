@@ -1,4 +1,4 @@
-"""The black-box client: a running `hesper`, and somebody who speaks HTTP to it. Every Python test and script uses it."""
+"""The black-box client: a running `hesper`, and somebody who speaks HTTP to it, for every Python test and script."""
 
 import os
 import shutil
@@ -32,8 +32,16 @@ class Server:
     inherits, where every HESPER_ variable is left out. Its log is below .build/black-box/.
     """
 
-    def __init__(self, data: Path | None = None, arguments: list[str] = (), environment: dict[str, str] | None = None,
-                 log_level: str = "info", prefix: list[str] = (), port: int | None = None, start: bool = True):
+    def __init__(
+        self,
+        data: Path | None = None,
+        arguments: list[str] = (),
+        environment: dict[str, str] | None = None,
+        log_level: str = "info",
+        prefix: list[str] = (),
+        port: int | None = None,
+        start: bool = True,
+    ):
         self.own_data = data is None
         self.data = Path(data or tempfile.mkdtemp(prefix="hesper-"))
         self.arguments, self.prefix, self.log_level = list(arguments), list(prefix), log_level
@@ -71,14 +79,31 @@ class Server:
         if not BINARY.exists():
             raise RuntimeError(f"{BINARY} is not there: swift build -c release --product hesper")
         chosen = self.port is not None
-        for attempt in range(3):
+        for _ in range(3):
             if not chosen:
                 self.port = free_port()
             with self.log_path.open("ab") as log:
                 self.process = subprocess.Popen(
-                    [*self.prefix, str(BINARY), "serve", "--host", "127.0.0.1", "--port", str(self.port),
-                     "--data", str(self.data), "--log-level", self.log_level, *self.arguments],
-                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment, cwd=ROOT)
+                    [
+                        *self.prefix,
+                        str(BINARY),
+                        "serve",
+                        "--host",
+                        "127.0.0.1",
+                        "--port",
+                        str(self.port),
+                        "--data",
+                        str(self.data),
+                        "--log-level",
+                        self.log_level,
+                        *self.arguments,
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    env=self.environment,
+                    cwd=ROOT,
+                )
             if self.wait_until_ready():
                 return self
             self.process = None
@@ -138,8 +163,15 @@ class Server:
 
     def command(self, *arguments: str, seconds: float = 120, **options) -> subprocess.CompletedProcess:
         """Runs another subcommand on the same data: `server.command("check")`. The text of both outputs is kept."""
-        return subprocess.run([str(BINARY), *arguments, "--data", str(self.data)], capture_output=True, text=True,
-                              timeout=seconds, env=self.environment, cwd=ROOT, **options)
+        return subprocess.run(
+            [str(BINARY), *arguments, "--data", str(self.data)],
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            env=self.environment,
+            cwd=ROOT,
+            **options,
+        )
 
     def client(self, **account) -> "Client":
         """A client with an account of its own, signed in."""
@@ -217,7 +249,7 @@ class Client:
 
     def _enter(self, path: str, email: str, password: str, device_name: str) -> dict:
         body = {"email": email, "password": password, "deviceName": device_name}
-        for attempt in range(5):
+        for _ in range(5):
             response = self.request("POST", path, json=body, headers={"Authorization": None})
             if response.status_code != 429:
                 break

@@ -1,4 +1,4 @@
-"""Hybrid logical clocks (merge.md, Clocks). A clock is its text, which sorts as its bytes do; nodes are 16 hex digits."""
+"""Hybrid logical clocks (merge.md, Clocks). A clock is its text, which sorts as its bytes do; a node 16 hex digits."""
 
 import time
 from collections.abc import Callable
@@ -48,8 +48,11 @@ class ClockSource:
         if made[:24] <= self.greatest[:24]:
             milliseconds, counter, _ = parts(self.greatest)
             # A counter that would overflow carries into the milliseconds.
-            made = clock(milliseconds, counter + 1, self.node) if counter < 0xFFFF else clock(
-                milliseconds + 1, 0, self.node)
+            made = (
+                clock(milliseconds, counter + 1, self.node)
+                if counter < 0xFFFF
+                else clock(milliseconds + 1, 0, self.node)
+            )
         self.greatest = made
         return made
 

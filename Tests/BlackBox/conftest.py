@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-
 from client import Client, Server
 from device import Device
 

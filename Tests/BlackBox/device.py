@@ -45,8 +45,7 @@ class Device:
         return unique_id
 
     def make_note(self, text: str, unique_id: str | None = None, tags: list[str] = (), **attributes: Any) -> str:
-        unique_id = self.make("note", unique_id, {"creationDate": clocks.date(self.clock.now)},
-                              text=text)
+        unique_id = self.make("note", unique_id, {"creationDate": clocks.date(self.clock.now)}, text=text)
         for tag in tags:
             self.tag(unique_id, tag)
         for name, value in attributes.items():
@@ -88,7 +87,7 @@ class Device:
         return self.edit(tag, "name", name)
 
     def delete(self, unique_id: str) -> None:
-        """Makes a DeletedObject. What was unsent of the object goes; if the server never saw it, it goes all the same."""
+        """Makes a DeletedObject. What was unsent of the object goes; it is sent even if the server never saw it."""
         self.deletions[unique_id] = {"uniqueID": unique_id, "objectType": self.type_of(unique_id)}
         self.forget(unique_id)
 
@@ -108,7 +107,7 @@ class Device:
 
     @property
     def view(self) -> LocalCopy:
-        """The copy with all that is unsent in it. Of registers the greater clock stands; an unsent text is left alone."""
+        """The copy with what is unsent in it. Of registers the greater clock stands; an unsent text is left alone."""
         view = copy.deepcopy(self.copy)
         for unique_id, (kind, fixed) in self.new.items():
             view.fold_entity(Entity(kind, unique_id, dict(fixed)))
@@ -132,14 +131,20 @@ class Device:
     @property
     def notes(self) -> dict[str, dict]:
         view = self.view
-        return {entity.unique_id: view.shown(entity)
-                for entity in view.objects.values() if entity.type == "note" and entity.exists}
+        return {
+            entity.unique_id: view.shown(entity)
+            for entity in view.objects.values()
+            if entity.type == "note" and entity.exists
+        }
 
     @property
     def tags(self) -> dict[str, str]:
         """The names of live tags by their IDs."""
-        return {entity.unique_id: entity.value("name")
-                for entity in self.view.objects.values() if entity.type == "tag" and entity.exists}
+        return {
+            entity.unique_id: entity.value("name")
+            for entity in self.view.objects.values()
+            if entity.type == "tag" and entity.exists
+        }
 
     def text(self, note: str) -> str | None:
         shown_note = self.note(note)
@@ -153,7 +158,7 @@ class Device:
     # Syncing.
 
     def sync(self, lose_answer: bool = False, limit: int | None = None) -> list[dict]:
-        """Sends what is unsent and reads to the end; the receipts. `lose_answer`: the push arrives, its answer does not."""
+        """Sends what is unsent, reads to the end; the receipts. `lose_answer`: the push arrives, the answer does not."""
         self.receipts, self.stamped_again = [], 0
         for _ in range(10_000):
             push = self.prepare()
@@ -192,7 +197,7 @@ class Device:
         return self.client.sync(push.changes(self.was_away) if push else None, since=push.token, limit=limit)
 
     def receive(self, push: Push, answer: dict) -> None:
-        """Takes an answer in: what became of the push, then what changed elsewhere, then the token, as one transaction."""
+        """Takes an answer in: what became of the push, what changed elsewhere, the token: one transaction."""
         self.clock.learn(answer["serverClock"])
         results = {(result.get("uniqueID") or "").lower(): result for result in answer["results"]}
         stamp_again = self.take_results(push, results)
@@ -214,7 +219,7 @@ class Device:
             self.started_over = False
 
     def take_results(self, push: Push, results: dict[str, dict]) -> set[str]:
-        """Moves what was acknowledged into the copy, what was refused to the shelf; which stamps have to be made again."""
+        """What was acknowledged goes into the copy, what was refused to the shelf; which stamps must be made again."""
         again: set[str] = set()
         for unique_id, deletion in push.deletions.items():
             result = results[unique_id]
@@ -244,8 +249,9 @@ class Device:
                 again.add(problem["slug"])
                 continue
             if problem:
-                self.shelf.append({"uniqueID": unique_id, "attribute": attribute, "value": sent.value,
-                                   "problem": problem})
+                self.shelf.append(
+                    {"uniqueID": unique_id, "attribute": attribute, "value": sent.value, "problem": problem}
+                )
             else:
                 self.clock.observe(sent.clock)
                 self.copy.fold_entity(Entity(sent.type, unique_id, {}, {attribute: (sent.value, sent.clock)}))
@@ -273,13 +279,15 @@ class Device:
         self.forget(unique_id)
 
     def rescue(self, unique_id: str, text: str) -> None:
-        """The new note's ID comes from the deleted one's and the text: two devices that rescue the same words make one."""
+        """The new note's ID comes from the deleted one's and the text: two that rescue the same words make one."""
         view = self.before or self.view
         before = view.objects.get(unique_id) or self.view.objects[unique_id]
         rescued = str(uuid.uuid5(uuid.UUID(unique_id), text))
         if rescued in self.copy.objects or rescued in self.copy.deleted or rescued in self.new:
             return
-        self.make("note", rescued, {"creationDate": before.fixed.get("creationDate", clocks.date(self.clock.now))}, text=text)
+        self.make(
+            "note", rescued, {"creationDate": before.fixed.get("creationDate", clocks.date(self.clock.now))}, text=text
+        )
         for kind in ("attachments", "tags"):
             for member in view.members(before, kind):
                 self.edit(rescued, f"{kind}.{member}", True)
@@ -299,7 +307,7 @@ class Device:
             edit.clock = self.clock.tick()
 
     def start_over(self) -> None:
-        """The server was restored: read all of it again, then give back what it lacks or has older (protocol.md, Sync)."""
+        """The server was restored: read it all again, give back what it lacks or has older (protocol.md, Sync)."""
         before, self.copy = self.before or self.copy, LocalCopy()
         self.before = before
         self.token, self.started_over, self.relays = None, True, []

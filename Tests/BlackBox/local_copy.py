@@ -156,7 +156,7 @@ class LocalCopy:
         return f"{total:032x}"
 
     def resolve(self, unique_id: str) -> str | None:
-        """The live object that an ID stands for, through `mergedInto` as far as it goes; None if it is dead or unknown."""
+        """The live object that an ID stands for, through `mergedInto` as far as it goes; None if dead or unknown."""
         for _ in range(len(self.deleted) + 1):
             if unique_id not in self.deleted:
                 break
@@ -176,9 +176,16 @@ class LocalCopy:
     def shown(self, entity: Entity) -> dict:
         """A note as the resource routes show it, members resolved."""
         return {
-            "uniqueID": entity.unique_id, "creationDate": entity.fixed["creationDate"], "text": entity.value("text"),
-            "archived": entity.value("archived"), "sortDate": entity.value("sortDate"),
-            "tags": self.members(entity, "tags"), "attachments": self.members(entity, "attachments"),
-            "attributes": {name.removeprefix("attributes."): value
-                           for name, (value, _) in entity.registers.items() if name.startswith("attributes.")},
+            "uniqueID": entity.unique_id,
+            "creationDate": entity.fixed["creationDate"],
+            "text": entity.value("text"),
+            "archived": entity.value("archived"),
+            "sortDate": entity.value("sortDate"),
+            "tags": self.members(entity, "tags"),
+            "attachments": self.members(entity, "attachments"),
+            "attributes": {
+                name.removeprefix("attributes."): value
+                for name, (value, _) in entity.registers.items()
+                if name.startswith("attributes.")
+            },
         }

@@ -12,7 +12,7 @@ MOST_BYTES = 4 << 20
 
 @dataclass
 class Unsent:
-    """An edit that the server has not acknowledged. `base` and `base_value`: the version of the text it was made from."""
+    """An edit that the server has not acknowledged. `base`, `base_value`: the version of the text it was made from."""
 
     type: str
     value: Any
@@ -35,7 +35,7 @@ class Push:
         return bool(self.edits or self.fixed or self.deletions)
 
     def changes(self, with_base_values: bool) -> dict:
-        """What `changes` of the request holds. `with_base_values`: the server may not have the bases of texts any more."""
+        """What `changes` of the request holds. `with_base_values`: the server may not have the texts' bases any more."""
         entities: dict[str, Entity] = {}
         for unique_id, (kind, fixed) in self.fixed.items():
             entities[unique_id] = Entity(kind, unique_id, dict(fixed))
@@ -56,8 +56,13 @@ class Push:
         return changes
 
 
-def in_parts(deletions: dict[str, dict], fixed: dict[str, tuple[str, dict]], edits: dict[tuple[str, str], Unsent],
-             token: str | None = None, relayed: bool = False) -> list[Push]:
+def in_parts(
+    deletions: dict[str, dict],
+    fixed: dict[str, tuple[str, dict]],
+    edits: dict[tuple[str, str], Unsent],
+    token: str | None = None,
+    relayed: bool = False,
+) -> list[Push]:
     """Pushes that fit into their limits: DeletedObjects first, then tags, then the rest, one push if it can be."""
     pushes = [Push({}, {}, {}, token, relayed)]
     count = size = 0
@@ -78,8 +83,9 @@ def in_parts(deletions: dict[str, dict], fixed: dict[str, tuple[str, dict]], edi
     kinds = {key[0]: edit.type for key, edit in edits.items()} | {key: kind for key, (kind, _) in fixed.items()}
     for unique_id in sorted(edits_of, key=lambda unique_id: kinds[unique_id] != "tag"):
         its_edits = edits_of[unique_id]
-        push = room_for(300 + sum(120 + 4 * len(str(edit.value)) + 4 * len(edit.base_value or "")
-                                  for edit in its_edits.values()))
+        push = room_for(
+            300 + sum(120 + 4 * len(str(edit.value)) + 4 * len(edit.base_value or "") for edit in its_edits.values())
+        )
         push.edits.update(its_edits)
         if unique_id in fixed:
             push.fixed[unique_id] = fixed[unique_id]
@@ -87,10 +93,12 @@ def in_parts(deletions: dict[str, dict], fixed: dict[str, tuple[str, dict]], edi
 
 
 def what_it_lacks(held: LocalCopy, server: LocalCopy) -> list[Push]:
-    """What a device gives back to a restored server: DeletedObjects, objects and registers that it lacks or has older."""
-    deletions = {unique_id: dict(deleted) for unique_id, deleted in held.deleted.items()
-                 if unique_id not in server.deleted
-                 or server.deleted[unique_id].get("mergedInto") != deleted.get("mergedInto")}
+    """What a device gives back to a restored server: DeletedObjects, objects, registers that it lacks or has older."""
+    deletions = {
+        unique_id: dict(deleted)
+        for unique_id, deleted in held.deleted.items()
+        if unique_id not in server.deleted or server.deleted[unique_id].get("mergedInto") != deleted.get("mergedInto")
+    }
     fixed: dict[str, tuple[str, dict]] = {}
     edits: dict[tuple[str, str], Unsent] = {}
     for unique_id, entity in held.objects.items():

@@ -1,0 +1,55 @@
+"""Measures every row, or those named: `bench.py [ROW…]`. ROUNDS (5) is how often each figure is taken."""
+
+import sys
+import time
+import traceback
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Tests/BlackBox"))
+
+import durable_pushes  # noqa: E402
+import report  # noqa: E402
+from first_sync import first_sync  # noqa: E402
+from growth import growth  # noqa: E402
+from machine import WORK, fdatasync_cost  # noqa: E402
+from nothing_changed import nothing_changed  # noqa: E402
+
+ROWS = {
+    "one-note": durable_pushes.one_note,
+    "slow-disk": durable_pushes.one_note_slow_disk,
+    "five-hundred": durable_pushes.five_hundred_notes,
+    "ten-thousand": durable_pushes.ten_thousand_notes,
+    "first-sync": first_sync,
+    "nothing-changed": nothing_changed,
+    "growth": growth,
+}
+
+
+def main() -> int:
+    chosen = sys.argv[1:] or list(ROWS)
+    if unknown := [name for name in chosen if name not in ROWS]:
+        print(f"bench: no row is called {', '.join(unknown)}; there are {', '.join(ROWS)}", file=sys.stderr)
+        return 2
+    WORK.mkdir(parents=True, exist_ok=True)
+    began, rows, failed = time.monotonic(), [], []
+    for name in chosen:
+        print(f"==> {name} (one fdatasync costs {fdatasync_cost():.2f} ms)", flush=True)
+        try:
+            for row in ROWS[name]():
+                rows.append(row)
+                print(row.line, flush=True)
+        except Exception:  # One row that cannot be measured does not take the others' figures away.
+            traceback.print_exc()
+            failed.append(name)
+    if chosen == list(ROWS):
+        report.write(rows, time.monotonic() - began)
+        print(f"bench: wrote {report.RESULTS}")
+    else:
+        print("bench: only a run of all rows writes RESULTS.md")
+    if failed:
+        print(f"bench: not measured: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

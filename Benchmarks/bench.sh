@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Builds what is measured and what measures, and measures: `Benchmarks/bench.sh [ROW…]`. `make bench` calls this.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+Tools/set-up.sh bench
+swift build -c release --product hesper
+# Beside ours, Hummingbird alone; the first build of it takes about 5 minutes.
+swift build -c release --package-path Benchmarks/hello --scratch-path .build-bench
+
+tools=.build/bench/tools
+mkdir -p "$tools"
+/usr/bin/python3 Benchmarks/statements.py >"$tools/statements.h"
+cc -O2 -Wall -Wextra -o "$tools/load" Benchmarks/load.c Benchmarks/http.c
+cc -O2 -Wall -Wextra -I"$tools" -o "$tools/yardstick" Benchmarks/yardstick.c -lsqlite3
+cc -O2 -Wall -Wextra -o "$tools/fdatasync" Benchmarks/fdatasync.c
+cc -O2 -Wall -Wextra -shared -fPIC -o "$tools/slow-fsync.so" Benchmarks/slow-fsync.c
+exec .build/venv/bin/python Benchmarks/bench.py "$@"

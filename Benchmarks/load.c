@@ -1,0 +1,283 @@
+/* The load generator: N keep-alive connections, each sending its next request as soon as it has its answer.
+ *
+ *   load KIND --port P --connections N (--seconds S | --requests K) [--notes K] [--bytes B] [--sessions FILE]
+ *        [--sessions-out FILE] [--paths FILE]
+ *
+ * KIND: push    K new notes a push to Hesper, carrying the token of the answer before
+ *       poll    Hesper's GET /v1/changes?since=
+ *       read    Hesper's first sync, page by page, to its end (one connection)
+ *       create  one new record in PocketBase
+ *       batch   K new records in PocketBase
+ *       get     each line of --paths in turn
+ *
+ * A line of --sessions is one connection's: bearer token, clock node, sync token (`-`: none).
+ * Prints one line of JSON. An answer that is not what it should be ends the program: no figure comes of errors.
+ */
+#define _GNU_SOURCE
+#include "http.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <time.h>
+
+enum { MAX_CONNECTIONS = 1024, MAX_PATHS = 100000 };
+
+typedef struct {
+    Connection connection;
+    char bearer[1024], node[32], token[256];
+    double began;
+    Buffer payload;
+    bool finished;
+} Session;
+
+static Session sessions[MAX_CONNECTIONS];
+static const char *kind, *sessions_out;
+static int port, connections = 1, notes = 1, bytes = 500, path_count, next_path;
+static char *paths[MAX_PATHS];
+static double seconds = 1e9;
+static long requests = 1L << 60, started, answered;
+static uint64_t objects, received;
+static double *latencies;
+static size_t latency_count, latency_capacity;
+static uint64_t random_state[2];
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+static uint64_t next_random(void) { /* xorshift128+ */
+    uint64_t a = random_state[0], b = random_state[1];
+    random_state[0] = b;
+    a ^= a << 23;
+    random_state[1] = a ^ b ^ (a >> 17) ^ (b >> 26);
+    return random_state[1] + b;
+}
+
+static void put_uuid(Buffer *buffer) {
+    uint64_t a = next_random(), b = next_random();
+    print(buffer, "%08x-%04x-4%03x-%04x-%012llx", (uint32_t)(a >> 32), (uint32_t)(a >> 16) & 0xffff,
+          (uint32_t)a & 0xfff, (uint32_t)((b >> 48) & 0x3fff) | 0x8000, (unsigned long long)b & 0xffffffffffffULL);
+}
+
+/* Words, so that what is stored and sent is like a note and not like one letter; `bytes` long. */
+static void put_text(Buffer *buffer) {
+    static const char *words[] = {"milk", "bread", "the", "train", "leaves", "at", "seven", "and", "a", "letter", "from",
+                                  "Paris", "about", "nothing", "in", "particular"};
+    size_t end = buffer->length + bytes;
+    while (buffer->length < end) {
+        const char *word = words[next_random() & 15];
+        put(buffer, word, strlen(word));
+        put(buffer, " ", 1);
+    }
+    buffer->length = end;
+}
+
+/* The present moment as a date, and a counter that is never used twice in one millisecond. */
+static void stamp(char date[32], unsigned *counter) {
+    static int64_t last;
+    static unsigned used;
+    static char text[32];
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    int64_t milliseconds = time.tv_sec * 1000LL + time.tv_nsec / 1000000;
+    if (milliseconds > last) {
+        last = milliseconds, used = 0;
+        time_t second = milliseconds / 1000;
+        struct tm parts;
+        gmtime_r(&second, &parts);
+        size_t length = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+        snprintf(text + length, sizeof text - length, ".%03dZ", (int)(milliseconds % 1000));
+    }
+    *counter = used++ & 0xffff;
+    strcpy(date, text);
+}
+
+static void write_push(Session *session) {
+    Buffer *payload = &session->payload;
+    print(payload, "{");
+    if (session->token[0] != '-') print(payload, "\"syncToken\":\"%s\",", session->token);
+    print(payload, "\"changes\":{\"notes\":[");
+    for (int note = 0; note < notes; note++) {
+        char date[32];
+        unsigned counter;
+        stamp(date, &counter);
+        print(payload, "%s{\"uniqueID\":\"", note ? "," : "");
+        put_uuid(payload);
+        print(payload, "\",\"creationDate\":\"%s\",\"text\":\"", date);
+        put_text(payload);
+        print(payload, "\",\"clocks\":{\"text\":\"%s-%04x-%s\"}}", date, counter, session->node);
+    }
+    print(payload, "]}}");
+}
+
+static void write_records(Session *session) {
+    Buffer *payload = &session->payload;
+    if (!strcmp(kind, "batch")) print(payload, "{\"requests\":[");
+    for (int note = 0; note < notes; note++) {
+        char date[32];
+        unsigned counter;
+        stamp(date, &counter);
+        if (!strcmp(kind, "batch"))
+            print(payload, "%s{\"method\":\"POST\",\"url\":\"/api/collections/notes/records\",\"body\":", note ? "," : "");
+        print(payload, "{\"creationDate\":\"%s\",\"text\":\"", date);
+        put_text(payload);
+        print(payload, "\"}");
+        if (!strcmp(kind, "batch")) print(payload, "}");
+    }
+    if (!strcmp(kind, "batch")) print(payload, "]}");
+}
+
+static void write_request(Session *session) {
+    begin(&session->connection);
+    Buffer *out = &session->connection.out, *payload = &session->payload;
+    payload->length = 0;
+    const char *path = "/v1/sync", *method = "POST";
+    char poll_path[300];
+    if (!strcmp(kind, "push")) {
+        write_push(session);
+    } else if (!strcmp(kind, "read")) {
+        print(payload, session->token[0] == '-' ? "{\"limit\":5000}" : "{\"syncToken\":\"%s\",\"limit\":5000}", session->token);
+    } else if (!strcmp(kind, "create") || !strcmp(kind, "batch")) {
+        path = !strcmp(kind, "batch") ? "/api/batch" : "/api/collections/notes/records";
+        write_records(session);
+    } else {
+        method = "GET";
+        snprintf(poll_path, sizeof poll_path, "/v1/changes?since=%s", session->token);
+        path = !strcmp(kind, "poll") ? poll_path : paths[next_path++ % path_count];
+    }
+    print(out, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\n", method, path);
+    if (session->bearer[0]) print(out, "Authorization: Bearer %s\r\n", session->bearer);
+    if (payload->length) print(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n", payload->length);
+    print(out, "\r\n");
+    put(out, payload->bytes ? payload->bytes : "", payload->length);
+    session->began = now();
+    started++;
+}
+
+static void fail(Session *session, const char *why) {
+    fprintf(stderr, "load: %s: status %d: %.600s\n", why, session->connection.status,
+            session->connection.body.length ? session->connection.body.bytes : "");
+    exit(1);
+}
+
+static long occurrences(Buffer *body, const char *what) {
+    long count = 0;
+    size_t length = strlen(what);
+    for (char *at = body->bytes, *end = at + body->length; (at = memmem(at, end - at, what, length)); at += length) count++;
+    return count;
+}
+
+static void take_token(Session *session) {
+    Buffer *body = &session->connection.body;
+    static const char key[] = "\"syncToken\":\"";
+    char *at = memmem(body->bytes, body->length, key, sizeof key - 1);
+    if (!at || sscanf(at + sizeof key - 1, "%255[^\"]", session->token) != 1) fail(session, "no syncToken");
+}
+
+static void take_answer(Session *session) {
+    Buffer *body = &session->connection.body;
+    if (session->connection.status != 200) fail(session, "refused");
+    if (!strcmp(kind, "push")) {
+        if (occurrences(body, "\"status\":\"applied\"") != notes) fail(session, "not all applied");
+        take_token(session);
+        objects += notes;
+    } else if (!strcmp(kind, "read")) {
+        take_token(session);
+        session->finished = memmem(body->bytes, body->length, "\"hasMore\":false", 15) != NULL;
+        objects += occurrences(body, "\"creationDate\":");
+    } else if (!strcmp(kind, "create") || !strcmp(kind, "batch")) {
+        objects += notes;
+    }
+    if (latency_count == latency_capacity)
+        latencies = realloc(latencies, (latency_capacity = latency_capacity * 2 + 1024) * sizeof *latencies);
+    latencies[latency_count++] = now() - session->began;
+    answered++;
+    received += body->length;
+}
+
+static void read_arguments(int count, char **arguments) {
+    FILE *file;
+    kind = count > 1 ? arguments[1] : "";
+    for (int i = 2; i + 1 < count; i += 2) {
+        const char *name = arguments[i], *value = arguments[i + 1];
+        if (!strcmp(name, "--port")) port = atoi(value);
+        else if (!strcmp(name, "--connections")) connections = atoi(value);
+        else if (!strcmp(name, "--seconds")) seconds = atof(value);
+        else if (!strcmp(name, "--requests")) requests = atol(value);
+        else if (!strcmp(name, "--notes")) notes = atoi(value);
+        else if (!strcmp(name, "--bytes")) bytes = atoi(value);
+        else if (!strcmp(name, "--sessions-out")) sessions_out = value;
+        else if (!strcmp(name, "--sessions")) {
+            if (!(file = fopen(value, "r"))) perror(value), exit(2);
+            for (int s = 0; s < MAX_CONNECTIONS; s++)
+                if (fscanf(file, "%1023s %31s %255s", sessions[s].bearer, sessions[s].node, sessions[s].token) != 3) break;
+            fclose(file);
+        } else if (!strcmp(name, "--paths")) {
+            char line[4096];
+            if (!(file = fopen(value, "r"))) perror(value), exit(2);
+            while (path_count < MAX_PATHS && fscanf(file, "%4095s", line) == 1) paths[path_count++] = strdup(line);
+            fclose(file);
+        } else fprintf(stderr, "load: unknown argument %s\n", name), exit(2);
+    }
+    if (!port || connections < 1 || connections > MAX_CONNECTIONS || (!strcmp(kind, "get") && !path_count))
+        fprintf(stderr, "load: see the head of load.c\n"), exit(2);
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int count, char **arguments) {
+    read_arguments(count, arguments);
+    if (getrandom(random_state, sizeof random_state, 0) != sizeof random_state) perror("getrandom"), exit(1);
+    int poll = epoll_create1(0);
+    for (int i = 0; i < connections; i++) {
+        connect_to(&sessions[i].connection, port);
+        struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = &sessions[i]};
+        epoll_ctl(poll, EPOLL_CTL_ADD, sessions[i].connection.socket, &event);
+    }
+    double begin_time = now(), end_time = begin_time;
+    for (int i = 0; i < connections && started < requests; i++) write_request(&sessions[i]), send_some(&sessions[i].connection);
+    while (answered < started) {
+        struct epoll_event events[64];
+        int ready = epoll_wait(poll, events, 64, 60000);
+        if (ready == 0) fprintf(stderr, "load: no answer for a minute\n"), exit(1);
+        for (int i = 0; i < ready; i++) {
+            Session *session = events[i].data.ptr;
+            if (!send_some(&session->connection)) fail(session, "the connection broke");
+            if (!session->began) continue;
+            int got = receive_some(&session->connection);
+            if (got < 0) fail(session, "the connection broke");
+            if (got == 0) continue;
+            take_answer(session);
+            end_time = now();
+            session->began = 0;
+            if (started < requests && end_time - begin_time < seconds && !session->finished) {
+                write_request(session);
+                if (!send_some(&session->connection)) fail(session, "the connection broke");
+            }
+        }
+    }
+    if (sessions_out) {
+        FILE *file = fopen(sessions_out, "w");
+        if (!file) perror(sessions_out), exit(1);
+        for (int i = 0; i < connections; i++)
+            fprintf(file, "%s %s %s\n", sessions[i].bearer, sessions[i].node, sessions[i].token);
+        fclose(file);
+    }
+    qsort(latencies, latency_count, sizeof *latencies, ascending);
+    double took = end_time - begin_time;
+    printf("{\"requests\": %ld, \"seconds\": %.6f, \"rate\": %.2f, \"objects\": %" PRIu64 ", \"bytes\": %" PRIu64
+           ", \"p50\": %.6f, \"p99\": %.6f}\n",
+           answered, took, answered / took, objects, received, latencies[latency_count / 2],
+           latencies[latency_count * 99 / 100]);
+    return 0;
+}
