@@ -44,6 +44,9 @@ class Peer:
         return self
 
     def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
         if self.process:
             self.process.terminate()
             try:
@@ -59,23 +62,23 @@ class PocketBase(Peer):
 
     def __init__(self):
         super().__init__("pocketbase")
-        binary = str(ROOT / ".build/venv/bin/pocketbase")
-        subprocess.run(
-            [binary, "superuser", "upsert", "bench@example.org", PASSWORD, "--dir", str(self.folder)],
-            check=True,
-            capture_output=True,
-            timeout=60,
-        )
-        self.start([binary, "serve", "--http", f"127.0.0.1:{self.port}", "--dir", str(self.folder)], "/api/health")
+        try:
+            self.set_up(str(ROOT / ".build/venv/bin/pocketbase"))
+        except Exception:
+            self.close()
+            raise
+
+    def set_up(self, binary: str) -> None:
+        folder = ["--dir", str(self.folder / "data")]  # it keeps other folders beside this one
+        superuser = [binary, "superuser", "upsert", "bench@example.org", PASSWORD, *folder]
+        subprocess.run(superuser, check=True, capture_output=True, timeout=60)
+        self.start([binary, "serve", "--http", f"127.0.0.1:{self.port}", *folder], "/api/health")
         self.session = plain_session()
         self.session.headers["Authorization"] = self.sign_in("_superusers", "bench@example.org")
         self.call("PATCH", "/api/settings", {"batch": {"enabled": True, "maxRequests": 500, "timeout": 60}})
         self.make_collection("notes")
-        self.call(
-            "POST",
-            "/api/collections/users/records",
-            {"email": "user@example.org", "password": PASSWORD, "passwordConfirm": PASSWORD},
-        )
+        user = {"email": "user@example.org", "password": PASSWORD, "passwordConfirm": PASSWORD}
+        self.call("POST", "/api/collections/users/records", user)
         self.bearer = self.sign_in("users", "user@example.org")
 
     def call(self, method: str, path: str, body: dict | None = None) -> dict:

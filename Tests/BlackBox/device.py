@@ -158,7 +158,7 @@ class Device:
     # Syncing.
 
     def sync(self, lose_answer: bool = False, limit: int | None = None) -> list[dict]:
-        """Sends what is unsent, reads to the end; the receipts. `lose_answer`: the push arrives, the answer does not."""
+        """Sends what is unsent, reads to the end: the receipts. `lose_answer`: the push arrives, its answer not."""
         self.receipts, self.stamped_again = [], 0
         for _ in range(10_000):
             push = self.prepare()

@@ -35,7 +35,7 @@ class Push:
         return bool(self.edits or self.fixed or self.deletions)
 
     def changes(self, with_base_values: bool) -> dict:
-        """What `changes` of the request holds. `with_base_values`: the server may not have the texts' bases any more."""
+        """What `changes` of the request is. `with_base_values`: the server may not have the texts' bases any more."""
         entities: dict[str, Entity] = {}
         for unique_id, (kind, fixed) in self.fixed.items():
             entities[unique_id] = Entity(kind, unique_id, dict(fixed))
