@@ -8,13 +8,18 @@ results=.build/results
 rm -rf "$results"
 mkdir -p "$results"
 failed_parts=()
+child=
+# `timeout` leads a process group of its own, which Ctrl-C does not reach; it passes on what it is sent.
+trap '[ -n "$child" ] && kill "$child" 2>/dev/null; exit 130' INT TERM
 
 # part NAME MINUTES COMMAND…: runs the command, bounded, and says how long it took.
 part() {
     local name=$1 minutes=$2 begin=$SECONDS status
     shift 2
     echo "==> $name: $*"
-    timeout --kill-after=30 "${minutes}m" "$@"
+    timeout --kill-after=30 "${minutes}m" "$@" &
+    child=$!
+    wait "$child"
     status=$?
     [ $status -eq 124 ] && echo "==> $name: stopped after $minutes minutes"
     echo "==> $name: exit $status after $((SECONDS - begin)) s"
