@@ -11,8 +11,11 @@ struct Authenticator: Sendable {
         guard let header = request.headers[.authorization], let token = BearerToken(authorization: header),
             let session = try store.session(of: token.hash)
         else {
-            throw Problem(.unauthenticated, "Send a token that holds, as \"Authorization: Bearer …\".")
+            throw Authenticator.unauthenticated
         }
         return session
     }
+
+    static let unauthenticated = Problem(
+        .unauthenticated, "Send a token that holds, as \"Authorization: Bearer …\".")
 }

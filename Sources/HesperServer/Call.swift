@@ -30,6 +30,11 @@ struct Call: Sendable {
         return node
     }
 
+    /// Where it comes from.
+    var address: ClientAddress { ClientAddress(channel.remoteAddress) }
+    /// What the client calls itself.
+    var userAgent: String? { DeviceUse.userAgent(of: request.headers) }
+
     /// A header, if it was sent.
     subscript(header: HTTPField.Name) -> String? { request.headers[header] }
 }

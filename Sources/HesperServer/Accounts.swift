@@ -1,0 +1,76 @@
+import HesperModel
+import HesperStore
+import Hummingbird
+
+/// `/v1/accounts` and `/v1/account`: making, seeing, changing and erasing an account.
+struct Accounts: Resource {
+    let store: any Store
+    let signUp: SignUp
+
+    func add(to routes: inout Routes) {
+        routes.open(.post, "/v1/accounts", keeping: .never, use: create)
+        routes.get("/v1/account", use: get)
+        routes.on(.patch, "/v1/account", keeping: .never, use: update)
+        routes.on(.delete, "/v1/account", keeping: .never, use: delete)
+    }
+
+    @Sendable private func create(_ call: Call) async throws -> Response {
+        let credentials = try Credentials.signUp(await call.json(limit: Credentials.bodyBytes))
+        let device = NewDevice(credentials, userAgent: call.userAgent)
+        return try await signUp(
+            email: credentials.email, password: credentials.password, invitation: credentials.invitation,
+            from: call.address
+        ) { transaction, account in try device.insert(into: transaction, account: account) }.response
+    }
+
+    @Sendable private func get(_ call: Call, _ session: Session) async throws -> Response {
+        let (account, usage) = try await self.account(of: session)
+        return response(account, usage)
+    }
+
+    /// A new password. Every other device is signed out: whoever changes it wants them to prove that they know it.
+    @Sendable private func update(_ call: Call, _ session: Session) async throws -> Response {
+        var fields = try Fields(await call.json(limit: Credentials.bodyBytes))
+        let current = try fields.string("currentPassword", bytes: 0...Limits.passwordBytes.upperBound)
+        let new = try fields.string("newPassword", bytes: Limits.passwordBytes)
+        try fields.end()
+        let (account, usage) = try await self.account(of: session)
+        try await check(current, of: account, call, at: "/currentPassword")
+        let hash = try await signUp.passwords.hash(new)
+        try await store.write { transaction in
+            try transaction.setPasswordHash(hash, of: account.uniqueID)
+            try transaction.deleteDevices(of: account.uniqueID, except: session.device.node)
+        }
+        return response(account, usage)
+    }
+
+    @Sendable private func delete(_ call: Call, _ session: Session) async throws -> Response {
+        var fields = try Fields(await call.json(limit: Credentials.bodyBytes))
+        let password = try fields.string("password", bytes: 0...Limits.passwordBytes.upperBound)
+        try fields.end()
+        let (account, _) = try await self.account(of: session)
+        try await check(password, of: account, call, at: "/password")
+        try await store.write { try $0.deleteAccount(account.uniqueID) }
+        return Response(status: .noContent)
+    }
+
+    private func account(of session: Session) async throws -> (Account, Usage) {
+        try await store.read { snapshot in
+            guard let account = try snapshot.account(session.account) else { throw Authenticator.unauthenticated }
+            return (account, try snapshot.usage(of: account.scope))
+        }
+    }
+
+    private func check(_ password: String, of account: Account, _ call: Call, at pointer: String) async throws {
+        let isRight = try await signUp.gate.attempt(email: account.email, from: call.address) {
+            try await signUp.passwords.matches(password, account.passwordHash)
+        }
+        guard isRight else { throw Problem(.forbidden, "The password is wrong.", at: pointer) }
+    }
+
+    private func response(_ account: Account, _ usage: Usage) -> Response {
+        var writer = JSONWriter(capacity: 256)
+        account.write(to: &writer, usage: usage)
+        return .json(writer.bytes)
+    }
+}

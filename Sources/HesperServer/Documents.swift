@@ -1,0 +1,67 @@
+import Foundation
+import HesperModel
+import Hummingbird
+import Logging
+import NIOCore
+import NIOPosix
+
+/// The contract as a file and as a page, and a page about each problem.
+struct Documents: Resource {
+    private let contract: ByteBuffer?
+    private let page: ContractPageCache?
+
+    /// - Parameter path: the file `openapi.yaml`; without it the API works, and the routes of it are 404.
+    init(contract path: String?, logger: Logger) {
+        guard let path, let data = FileManager.default.contents(atPath: path) else {
+            logger.warning("There is no openapi.yaml (\(path ?? "nowhere")): /openapi.yaml and /docs are empty.")
+            contract = nil
+            page = nil
+            return
+        }
+        contract = ByteBuffer(bytes: data)
+        page = ContractPageCache(yaml: String(decoding: data, as: UTF8.self))
+    }
+
+    func add(to routes: inout Routes) {
+        routes.open(.get, "/openapi.yaml", keeping: .shared, use: file)
+        routes.open(.get, "/docs", keeping: .shared, use: docs)
+        routes.open(.get, "/problems/{slug}", keeping: .shared, use: problem)
+    }
+
+    private static let missing = Problem(.notFound, "This server was installed without its contract, openapi.yaml.")
+
+    @Sendable private func file(_ call: Call) throws -> Response {
+        guard let contract else { throw Documents.missing }
+        return Response(
+            status: .ok, headers: [.contentType: "application/yaml"], body: .init(byteBuffer: contract))
+    }
+
+    @Sendable private func docs(_ call: Call) async throws -> Response {
+        guard let page else { throw Documents.missing }
+        return try await page.page().response()
+    }
+
+    @Sendable private func problem(_ call: Call) throws -> Response {
+        guard let slug = Problem.Slug(rawValue: call.parameter) else {
+            throw Problem(.notFound, "No problem is called \(call.parameter.prefix(64)).")
+        }
+        return ProblemPage.page(of: slug).response()
+    }
+}
+
+/// The page at `/docs`, made once, when somebody first asks for it.
+private actor ContractPageCache {
+    private let yaml: String
+    private var made: Task<Page, any Error>?
+
+    init(yaml: String) { self.yaml = yaml }
+
+    func page() async throws -> Page {
+        if let made { return try await made.value }
+        let yaml = yaml
+        // Reading the contract takes long enough to keep it off the threads that serve.
+        let task = Task { try await NIOThreadPool.singleton.runIfActive { try ContractPage(yaml: yaml).page } }
+        made = task
+        return try await task.value
+    }
+}

@@ -1,0 +1,68 @@
+/// As much of Markdown as descriptions in the contract use: paragraphs, headings, lists, indented code; `code`,
+/// **strong** and *emphasis*.
+enum Markdown {
+    /// - Parameter level: of what `#` stands for.
+    static func html(_ text: String, level: Int = 2) -> String {
+        var html = ""
+        var paragraph: [Substring] = []
+        var items: [String] = []
+        var code: [Substring] = []
+
+        func endParagraph() {
+            if !paragraph.isEmpty { html += "<p>\(inline(paragraph.joined(separator: " ")))</p>\n" }
+            paragraph = []
+        }
+        func endList() {
+            if !items.isEmpty { html += "<ul>\(items.map { "<li>\(inline($0))</li>" }.joined())</ul>\n" }
+            items = []
+        }
+        func endCode() {
+            if !code.isEmpty { html += "<pre><code>\(Page.escape(code.joined(separator: "\n")))</code></pre>\n" }
+            code = []
+        }
+
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let content = line.trimmed
+            if content.isEmpty {
+                endParagraph()
+                endList()
+                endCode()
+            } else if line.hasPrefix("    "), paragraph.isEmpty, items.isEmpty {
+                code.append(line.dropFirst(4))
+            } else if content.hasPrefix("#") {
+                endParagraph()
+                let depth = content.prefix { $0 == "#" }.count + level - 1
+                html += "<h\(depth)>\(inline(String(content.drop { $0 == "#" }.trimmed)))</h\(depth)>\n"
+            } else if content.hasPrefix("* ") || content.hasPrefix("- ") {
+                endParagraph()
+                items.append(String(content.dropFirst(2)))
+            } else if !items.isEmpty {
+                items[items.count - 1] += " " + content
+            } else {
+                paragraph.append(content)
+            }
+        }
+        endParagraph()
+        endList()
+        endCode()
+        return html
+    }
+
+    /// One line's marks: what is between backquotes is code, the rest may be strong or emphasised.
+    static func inline(_ text: String) -> String {
+        let parts = text.split(separator: "`", omittingEmptySubsequences: false)
+        return parts.enumerated().map { index, part in
+            // An odd part stands between two backquotes, unless the last has no partner.
+            if index % 2 == 1, index < parts.count - 1 || parts.count % 2 == 1 {
+                return "<code>\(Page.escape(part))</code>"
+            }
+            return marked(marked(Page.escape(part), "**", "strong"), "*", "em")
+        }.joined()
+    }
+
+    private static func marked(_ text: String, _ mark: String, _ element: String) -> String {
+        let parts = text.split(separator: mark, omittingEmptySubsequences: false)
+        guard parts.count % 2 == 1 else { return text }
+        return parts.enumerated().map { $0 % 2 == 1 ? "<\(element)>\($1)</\(element)>" : String($1) }.joined()
+    }
+}

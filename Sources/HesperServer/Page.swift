@@ -1,0 +1,91 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import HesperModel
+import Hummingbird
+import NIOCore
+
+/// A page for people, in HTML that asks nothing of other servers and runs no script.
+struct Page: Sendable {
+    let title: String
+    /// HTML.
+    let body: String
+
+    /// What stands for a text in HTML.
+    static func escape(_ text: some StringProtocol) -> String {
+        var escaped = ""
+        escaped.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    var html: String {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>\(Page.escape(title))</title>
+        <style>\(Page.style)</style>
+        </head>
+        <body>
+        \(body)
+        </body>
+        </html>
+
+        """
+    }
+
+    func response(status: HTTPResponse.Status = .ok) -> Response {
+        Response(status: status, headers: Page.headers, body: .init(byteBuffer: ByteBuffer(string: html)))
+    }
+
+    /// Nothing may be loaded or run but the one style, whose hash stands here (Content Security Policy 3).
+    static let headers: HTTPFields = [
+        .contentType: "text/html; charset=utf-8",
+        .contentSecurityPolicy:
+            "default-src 'none'; style-src 'sha256-\(Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString())'; "
+            + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        .referrerPolicy: "no-referrer",
+    ]
+
+    private static let style = """
+        :root { color-scheme: light dark; --line: #8884; --soft: #8881; --link: light-dark(#0b57d0, #8ab4f8); }
+        * { box-sizing: border-box; }
+        body { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+        h1, h2, h3, h4 { line-height: 1.25; margin: 2rem 0 .5rem; }
+        h1 { margin-top: 0; }
+        h2 { border-bottom: 1px solid var(--line); padding-bottom: .25rem; }
+        a { color: var(--link); }
+        code, pre { font: .875em/1.5 ui-monospace, monospace; }
+        code { background: var(--soft); padding: .1em .3em; border-radius: .25em; overflow-wrap: anywhere; }
+        pre { background: var(--soft); padding: .75rem 1rem; border-radius: .5rem; overflow-x: auto; }
+        pre code { background: none; padding: 0; }
+        table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; }
+        th, td { border-top: 1px solid var(--line); padding: .35rem .75rem .35rem 0; text-align: left; vertical-align: top; }
+        td:last-child { width: 60%; }
+        td p { margin: 0 0 .35rem; }
+        nav ul { columns: 16rem; padding-left: 1.2rem; }
+        details > summary { cursor: pointer; }
+        article { border-top: 1px solid var(--line); padding-top: .25rem; margin-top: 1.5rem; }
+        label { display: block; margin: 1rem 0 .25rem; }
+        input { font: inherit; width: 100%; max-width: 28rem; padding: .5rem; }
+        button { font: inherit; margin-top: 1.25rem; padding: .5rem 1.25rem; }
+        .method { display: inline-block; min-width: 4.5rem; font-weight: 600; }
+        .error { border-left: .25rem solid #d33; padding-left: .75rem; }
+        """
+}
+
+extension HTTPField.Name {
+    static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .contentSecurityPolicy
+}

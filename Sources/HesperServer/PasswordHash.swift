@@ -1,0 +1,61 @@
+import Crypto
+import CryptoExtras
+import Foundation
+
+/// A password as it is kept: scrypt (RFC 7914) with its own salt, written `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`, both in
+/// base64 without padding.
+///
+///     let text = try PasswordHash.make("correct horse battery staple", cost: 17)
+///     try PasswordHash.matches("correct horse battery staple", text)   // true
+public enum PasswordHash {
+    static let blockSize = 8
+    static let saltBytes = 16
+    static let hashBytes = 32
+    /// Costs that are believed of a kept hash: from what tests use to 1 GiB.
+    static let costs = 1...20
+
+    /// Takes 2^cost KiB of memory, and on the order of a third of a second at 17.
+    /// - Parameter cost: the binary logarithm of scrypt's N.
+    public static func make(_ password: String, cost: Int = PasswordLimits().cost) throws -> String {
+        let salt = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
+        let hash = try derive(password, salt: salt, cost: cost)
+        return "$scrypt$ln=\(cost),r=\(blockSize),p=1$\(salt.unpadded)$\(hash.unpadded)"
+    }
+
+    /// Whether a hash is this password's, in the time of that hash's cost, whatever the answer.
+    public static func matches(_ password: String, _ text: String) throws -> Bool {
+        guard let (cost, salt, expected) = parse(text) else { return false }
+        let actual = try derive(password, salt: salt, cost: cost)
+        // Every byte is looked at, so that the time tells nothing about where they differ.
+        return actual.count == expected.count && zip(actual, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    /// A hash that no password has, to spend the same time on an account that is not there.
+    static func dummy(cost: Int) -> String {
+        "$scrypt$ln=\(cost),r=\(blockSize),p=1$\(Data(count: saltBytes).unpadded)$\(Data(count: hashBytes).unpadded)"
+    }
+
+    private static func derive(_ password: String, salt: Data, cost: Int) throws -> Data {
+        let key = try KDF.Scrypt.deriveKey(
+            from: Data(password.utf8), salt: salt, outputByteCount: hashBytes, rounds: 1 << cost,
+            blockSize: blockSize, parallelism: 1)
+        return key.withUnsafeBytes { Data($0) }
+    }
+
+    private static func parse(_ text: String) -> (cost: Int, salt: Data, hash: Data)? {
+        let parts = text.split(separator: "$")
+        guard parts.count == 4, parts[0] == "scrypt", parts[1].hasPrefix("ln="), parts[1].hasSuffix(",r=8,p=1"),
+            let cost = Int(parts[1].dropFirst(3).dropLast(8)), costs.contains(cost),
+            let salt = Data(unpadded: parts[2]), let hash = Data(unpadded: parts[3])
+        else { return nil }
+        return (cost, salt, hash)
+    }
+}
+
+extension Data {
+    fileprivate var unpadded: String { base64EncodedString().replacing("=", with: "") }
+
+    fileprivate init?(unpadded text: Substring) {
+        self.init(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4))
+    }
+}

@@ -1,0 +1,47 @@
+import NIOConcurrencyHelpers
+
+/// Counts tries by whom they come from, as token buckets: a burst at once, then so many a minute. Bounded memory.
+final class RateLimiter: Sendable {
+    /// Remembered at most. Beyond, those with most left are forgotten first: they lose least by starting anew.
+    static let capacity = 20_000
+
+    private struct Bucket {
+        var tokens: Double
+        var date: ContinuousClock.Instant
+    }
+
+    private let rate: Rate
+    private let buckets = NIOLockedValueBox<[String: Bucket]>([:])
+
+    init(_ rate: Rate) { self.rate = rate }
+
+    /// Takes one try.
+    /// - Returns: nil, or in how many seconds there is one.
+    func take(_ key: String, at now: ContinuousClock.Instant = .now) -> Int? {
+        buckets.withLockedValue { buckets in
+            let tokens = buckets[key].map { refilled($0, at: now) } ?? Double(rate.burst)
+            guard tokens >= 1 else { return Int(((1 - tokens) * 60 / Double(rate.perMinute)).rounded(.up)) }
+            if buckets[key] == nil, buckets.count >= RateLimiter.capacity { forget(&buckets, at: now) }
+            buckets[key] = Bucket(tokens: tokens - 1, date: now)
+            return nil
+        }
+    }
+
+    /// Gives a try back that turned out to be good.
+    func giveBack(_ key: String) {
+        buckets.withLockedValue { buckets in
+            guard let bucket = buckets[key] else { return }
+            buckets[key]?.tokens = min(bucket.tokens + 1, Double(rate.burst))
+        }
+    }
+
+    private func refilled(_ bucket: Bucket, at now: ContinuousClock.Instant) -> Double {
+        let minutes = (now - bucket.date) / .seconds(60)
+        return min(bucket.tokens + minutes * Double(rate.perMinute), Double(rate.burst))
+    }
+
+    private func forget(_ buckets: inout [String: Bucket], at now: ContinuousClock.Instant) {
+        let left = buckets.map { (key: $0.key, tokens: refilled($0.value, at: now)) }.sorted { $0.tokens > $1.tokens }
+        for (key, _) in left.prefix(RateLimiter.capacity / 2) { buckets[key] = nil }
+    }
+}

@@ -1,0 +1,50 @@
+import HesperModel
+import HesperStore
+import Hummingbird
+
+/// What a device gets when it has signed up or in. The token is shown this once.
+struct SignedIn: Sendable {
+    let account: Account
+    let usage: Usage
+    let device: Device
+    let token: BearerToken
+
+    var response: Response {
+        .object(status: .created) { writer in
+            writer.name("account")
+            account.write(to: &writer, usage: usage)
+            writer.name("device")
+            device.write(to: &writer, isCurrent: true)
+            writer.member("token", token.text)
+        }
+    }
+}
+
+extension Account {
+    func write(to writer: inout JSONWriter, usage: Usage) {
+        writer.object { writer in
+            writer.member("uniqueID", uniqueID)
+            writer.member("email", email)
+            writer.member("creationDate", creationDate)
+            writer.name("usage")
+            writer.object { writer in
+                writer.member("objects", Int64(usage.objects))
+                writer.member("bytes", Int64(usage.bytes))
+            }
+        }
+    }
+}
+
+extension Device {
+    func write(to writer: inout JSONWriter, isCurrent: Bool) {
+        writer.object { writer in
+            writer.member("uniqueID", node.description)
+            writer.member("name", name)
+            if let appVersion { writer.member("appVersion", appVersion) }
+            if let userAgent { writer.member("userAgent", userAgent) }
+            writer.member("creationDate", creationDate)
+            writer.member("lastUseDate", lastUseDate)
+            writer.member("current", isCurrent)
+        }
+    }
+}

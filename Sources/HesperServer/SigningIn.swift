@@ -1,0 +1,23 @@
+import HesperStore
+
+/// Everything about accounts and devices, which share the limits on tries and the work on passwords.
+struct SigningIn: Resource {
+    let firstAccount = FirstAccount()
+    private let resources: [any Resource]
+
+    init(store: any Store, settings: ServerSettings) {
+        let passwords = Passwords(limits: settings.passwords)
+        let gate = SignInGate(limits: settings.signIns)
+        let signUp = SignUp(
+            store: store, policy: settings.signUp, passwords: passwords, gate: gate, firstAccount: firstAccount)
+        resources = [
+            Accounts(store: store, signUp: signUp),
+            Devices(store: store, passwords: passwords, gate: gate),
+            FirstAccountPage(store: store, signUp: signUp),
+        ]
+    }
+
+    func add(to routes: inout Routes) {
+        for resource in resources { resource.add(to: &routes) }
+    }
+}
