@@ -14,7 +14,9 @@ enum ContractExample {
         switch node {
         case .mapping(let mapping):
             guard !mapping.isEmpty else { return "{}" }
-            let members = mapping.map { "\(inner)\(quoted($0.key.scalar?.string ?? "")): \(json($0.value, indent: inner))" }
+            let members = mapping.map {
+                "\(inner)\(quoted($0.key.scalar?.string ?? "")): \(json($0.value, indent: inner))"
+            }
             return "{\n\(members.joined(separator: ",\n"))\n\(indent)}"
         case .sequence(let sequence):
             guard !sequence.isEmpty else { return "[]" }

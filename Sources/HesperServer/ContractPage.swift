@@ -7,11 +7,11 @@ struct ContractPage {
     /// - Throws: what is wrong with the YAML.
     init(yaml: String) throws { contract = try Contract(yaml: yaml) }
 
-    var page: Page {
+    var page: HTMLPage {
         let info = contract.root["info"]
         let title = info?["title"]?.string ?? "API"
         let body = """
-            <h1>\(Page.escape(title)) \(Page.escape(info?["version"]?.scalar?.string ?? ""))</h1>
+            <h1>\(HTMLPage.escape(title)) \(HTMLPage.escape(info?["version"]?.scalar?.string ?? ""))</h1>
             <p><a href="/openapi.yaml">openapi.yaml</a></p>
             \(Markdown.html(info?["description"]?.string ?? ""))
             <nav><h2>Operations</h2>\(contract.tags.map(contents).joined())</nav>
@@ -19,21 +19,21 @@ struct ContractPage {
             <h2 id="schemas">Schemas</h2>
             \(contract.schemas.map(schema).joined())
             """
-        return Page(title: "\(title): the API", body: body)
+        return HTMLPage(title: "\(title): the API", body: body)
     }
 
     // MARK: Operations
 
     private func contents(_ tag: Contract.Tag) -> String {
         let items = contract.operations(of: tag.name).map {
-            "<li><a href=\"#\($0.id)\"><code>\($0.method) \(Page.escape($0.path))</code></a></li>"
+            "<li><a href=\"#\($0.id)\"><code>\($0.method) \(HTMLPage.escape($0.path))</code></a></li>"
         }
-        return "<h3>\(Page.escape(tag.name))</h3><ul>\(items.joined())</ul>"
+        return "<h3>\(HTMLPage.escape(tag.name))</h3><ul>\(items.joined())</ul>"
     }
 
     private func section(_ tag: Contract.Tag) -> String {
         """
-        <section><h2>\(Page.escape(tag.name))</h2>\(Markdown.html(tag.description))
+        <section><h2>\(HTMLPage.escape(tag.name))</h2>\(Markdown.html(tag.description))
         \(contract.operations(of: tag.name).map(operation).joined())</section>
 
         """
@@ -44,7 +44,7 @@ struct ContractPage {
         let access = operation.isOpen ? "<p>Needs no sign-in.</p>" : ""
         return """
             <article id="\(operation.id)">
-            <h3><code><span class="method">\(operation.method)</span> \(Page.escape(operation.path))</code></h3>
+            <h3><code><span class="method">\(operation.method)</span> \(HTMLPage.escape(operation.path))</code></h3>
             <p><strong>\(Markdown.inline(node["summary"]?.string ?? ""))</strong> <code>\(operation.id)</code></p>
             \(Markdown.html(node["description"]?.string ?? ""))\(access)
             \(parameters(operation.parameters))
@@ -59,7 +59,7 @@ struct ContractPage {
         guard !parameters.isEmpty else { return "" }
         let rows = parameters.map { parameter in
             let required = parameter["required"]?.bool == true ? ", required" : ""
-            let place = Page.escape(parameter["in"]?.string ?? "")
+            let place = HTMLPage.escape(parameter["in"]?.string ?? "")
             return row(
                 parameter["name"]?.string ?? "", "\(type(of: parameter["schema"])), in \(place)\(required)",
                 parameter["description"]?.string)
@@ -75,7 +75,8 @@ struct ContractPage {
     private func answers(_ node: Node?) -> String {
         var html = "<h4>Answers</h4>"
         for (status, answer) in contract.members(node) {
-            let summary = "<code>\(Page.escape(status))</code> \(Markdown.inline(answer["description"]?.string ?? ""))"
+            let summary =
+                "<code>\(HTMLPage.escape(status))</code> \(Markdown.inline(answer["description"]?.string ?? ""))"
             // Errors look alike: their examples are there for whoever asks.
             html +=
                 status.hasPrefix("2")
@@ -87,7 +88,7 @@ struct ContractPage {
 
     private func content(_ node: Node?) -> String {
         contract.members(node).map { mediaType, media in
-            var html = "<p><code>\(Page.escape(mediaType))</code>: \(type(of: media["schema"]))</p>"
+            var html = "<p><code>\(HTMLPage.escape(mediaType))</code>: \(type(of: media["schema"]))</p>"
             if let example = media["example"] { html += pre(example) }
             for (_, example) in contract.members(media["examples"]) {
                 html += "<p>\(Markdown.inline(example["summary"]?.string ?? ""))</p>"
@@ -98,7 +99,7 @@ struct ContractPage {
     }
 
     private func pre(_ example: Node) -> String {
-        "<pre><code>\(Page.escape(ContractExample.text(example)))</code></pre>"
+        "<pre><code>\(HTMLPage.escape(ContractExample.text(example)))</code></pre>"
     }
 
     // MARK: Schemas
@@ -111,7 +112,7 @@ struct ContractPage {
         }
         let closed = node["additionalProperties"]?.bool == false ? "<p>No other fields.</p>" : ""
         return """
-            <article id="schema-\(Page.escape(name))"><h3>\(Page.escape(name))</h3>
+            <article id="schema-\(HTMLPage.escape(name))"><h3>\(HTMLPage.escape(name))</h3>
             \(Markdown.html(node["description"]?.string ?? ""))\(closed)
             \(rows.isEmpty ? "" : "<table>\(rows.joined())</table>")</article>
 
@@ -120,7 +121,7 @@ struct ContractPage {
 
     private func row(_ name: String, _ type: String, _ description: String?) -> String {
         """
-        <tr><td><code>\(Page.escape(name))</code></td><td>\(type)</td><td>\(Markdown.html(description ?? ""))</td></tr>
+        <tr><td><code>\(HTMLPage.escape(name))</code></td><td>\(type)</td><td>\(Markdown.html(description ?? ""))</td></tr>
 
         """
     }
@@ -129,13 +130,14 @@ struct ContractPage {
     private func type(of node: Node?) -> String {
         guard let node else { return "anything" }
         if let name = node["$ref"]?.string?.split(separator: "/").last {
-            return "<a href=\"#schema-\(Page.escape(name))\">\(Page.escape(name))</a>"
+            return "<a href=\"#schema-\(HTMLPage.escape(name))\">\(HTMLPage.escape(name))</a>"
         }
         switch node["type"]?.string {
         case "array"?: return "list of \(type(of: node["items"]))"
         case "object"? where node["additionalProperties"]?.mapping != nil:
             return "object of \(type(of: node["additionalProperties"]))"
-        case let type?: return Page.escape([type, node["format"]?.string].compactMap(\.self).joined(separator: ", "))
+        case let type?:
+            return HTMLPage.escape([type, node["format"]?.string].compactMap(\.self).joined(separator: ", "))
         case nil: return "anything"
         }
     }

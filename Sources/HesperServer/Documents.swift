@@ -52,11 +52,11 @@ struct Documents: Resource {
 /// The page at `/docs`, made once, when somebody first asks for it.
 private actor ContractPageCache {
     private let yaml: String
-    private var made: Task<Page, any Error>?
+    private var made: Task<HTMLPage, any Error>?
 
     init(yaml: String) { self.yaml = yaml }
 
-    func page() async throws -> Page {
+    func page() async throws -> HTMLPage {
         if let made { return try await made.value }
         let yaml = yaml
         // Reading the contract takes long enough to keep it off the threads that serve.

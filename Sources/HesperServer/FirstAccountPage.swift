@@ -43,30 +43,30 @@ struct FirstAccountPage: Resource {
         } catch let problem as Problem where problem.slug.status < 500 {
             return self.form(invitation: invitation, email: email, problem: problem)
         }
-        return Page(
+        return HTMLPage(
             title: "Hesper: welcome",
             body: """
                 <h1>Welcome to Hesper</h1>
-                <p>The account for <strong>\(Page.escape(email))</strong> is made. Sign in with it in your app, or see
+                <p>The account for <strong>\(HTMLPage.escape(email))</strong> is made. Sign in with it in your app, or see
                 <a href="/docs">how an app does that</a>.</p>
                 """
         ).response(status: .created)
     }
 
     private func form(invitation: String, email: String, problem: Problem?) -> Response {
-        let error = problem.map { "<p class=\"error\" role=\"alert\">\(Page.escape($0.detail))</p>" } ?? ""
+        let error = problem.map { "<p class=\"error\" role=\"alert\">\(HTMLPage.escape($0.detail))</p>" } ?? ""
         let password = Limits.passwordBytes
-        return Page(
+        return HTMLPage(
             title: "Hesper: the first account",
             body: """
                 <h1>Make the first account</h1>
                 <p>This server has no account yet. Whoever has this link makes the first, once.</p>
                 \(error)
                 <form method="post" action="\(FirstAccountPage.path)">
-                <input type="hidden" name="invitation" value="\(Page.escape(invitation))">
+                <input type="hidden" name="invitation" value="\(HTMLPage.escape(invitation))">
                 <label for="email">E-mail</label>
                 <input id="email" name="email" type="email" required autocomplete="username"
-                    maxlength="\(Limits.emailBytes)" value="\(Page.escape(email))">
+                    maxlength="\(Limits.emailBytes)" value="\(HTMLPage.escape(email))">
                 <label for="password">Password, at least \(password.lowerBound) characters</label>
                 <input id="password" name="password" type="password" required autocomplete="new-password"
                     minlength="\(password.lowerBound)" maxlength="\(password.upperBound)">
@@ -76,7 +76,7 @@ struct FirstAccountPage: Resource {
         ).response(status: problem.map { .init(code: $0.slug.status) } ?? .ok)
     }
 
-    private static let used = Page(
+    private static let used = HTMLPage(
         title: "Hesper: this link is used up",
         body: """
             <h1>This link is used up</h1>

@@ -16,6 +16,7 @@ public struct HesperServer: Sendable {
     let settings: ServerSettings
     let logger: Logger
     let routes: Routes
+    private let firstAccount: FirstAccount
     private let uses: DeviceUses
     private let indexer: TermIndexer
     private let serverBuilder: HTTPServerBuilder
@@ -29,10 +30,14 @@ public struct HesperServer: Sendable {
         serverBuilder = try HesperServer.builder(settings)
         indexer = TermIndexer(store: store)
         let backend = Backend(store: store)
+        let signingIn = SigningIn(store: store, settings: settings)
+        firstAccount = signingIn.firstAccount
         var routes = Routes()
         let resources: [any Resource] = [
             ServerInfo(store: store, settings: settings),
             Health(store: store),
+            signingIn,
+            Documents(contract: settings.contract, logger: logger),
             Sync(backend: backend),
             Changes(backend: backend),
             DeletedObjects(backend: backend),
@@ -64,6 +69,12 @@ public struct HesperServer: Sendable {
                 availableConnectionsDelegate: .maximum(settings.connections.count, logger: logger)),
             services: [uses, Indexing(indexer: indexer, logger: logger)],
             onServerRunning: { await onRunning($0.localAddress?.port) }, logger: logger)
+    }
+
+    /// The link that makes the first account, whatever the sign-up policy; nil if there is an account.
+    /// - Parameter origin: scheme, host and port, as a browser on the operator's machine reaches this server.
+    public func firstAccountLink(origin: String) async throws -> String? {
+        try await store.read { try $0.accounts() }.isEmpty ? origin + firstAccount.path : nil
     }
 
     private static func builder(_ settings: ServerSettings) throws -> HTTPServerBuilder {

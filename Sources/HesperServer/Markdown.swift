@@ -17,7 +17,7 @@ enum Markdown {
             items = []
         }
         func endCode() {
-            if !code.isEmpty { html += "<pre><code>\(Page.escape(code.joined(separator: "\n")))</code></pre>\n" }
+            if !code.isEmpty { html += "<pre><code>\(HTMLPage.escape(code.joined(separator: "\n")))</code></pre>\n" }
             code = []
         }
 
@@ -54,9 +54,9 @@ enum Markdown {
         return parts.enumerated().map { index, part in
             // An odd part stands between two backquotes, unless the last has no partner.
             if index % 2 == 1, index < parts.count - 1 || parts.count % 2 == 1 {
-                return "<code>\(Page.escape(part))</code>"
+                return "<code>\(HTMLPage.escape(part))</code>"
             }
-            return marked(marked(Page.escape(part), "**", "strong"), "*", "em")
+            return marked(marked(HTMLPage.escape(part), "**", "strong"), "*", "em")
         }.joined()
     }
 

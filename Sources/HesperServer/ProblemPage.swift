@@ -2,12 +2,12 @@ import HesperModel
 
 /// The page that a problem's `type` leads to: what it means, and what a client does about it (protocol.md, Errors).
 enum ProblemPage {
-    static func page(of slug: Problem.Slug) -> Page {
+    static func page(of slug: Problem.Slug) -> HTMLPage {
         let (meaning, remedy) = text(of: slug)
-        return Page(
+        return HTMLPage(
             title: "\(slug.title) – Hesper",
             body: """
-                <h1>\(Page.escape(slug.title))</h1>
+                <h1>\(HTMLPage.escape(slug.title))</h1>
                 <p><code>\(slug.rawValue)</code>, HTTP status \(slug.status)</p>
                 <h2>What it means</h2>
                 \(Markdown.html(meaning))

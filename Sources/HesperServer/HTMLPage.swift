@@ -6,7 +6,7 @@ import Hummingbird
 import NIOCore
 
 /// A page for people, in HTML that asks nothing of other servers and runs no script.
-struct Page: Sendable {
+struct HTMLPage: Sendable {
     let title: String
     /// HTML.
     let body: String
@@ -35,8 +35,8 @@ struct Page: Sendable {
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>\(Page.escape(title))</title>
-        <style>\(Page.style)</style>
+        <title>\(HTMLPage.escape(title))</title>
+        <style>\(HTMLPage.style)</style>
         </head>
         <body>
         \(body)
@@ -47,7 +47,7 @@ struct Page: Sendable {
     }
 
     func response(status: HTTPResponse.Status = .ok) -> Response {
-        Response(status: status, headers: Page.headers, body: .init(byteBuffer: ByteBuffer(string: html)))
+        Response(status: status, headers: HTMLPage.headers, body: .init(byteBuffer: ByteBuffer(string: html)))
     }
 
     /// Nothing may be loaded or run but the one style, whose hash stands here (Content Security Policy 3).
