@@ -25,7 +25,11 @@ let package = Package(
         .target(name: "HesperStore", dependencies: ["HesperModel"]),
         .target(
             name: "HesperSQLite",
-            dependencies: ["HesperStore", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "HesperStore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         .target(
             name: "HesperServer",
             dependencies: [
@@ -52,5 +56,9 @@ let package = Package(
             ]),
         .testTarget(name: "HouseTests"),
         .testTarget(name: "HesperModelTests", dependencies: ["HesperModel"]),
+        .target(name: "StoreContract", dependencies: ["HesperStore"], path: "Tests/StoreContract"),
+        .testTarget(
+            name: "HesperSQLiteTests",
+            dependencies: ["HesperSQLite", "StoreContract", .product(name: "GRDB", package: "GRDB.swift")]),
     ]
 )

@@ -1,6 +1,23 @@
-/// What a store throws when the reason lies with it and not with what was asked.
+/// What a store throws when the reason lies with it and not with what was asked. The texts are for the log, never for a client.
 public enum StoreError: Error, Sendable, Equatable {
     /// It is away or full, or its disk fails: what was being written is not confirmed; the same may be tried again.
-    /// The text is for the log, never for a client.
     case unavailable(String)
+    /// A later version of Hesper has written it; this one would misread it.
+    case newerDatabase(version: Int, known: Int)
+    /// What it holds is not what it ever wrote.
+    case damaged(String)
+    /// It was asked for something that it can not do: a mistake in Hesper.
+    case failed(String)
+}
+
+extension StoreError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unavailable(let text): "the store is unavailable: \(text)"
+        case .newerDatabase(let version, let known):
+            "the database has version \(version), written by a later Hesper; this one knows versions up to \(known)"
+        case .damaged(let text): "the database is damaged: \(text)"
+        case .failed(let text): "the store failed: \(text)"
+        }
+    }
 }

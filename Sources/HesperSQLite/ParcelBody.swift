@@ -1,0 +1,70 @@
+import HesperModel
+import HesperStore
+
+/// The edits of a parcel as JSON: a list of `[attribute, clock, value]`, in their order.
+///
+/// The clock is null for what is set once; a date is `{"date": …}`, so that it is not read back as a string; the value is
+/// missing where thinning dropped it.
+///
+///     [["text","2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65","Milk"],["creationDate",null,{"date":"2026-…"}]]
+enum ParcelBody {
+    static func write(_ edits: [Edit]) -> [UInt8] {
+        var writer = JSONWriter(capacity: 256)
+        writer.array { writer in
+            for edit in edits {
+                writer.array { writer in
+                    writer.string(edit.attribute.description)
+                    if let clock = edit.clock { writer.clock(clock) } else { writer.write(.null) }
+                    switch edit.value {
+                    case .date(let date)?:
+                        writer.object { writer in
+                            writer.name("date")
+                            writer.date(date)
+                        }
+                    case let value?: writer.write(value.json)
+                    case nil: break
+                    }
+                }
+            }
+        }
+        return writer.bytes
+    }
+
+    static func read(_ body: UnsafeRawBufferPointer) throws -> [Edit] {
+        guard case .array(let elements) = try JSONReader.read(body) else { throw unreadable(nil) }
+        return try elements.map { element in
+            guard case .array(let parts) = element, (2...3).contains(parts.count), case .string(let name) = parts[0],
+                let attribute = Attribute(name)
+            else { throw unreadable(element) }
+            let clock: Clock?
+            switch parts[1] {
+            case .null: clock = nil
+            case .string(let text):
+                guard let known = Clock(text) else { throw unreadable(element) }
+                clock = known
+            default: throw unreadable(element)
+            }
+            return Edit(attribute, try parts.count == 3 ? value(parts[2]) : nil, at: clock)
+        }
+    }
+
+    private static func value(_ json: JSON) throws -> Value {
+        if let scalar = Value(scalar: json) { return scalar }
+        guard case .object(let object) = json, case .string(let text)? = object["date"], let date = Timestamp(text)
+        else { throw unreadable(json) }
+        return .date(date)
+    }
+
+    private static func unreadable(_ json: JSON?) -> StoreError {
+        .damaged("a parcel of edits cannot be read: \(String(decoding: json?.bytes.prefix(200) ?? [], as: UTF8.self))")
+    }
+}
+
+extension Prepared {
+    /// From the columns `type, is_servers, text_origin, body`.
+    func parcel(of object: UniqueID) throws -> Parcel {
+        Parcel(
+            object: object, objectType: isNull(0) ? nil : try type(0), edits: try ParcelBody.read(bytes(3)),
+            textOrigin: clockIfAny(2), isServers: integer(1) != 0)
+    }
+}

@@ -1,0 +1,171 @@
+import GRDB
+import GRDBSQLite
+import HesperModel
+import HesperStore
+
+/// A prepared statement that is bound and stepped by hand.
+///
+/// GRDB's own rows copy every column; a scan hands SQLite's bytes on as they lie in its page cache. IDs, clocks, nodes and
+/// digests are BLOBs of 16 or 8 bytes, most significant first, so that SQLite compares them as the model does.
+struct Prepared {
+    /// Keeps the handle alive.
+    private let statement: Statement
+    private let handle: SQLiteStatement
+
+    init(_ sql: String, on database: Database) throws {
+        let cached = try database.cachedStatement(sql: sql)
+        // A scan whose body asks for the same statement, and a merge of two scans, need one each.
+        let isBusy = sqlite3_stmt_busy(cached.sqliteStatement) != 0
+        statement = isBusy ? try database.makeStatement(sql: sql) : cached
+        handle = statement.sqliteStatement
+    }
+
+    /// Whether there is a row; after the last it is reset by itself.
+    func step() throws -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE:
+            sqlite3_reset(handle)
+            return false
+        default:
+            let error = StoreError(lastOf: sqlite3_db_handle(handle))
+            sqlite3_reset(handle)
+            throw error
+        }
+    }
+
+    /// Does a statement that has no rows.
+    /// - Returns: how many rows it changed.
+    @discardableResult
+    func run() throws -> Int {
+        while try step() {}
+        return Int(sqlite3_changes(sqlite3_db_handle(handle)))
+    }
+
+    /// Lets go of the row it stands on: until then the snapshot it reads can not end.
+    func reset() { sqlite3_reset(handle) }
+
+    /// Gives every row, and resets whatever happens.
+    func forEach(_ body: () throws -> Void) throws {
+        defer { reset() }
+        while try step() { try body() }
+    }
+
+    /// What `body` makes of the first row.
+    func first<T>(_ body: () throws -> T?) throws -> T? {
+        defer { reset() }
+        return try step() ? try body() : nil
+    }
+
+    func all<T>(_ body: () throws -> T) throws -> [T] {
+        var rows: [T] = []
+        try forEach { rows.append(try body()) }
+        return rows
+    }
+}
+
+// MARK: - Arguments
+
+/// SQLite copies what is bound so: the bytes need not outlive the call.
+private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+extension Prepared {
+    func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(handle, index, value) }
+    func bind(_ index: Int32, _ value: Int) { sqlite3_bind_int64(handle, index, Int64(value)) }
+    func bind(_ index: Int32, _ value: Bool) { sqlite3_bind_int64(handle, index, value ? 1 : 0) }
+    func bind(_ index: Int32, _ value: ScopeID) { bind(index, value.rawValue) }
+    func bind(_ index: Int32, _ value: Timestamp) { bind(index, value.milliseconds) }
+    func bind(_ index: Int32, _ value: UniqueID) { bind(index, value.high, value.low) }
+    func bind(_ index: Int32, _ value: Clock) { bind(index, value.time, value.node.rawValue) }
+    func bind(_ index: Int32, _ value: Digest) { bind(index, value.high, value.low) }
+    func bindNull(_ index: Int32) { sqlite3_bind_null(handle, index) }
+
+    func bind(_ index: Int32, _ value: NodeID) {
+        withUnsafeBytes(of: value.rawValue.bigEndian) { _ = sqlite3_bind_blob(handle, index, $0.baseAddress, 8, transient) }
+    }
+
+    private func bind(_ index: Int32, _ high: UInt64, _ low: UInt64) {
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) {
+            _ = sqlite3_bind_blob(handle, index, $0.baseAddress, 16, transient)
+        }
+    }
+
+    func bind(_ index: Int32, _ value: TokenHash) {
+        value.bytes.withUnsafeBytes {
+            _ = sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), transient)
+        }
+    }
+
+    func bind(_ index: Int32, _ value: String) {
+        var value = value
+        value.withUTF8 { bind(index, text: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Bytes that are UTF-8.
+    func bind(_ index: Int32, text: [UInt8]) { text.withUnsafeBytes { bind(index, text: $0) } }
+
+    private func bind(_ index: Int32, text: UnsafeRawBufferPointer) {
+        guard let base = text.baseAddress else {
+            _ = sqlite3_bind_text(handle, index, "", 0, transient)
+            return
+        }
+        _ = sqlite3_bind_text(handle, index, base.assumingMemoryBound(to: CChar.self), Int32(text.count), transient)
+    }
+
+    func bind(_ index: Int32, _ value: Int64?) { if let value { bind(index, value) } else { bindNull(index) } }
+    func bind(_ index: Int32, _ value: String?) { if let value { bind(index, value) } else { bindNull(index) } }
+    func bind(_ index: Int32, _ value: UniqueID?) { if let value { bind(index, value) } else { bindNull(index) } }
+    func bind(_ index: Int32, _ value: Clock?) { if let value { bind(index, value) } else { bindNull(index) } }
+    func bind(_ index: Int32, _ value: NodeID?) { if let value { bind(index, value) } else { bindNull(index) } }
+}
+
+// MARK: - Columns
+
+extension Prepared {
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+    func integerIfAny(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+    func timestamp(_ column: Int32) -> Timestamp { Timestamp(clamping: integer(column)) }
+
+    /// The column's bytes where SQLite has them: good until the next step.
+    func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_blob(handle, column)
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+    }
+
+    func string(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+    func stringIfAny(_ column: Int32) -> String? { isNull(column) ? nil : string(column) }
+
+    private func pair(_ column: Int32) -> (UInt64, UInt64)? {
+        let bytes = bytes(column)
+        guard bytes.count == 16 else { return nil }
+        return (
+            UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        )
+    }
+
+    func idIfAny(_ column: Int32) -> UniqueID? { pair(column).map { UniqueID(high: $0.0, low: $0.1) } }
+    func digestIfAny(_ column: Int32) -> Digest? { pair(column).map { Digest(high: $0.0, low: $0.1) } }
+    func clockIfAny(_ column: Int32) -> Clock? { isNull(column) ? nil : Clock(bytes: bytes(column)) }
+
+    func nodeIfAny(_ column: Int32) -> NodeID? {
+        let bytes = bytes(column)
+        return bytes.count == 8 ? NodeID(UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))) : nil
+    }
+
+    func id(_ column: Int32) throws -> UniqueID { try known(idIfAny(column), column) }
+    func digest(_ column: Int32) throws -> Digest { try known(digestIfAny(column), column) }
+    func node(_ column: Int32) throws -> NodeID { try known(nodeIfAny(column), column) }
+
+    func type(_ column: Int32) throws -> ObjectType { try known(ObjectType(string(column)), column) }
+    func section(_ column: Int32) throws -> Section { try known(Section(rawValue: int(column)), column) }
+
+    /// Whoever opens the file with `sqlite3` may write what we never would; it is told, not passed on.
+    private func known<T>(_ value: T?, _ column: Int32) throws -> T {
+        if let value { return value }
+        let name = sqlite3_column_name(handle, column).map { String(cString: $0) } ?? "?"
+        throw StoreError.damaged("the column \(name) has a value that is none of its kind")
+    }
+}

@@ -1,0 +1,66 @@
+/// Every statement that a push is made of, beside BEGIN IMMEDIATE, SAVEPOINT, RELEASE and COMMIT; a benchmark plays the same
+/// through SQLite's C API.
+public enum PushStatements {
+    // MARK: What a merge asks
+
+    /// Scope.
+    public static let lock = "SELECT sequence, digest, greatest_clock, server_clock FROM scopes WHERE id = ?1"
+    /// Scope, ID.
+    public static let object = "SELECT section, sequence, body FROM objects WHERE scope = ?1 AND id = ?2"
+    /// Scope, ID.
+    public static let tombstone =
+        "SELECT type, merged_into, deletion_date, sequence FROM tombstones WHERE scope = ?1 AND id = ?2"
+    /// Scope, folded name.
+    public static let tagNamed = "SELECT tag FROM tag_names WHERE scope = ?1 AND folded_name = ?2"
+    /// Scope, member.
+    public static let holders = "SELECT object FROM members WHERE scope = ?1 AND member = ?2"
+    /// Scope, object, clock.
+    public static let parcelsHolding = """
+        SELECT type, is_servers, text_origin, body, number FROM edits
+        WHERE scope = ?1 AND object = ?2 AND last_clock >= ?3 AND first_clock <= ?3
+        """
+    /// Scope, object.
+    public static let textClocks = """
+        SELECT last_clock, text_clock FROM edits
+        WHERE scope = ?1 AND object = ?2 AND last_clock IS NOT NULL ORDER BY last_clock DESC
+        """
+
+    // MARK: What a merge came to
+
+    /// Scope, ID, section, type, sequence, bytes, digest, body.
+    public static let insertObject = """
+        INSERT INTO objects (scope, id, section, type, sequence, bytes, digest, body)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """
+    /// The same.
+    public static let updateObject = """
+        UPDATE objects SET section = ?3, type = ?4, sequence = ?5, bytes = ?6, digest = ?7, body = ?8
+        WHERE scope = ?1 AND id = ?2
+        """
+    /// Scope, ID.
+    public static let deleteObject = "DELETE FROM objects WHERE scope = ?1 AND id = ?2"
+    /// Scope, ID, type, merged into, deletion date, sequence, bytes, device.
+    public static let putTombstone = """
+        INSERT INTO tombstones (scope, id, type, merged_into, deletion_date, sequence, bytes, deleted_by)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        ON CONFLICT (scope, id) DO UPDATE SET merged_into = ?4, deletion_date = ?5, sequence = ?6, bytes = ?7
+        """
+    /// Scope, member, note.
+    public static let insertMember = "INSERT OR IGNORE INTO members (scope, member, object) VALUES (?1, ?2, ?3)"
+    /// Scope, member, note.
+    public static let deleteMember = "DELETE FROM members WHERE scope = ?1 AND member = ?2 AND object = ?3"
+    /// Scope, folded name, tag.
+    public static let claimTagName = "INSERT INTO tag_names (scope, folded_name, tag) VALUES (?1, ?2, ?3)"
+    /// Scope, folded name, tag.
+    public static let releaseTagName = "DELETE FROM tag_names WHERE scope = ?1 AND folded_name = ?2 AND tag = ?3"
+    /// Scope, object, sequence, device, date, type, whether it is the server's, first clock, last clock, text's clock,
+    /// text's origin, body.
+    public static let insertParcel = """
+        INSERT INTO edits (scope, object, sequence, pushed_by, pushed_at, type, is_servers, first_clock, last_clock,
+            text_clock, text_origin, body)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+        """
+    /// Scope, sequence, digest, greatest clock, server clock.
+    public static let advance =
+        "UPDATE scopes SET sequence = ?2, digest = ?3, greatest_clock = ?4, server_clock = ?5 WHERE id = ?1"
+}

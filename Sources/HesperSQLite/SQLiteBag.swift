@@ -1,0 +1,58 @@
+import HesperModel
+import HesperStore
+
+/// What a merge may ask about a scope, inside the transaction that holds its lock.
+struct SQLiteBag: Bag {
+    let snapshot: SQLiteSnapshot
+    let scope: ScopeID
+
+    func states(of ids: [UniqueID]) throws -> [UniqueID: ObjectState] {
+        let reader = try StateReader(snapshot, scope: scope)
+        var states: [UniqueID: ObjectState] = [:]
+        for id in ids where states[id] == nil {
+            if let state = try reader.state(of: id) { states[id] = state }
+        }
+        return states
+    }
+
+    func tag(named foldedName: String) throws -> UniqueID? {
+        let row = try snapshot.prepare(PushStatements.tagNamed)
+        row.bind(1, scope)
+        row.bind(2, foldedName)
+        return try row.first { try row.id(0) }
+    }
+
+    func holders(of attachment: UniqueID) throws -> [UniqueID] {
+        let row = try snapshot.prepare(PushStatements.holders)
+        row.bind(1, scope)
+        row.bind(2, attachment)
+        return try row.all { try row.id(0) }
+    }
+
+    func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel] {
+        let row = try snapshot.prepare(PushStatements.parcelsHolding)
+        row.bind(1, scope)
+        row.bind(2, object)
+        row.bind(3, clock)
+        let found = try row.all { (number: row.integer(4), parcel: try row.parcel(of: object)) }
+        return found.sorted { $0.number > $1.number }.map(\.parcel)
+    }
+
+    func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock? {
+        let row = try snapshot.prepare(PushStatements.textClocks)
+        row.bind(1, scope)
+        row.bind(2, object)
+        defer { row.reset() }
+        var newest: Clock?
+        while try row.step() {
+            // No text of this parcel, or of those that follow, is newer than the parcel's last clock.
+            if let newest, let last = row.clockIfAny(0), last <= newest { break }
+            guard let text = row.clockIfAny(1), text.node == node, text < clock else { continue }
+            newest = max(newest ?? text, text)
+        }
+        return newest
+    }
+
+    /// Bytes of attachments are not kept here yet.
+    func attachmentData(of attachment: UniqueID) throws -> AttachmentData? { nil }
+}

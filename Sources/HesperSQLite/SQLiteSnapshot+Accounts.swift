@@ -1,0 +1,83 @@
+import HesperModel
+import HesperStore
+
+/// The columns that ``Prepared/account()`` reads.
+private let accountColumns = """
+    SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope
+    FROM accounts a JOIN memberships m ON m.account = a.id
+    """
+
+extension SQLiteSnapshot {
+    func account(_ id: UniqueID) throws -> Account? {
+        let row = try prepare("\(accountColumns) WHERE a.id = ?")
+        row.bind(1, id)
+        return try row.first { try row.account() }
+    }
+
+    func account(emailKey key: String) throws -> Account? {
+        let row = try prepare("\(accountColumns) WHERE a.email_key = ?")
+        row.bind(1, key)
+        return try row.first { try row.account() }
+    }
+
+    func accounts() throws -> [Account] {
+        let row = try prepare("\(accountColumns) ORDER BY a.email_key")
+        return try row.all { try row.account() }
+    }
+}
+
+extension SQLiteTransaction {
+    func insertAccount(
+        _ id: UniqueID, email: String, passwordHash: String, creationDate: Timestamp
+    ) throws -> Account? {
+        let key = Account.key(of: email)
+        guard try account(emailKey: key) == nil else { return nil }
+        let scope = try prepare("INSERT INTO scopes (digest) VALUES (?)")
+        scope.bind(1, Digest.zero)
+        try scope.run()
+        let scopeID = ScopeID(database.lastInsertedRowID)
+        let account = try prepare(
+            "INSERT INTO accounts (id, email, email_key, password_hash, creation_date) VALUES (?, ?, ?, ?, ?)")
+        account.bind(1, id)
+        account.bind(2, email)
+        account.bind(3, key)
+        account.bind(4, passwordHash)
+        account.bind(5, creationDate)
+        try account.run()
+        let membership = try prepare("INSERT INTO memberships (account, scope) VALUES (?, ?)")
+        membership.bind(1, id)
+        membership.bind(2, scopeID)
+        try membership.run()
+        return Account(
+            uniqueID: id, email: email, passwordHash: passwordHash, creationDate: creationDate, scope: scopeID)
+    }
+
+    func setPasswordHash(_ hash: String, of account: UniqueID) throws {
+        let update = try prepare("UPDATE accounts SET password_hash = ?2 WHERE id = ?1")
+        update.bind(1, account)
+        update.bind(2, hash)
+        try update.run()
+    }
+
+    /// The rows of the scope go with it, by their foreign keys; only the virtual table has none.
+    func deleteAccount(_ id: UniqueID) throws {
+        guard let scope = try account(id)?.scope else { return }
+        let terms = try prepare("DELETE FROM terms WHERE rowid IN (SELECT number FROM documents WHERE scope = ?)")
+        terms.bind(1, scope)
+        try terms.run()
+        let rows = try prepare("DELETE FROM scopes WHERE id = ?")
+        rows.bind(1, scope)
+        try rows.run()
+        let account = try prepare("DELETE FROM accounts WHERE id = ?")
+        account.bind(1, id)
+        try account.run()
+    }
+}
+
+extension Prepared {
+    fileprivate func account() throws -> Account {
+        Account(
+            uniqueID: try id(0), email: string(1), passwordHash: string(2), creationDate: timestamp(3),
+            scope: ScopeID(integer(4)))
+    }
+}

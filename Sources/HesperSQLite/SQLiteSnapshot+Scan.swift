@@ -1,0 +1,122 @@
+import HesperModel
+import HesperStore
+
+extension SQLiteSnapshot {
+    func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws {
+        let reach = try ScanReach(scan, in: scope, of: self)
+        var cursors: [ScanCursor] = []
+        defer { cursors.forEach { $0.rows.reset() } }
+        func add(_ sql: String, _ type: String?, isDeleted: Bool) throws {
+            let rows = try prepare(sql)
+            rows.bind(1, scope)
+            rows.bind(2, scan.sequences.lowerBound)
+            rows.bind(3, scan.sequences.upperBound)
+            if let type { rows.bind(4, type) }
+            // Stepped at once, so that the next cursor with the same statement gets one of its own.
+            if try rows.step() { cursors.append(ScanCursor(rows: rows, isDeleted: isDeleted)) }
+        }
+        func add(_ types: ScanReach.Types, _ sql: String, isDeleted: Bool) throws {
+            if case .some(let names) = types {
+                for name in names { try add(sql, name, isDeleted: isDeleted) }
+            } else {
+                try add(sql, nil, isDeleted: isDeleted)
+            }
+        }
+        try add(
+            reach.objects, ScanStatements.objects(reach.objects, newestFirst: scan.newestFirst), isDeleted: false)
+        try add(
+            reach.deleted, ScanStatements.deleted(reach.deleted, newestFirst: scan.newestFirst), isDeleted: true)
+        while let index = next(of: cursors, newestFirst: scan.newestFirst) {
+            // As long as one cursor is ahead of all others, and with one alone always, its rows come without asking them.
+            let others = cursors.indices.filter { $0 != index }.map { cursors[$0].sequence }
+            let limit = (scan.newestFirst ? others.max() : others.min())
+            while true {
+                guard try cursors[index].give(body) else { return }
+                guard try cursors[index].advance() else {
+                    cursors.remove(at: index)
+                    break
+                }
+                guard let limit else { continue }
+                if scan.newestFirst ? cursors[index].sequence < limit : cursors[index].sequence > limit { break }
+            }
+        }
+    }
+
+    /// Where the cursor is whose row comes next.
+    private func next(of cursors: [ScanCursor], newestFirst: Bool) -> Int? {
+        newestFirst
+            ? cursors.indices.max { cursors[$0].sequence < cursors[$1].sequence }
+            : cursors.indices.min { cursors[$0].sequence < cursors[$1].sequence }
+    }
+
+    func amount(_ scan: Scan, in scope: ScopeID) throws -> Amount {
+        let reach = try ScanReach(scan, in: scope, of: self)
+        func amount(_ table: String, _ type: String? = nil) throws -> Amount {
+            let row = try prepare(ScanStatements.amount(of: table, isOfType: type != nil))
+            row.bind(1, scope)
+            row.bind(2, scan.sequences.lowerBound)
+            row.bind(3, scan.sequences.upperBound)
+            if let type { row.bind(4, type) }
+            return try row.first { Amount(objects: row.int(0), bytes: row.int(1)) } ?? .none
+        }
+        func amount(_ table: String, _ types: ScanReach.Types) throws -> Amount {
+            switch types {
+            case .all: try amount(table)
+            case .allButTags: try amount(table) - amount(table, "tag")
+            case .some(let names): try names.reduce(.none) { $0 + (try amount(table, $1)) }
+            }
+        }
+        return try amount("objects", reach.objects) + amount("tombstones", reach.deleted)
+    }
+
+    func usage(of scope: ScopeID) throws -> Usage {
+        let everything = Scan(.all, rows: .all, sequences: 0...Int64.max, newestFirst: false)
+        var reach = everything
+        reach.selection = .deletedObjects
+        let live = try amount(everything, in: scope) - amount(reach, in: scope)
+        return Usage(objects: live.objects, bytes: live.bytes)
+    }
+}
+
+extension Amount {
+    fileprivate static func + (left: Amount, right: Amount) -> Amount {
+        Amount(objects: left.objects + right.objects, bytes: left.bytes + right.bytes)
+    }
+
+    fileprivate static func - (left: Amount, right: Amount) -> Amount {
+        Amount(objects: left.objects - right.objects, bytes: left.bytes - right.bytes)
+    }
+}
+
+/// One statement of a scan, standing on a row.
+private struct ScanCursor {
+    let rows: Prepared
+    let isDeleted: Bool
+    var sequence: Int64
+    /// Reads the ID of whatever row the statement stands on: one closure for all of them.
+    let id: () -> UniqueID?
+
+    init(rows: Prepared, isDeleted: Bool) {
+        self.rows = rows
+        self.isDeleted = isDeleted
+        sequence = rows.integer(0)
+        let column: Int32 = isDeleted ? 1 : 2
+        id = { rows.idIfAny(column) }
+    }
+
+    mutating func advance() throws -> Bool {
+        guard try rows.step() else { return false }
+        sequence = rows.integer(0)
+        return true
+    }
+
+    func give(_ body: (ScanRow) throws -> Bool) throws -> Bool {
+        guard isDeleted else {
+            return try body(
+                ScanRow(kind: .object(try rows.section(1)), sequence: sequence, id: id, body: rows.bytes(3)))
+        }
+        return try rows.deletedObject(id: try rows.id(1), from: 2).body.withUnsafeBytes {
+            try body(ScanRow(kind: .deletedObject, sequence: sequence, id: id, body: $0))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import GRDB
+import HesperModel
+import HesperStore
+
+/// One consistent moment of the database: a connection inside a transaction. What it answers is in one file per noun.
+class SQLiteSnapshot: Snapshot {
+    let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    /// A cached statement, ready to be bound.
+    func prepare(_ sql: String) throws -> Prepared { try Prepared(sql, on: database) }
+
+    func installation() throws -> Installation {
+        let row = try prepare("SELECT epoch, node FROM installation WHERE one = 1")
+        let installation = try row.first {
+            Installation(epoch: UInt64(bitPattern: row.integer(0)), node: try row.node(1))
+        }
+        guard let installation else { throw StoreError.damaged("the table installation is empty") }
+        return installation
+    }
+
+    func head(of scope: ScopeID) throws -> ScopeHead? {
+        let row = try prepare("SELECT sequence, digest FROM scopes WHERE id = ?")
+        row.bind(1, scope)
+        return try row.first { ScopeHead(scope: scope, sequence: row.integer(0), digest: try row.digest(1)) }
+    }
+
+    func state(of id: UniqueID, in scope: ScopeID) throws -> ObjectState? {
+        try StateReader(self, scope: scope).state(of: id)
+    }
+
+    func indexedSequence(of scope: ScopeID) throws -> Int64 {
+        let row = try prepare("SELECT indexed_sequence FROM scopes WHERE id = ?")
+        row.bind(1, scope)
+        return try row.first { row.integer(0) } ?? 0
+    }
+}
+
+/// Reads what stands for IDs of one scope, one after the other.
+struct StateReader {
+    private let object: Prepared
+    private let tombstone: Prepared
+
+    init(_ snapshot: SQLiteSnapshot, scope: ScopeID) throws {
+        object = try snapshot.prepare(PushStatements.object)
+        tombstone = try snapshot.prepare(PushStatements.tombstone)
+        object.bind(1, scope)
+        tombstone.bind(1, scope)
+    }
+
+    func state(of id: UniqueID) throws -> ObjectState? {
+        object.bind(2, id)
+        let live = try object.first {
+            ObjectState.entity(
+                try Entity.read(object.bytes(2), id: id, section: try object.section(0)), sequence: object.integerIfAny(1))
+        }
+        if let live { return live }
+        tombstone.bind(2, id)
+        return try tombstone.first {
+            ObjectState.deleted(try tombstone.deletedObject(id: id), sequence: tombstone.integer(3))
+        }
+    }
+}
+
+extension Prepared {
+    /// From the columns `type, merged_into, deletion_date`, beginning with `first`.
+    func deletedObject(id: UniqueID, from first: Int32 = 0) throws -> DeletedObject {
+        DeletedObject(
+            uniqueID: id, objectType: try type(first), mergedInto: idIfAny(first + 1),
+            deletionDate: timestamp(first + 2))
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import HesperModel
+import HesperStore
+
+/// A store in one SQLite file of a data folder: one writer, a pool of readers, both beside those of other processes.
+///
+///     let store = try SQLiteStore(folder: URL(filePath: "data"))
+public final class SQLiteStore: Store {
+    public let installation: Installation
+    private let pool: DatabasePool
+    private let sessions: SessionReader
+
+    /// The name of the database in its folder.
+    public static let fileName = "hesper.sqlite"
+
+    /// Opens the database of a folder; makes both, for their owner's eyes only, if they are missing.
+    /// - Parameters:
+    ///   - busyTimeout: how long a write waits for other processes' writes before it is `unavailable`.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later Hesper has written it, `unavailable` if it can not be opened.
+    public convenience init(folder: URL, busyTimeout: Duration = .seconds(10)) throws {
+        try self.init(folder: folder, busyTimeout: busyTimeout, prepare: { _ in })
+    }
+
+    /// - Parameter prepare: done on each connection as it opens, for tests to watch what is executed.
+    init(
+        folder: URL, busyTimeout: Duration = .seconds(10), prepare: @escaping @Sendable (Database) throws -> Void
+    ) throws {
+        let path = try SQLiteStore.makeFile(in: folder)
+        let configuration = Connections.configuration(busyTimeout: busyTimeout, prepare: prepare)
+        (pool, installation) = try namingErrors {
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            try pool.writeWithoutTransaction(Connections.setUpWriter)
+            let installation = try pool.writeWithoutTransaction { database in
+                try Migrations.run(on: database)
+                return try SQLiteSnapshot(database).installation()
+            }
+            return (pool, installation)
+        }
+        sessions = try namingErrors { try SessionReader(path: path, configuration: configuration) }
+    }
+
+    private static func makeFile(in folder: URL) throws -> String {
+        let files = FileManager.default
+        do {
+            if !files.fileExists(atPath: folder.path) {
+                try files.createDirectory(
+                    at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            }
+            let path = folder.appending(path: fileName).path
+            // SQLite gives its other files the mode that this one has.
+            let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+            guard file >= 0 else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: path]) }
+            try FileHandle(fileDescriptor: file).close()
+            return path
+        } catch {
+            throw StoreError.unavailable("\(folder.path) can not be used for data: \(error.localizedDescription)")
+        }
+    }
+
+    public func read<T: Sendable>(_ body: @escaping @Sendable (any Snapshot) throws -> T) async throws -> T {
+        do {
+            return try await pool.read { try body(SQLiteSnapshot($0)) }
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        }
+    }
+
+    /// Not cancelled with its task: others may share the transaction.
+    public func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { done in
+            pool.asyncWriteWithoutTransaction { database in
+                done.resume(with: Result { try SQLiteTransaction.run(on: database, body) })
+            }
+        }
+    }
+
+    public func session(of token: TokenHash) throws -> Session? { try sessions.session(of: token) }
+
+    /// Closes all connections, moving what is in the write-ahead log into the database.
+    /// - Throws: ``StoreError`` if a read is still under way.
+    public func close() throws {
+        try namingErrors {
+            try sessions.close()
+            try pool.close()
+        }
+    }
+
+    /// For tests: a pragma's value on the writer, where its settings count.
+    func writerPragma(_ name: String) throws -> Int? {
+        try namingErrors { try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA \(name)") } }
+    }
+}

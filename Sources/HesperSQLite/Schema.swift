@@ -1,0 +1,149 @@
+/// The tables of the first version (storage.md, Tables). IDs and digests are BLOBs of 16 bytes, clocks of 16, nodes of 8,
+/// dates milliseconds since 1970. Every key starts with the scope, every query names one.
+enum Schema {
+    static let tables = """
+        CREATE TABLE installation (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            epoch INTEGER NOT NULL,
+            node BLOB NOT NULL
+        );
+
+        -- AUTOINCREMENT: the number of an erased scope is never given out again.
+        CREATE TABLE scopes (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            sequence INTEGER NOT NULL DEFAULT 0,
+            digest BLOB NOT NULL,
+            greatest_clock BLOB,
+            server_clock BLOB,
+            indexed_sequence INTEGER NOT NULL DEFAULT 0
+        );
+        CREATE INDEX scopes_to_index ON scopes (id) WHERE indexed_sequence < sequence;
+
+        CREATE TABLE accounts (
+            id BLOB PRIMARY KEY NOT NULL,
+            email TEXT NOT NULL,
+            email_key TEXT NOT NULL UNIQUE,
+            password_hash TEXT NOT NULL,
+            creation_date INTEGER NOT NULL
+        );
+        CREATE TABLE memberships (
+            account BLOB NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+            scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
+            PRIMARY KEY (account, scope)
+        ) WITHOUT ROWID;
+        CREATE INDEX memberships_scope ON memberships (scope);
+        CREATE TABLE devices (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            node BLOB NOT NULL UNIQUE,
+            account BLOB NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+            token BLOB NOT NULL UNIQUE,
+            name TEXT NOT NULL,
+            app_version TEXT,
+            user_agent TEXT,
+            creation_date INTEGER NOT NULL,
+            last_use_date INTEGER NOT NULL,
+            read_sequence INTEGER
+        );
+        CREATE INDEX devices_account ON devices (account, number);
+
+        -- The fold. `sequence` is NULL while an object waits for what makes it exist. The indexes hold `bytes`, so that
+        -- what is left to download is counted without touching a row; `body` is last, so that all else is read without it.
+        CREATE TABLE objects (
+            number INTEGER PRIMARY KEY,
+            scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
+            id BLOB NOT NULL,
+            section INTEGER NOT NULL,
+            type TEXT,
+            sequence INTEGER,
+            bytes INTEGER NOT NULL,
+            digest BLOB NOT NULL,
+            body TEXT NOT NULL
+        );
+        CREATE UNIQUE INDEX objects_id ON objects (scope, id);
+        CREATE INDEX objects_sequence ON objects (scope, sequence, bytes);
+        CREATE INDEX objects_type ON objects (scope, type, sequence, bytes);
+
+        -- The bag, in the parcels it came in; `number` is the order of arrival.
+        CREATE TABLE edits (
+            number INTEGER PRIMARY KEY,
+            scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
+            object BLOB NOT NULL,
+            sequence INTEGER NOT NULL,
+            pushed_by BLOB,
+            pushed_at INTEGER NOT NULL,
+            type TEXT,
+            is_servers INTEGER NOT NULL,
+            first_clock BLOB,
+            last_clock BLOB,
+            text_clock BLOB,
+            text_origin BLOB,
+            body TEXT NOT NULL
+        );
+        CREATE INDEX edits_object ON edits (scope, object, last_clock);
+
+        -- DeletedObjects.
+        CREATE TABLE tombstones (
+            number INTEGER PRIMARY KEY,
+            scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
+            id BLOB NOT NULL,
+            type TEXT NOT NULL,
+            merged_into BLOB,
+            deletion_date INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,
+            deleted_by BLOB
+        );
+        CREATE UNIQUE INDEX tombstones_id ON tombstones (scope, id);
+        CREATE INDEX tombstones_sequence ON tombstones (scope, sequence, bytes);
+        CREATE INDEX tombstones_type ON tombstones (scope, type, sequence, bytes, deletion_date);
+        CREATE INDEX tombstones_merged ON tombstones (scope, merged_into) WHERE merged_into IS NOT NULL;
+
+        -- Which live notes hold a tag or an attachment, by their own registers.
+        CREATE TABLE members (
+            scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
+            member BLOB NOT NULL,
+            object BLOB NOT NULL,
+            PRIMARY KEY (scope, member, object)
+        ) WITHOUT ROWID;
+
+        CREATE TABLE tag_names (
+            scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
+            folded_name TEXT NOT NULL,
+            tag BLOB NOT NULL,
+            PRIMARY KEY (scope, folded_name)
+        ) WITHOUT ROWID;
+
+        -- What the index of terms holds of each live note: filled behind the commits. `text_clock` tells whether the text
+        -- is still the one that was indexed.
+        CREATE TABLE documents (
+            number INTEGER PRIMARY KEY,
+            scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
+            note BLOB NOT NULL,
+            sort_date INTEGER NOT NULL,
+            archived INTEGER NOT NULL,
+            text_clock BLOB
+        );
+        CREATE UNIQUE INDEX documents_note ON documents (scope, note);
+        CREATE INDEX documents_date ON documents (scope, sort_date, note);
+
+        -- By documents.number. Each term is written `scope:term`, so that one scope's search never walks another's terms.
+        CREATE VIRTUAL TABLE terms USING fts5 (text, tokenize = "ascii tokenchars ':'");
+        """
+
+    /// Plain columns for an operator who looks with `sqlite3`.
+    static let views = """
+        CREATE VIEW notes AS SELECT
+            scope, body ->> '$.uniqueID' AS id, sequence, body ->> '$.creationDate' AS creation_date,
+            body ->> '$.text' AS text, body ->> '$.archived' AS archived, body ->> '$.sortDate' AS sort_date,
+            body -> '$.tags' AS tags, body -> '$.attachments' AS attachments, body -> '$.attributes' AS attributes
+        FROM objects WHERE section = 0;
+        CREATE VIEW tags AS SELECT
+            scope, body ->> '$.uniqueID' AS id, sequence, body ->> '$.name' AS name, body -> '$.attributes' AS attributes
+        FROM objects WHERE section = 1;
+        CREATE VIEW attachments AS SELECT
+            scope, body ->> '$.uniqueID' AS id, sequence, body ->> '$.mimeType' AS mime_type, body ->> '$.width' AS width,
+            body ->> '$.height' AS height, body ->> '$.filename' AS filename, body ->> '$.byteCount' AS byte_count,
+            body ->> '$.sha256' AS sha256
+        FROM objects WHERE section = 2;
+        """
+}

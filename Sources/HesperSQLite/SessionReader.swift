@@ -1,0 +1,51 @@
+import GRDB
+import HesperModel
+import HesperStore
+import Synchronization
+
+/// Looks up who holds a token, on the caller's own thread.
+///
+/// Every request begins with this one read, and going through a pool of readers would cost it more than the read does. So
+/// there are a few connections that do nothing else, taken in turn. One statement is one snapshot; nothing is kept
+/// between two, so that what another process commits is seen at once.
+final class SessionReader: Sendable {
+    private static let connections = 4
+
+    private let queues: [DatabaseQueue]
+    private let next = Atomic<Int>(0)
+
+    init(path: String, configuration: Configuration) throws {
+        var configuration = configuration
+        configuration.readonly = true
+        configuration.label = "hesper.session"
+        queues = try (0..<SessionReader.connections).map { _ in
+            try DatabaseQueue(path: path, configuration: configuration)
+        }
+    }
+
+    func session(of token: TokenHash) throws -> Session? {
+        let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
+        return try queues[turn & (SessionReader.connections - 1)].unsafeRead { database in
+            try namingErrors { try SessionReader.read(token, from: database) }
+        }
+    }
+
+    static let sql = """
+        SELECT d.node, d.account, d.name, d.app_version, d.user_agent, d.creation_date, d.last_use_date,
+            s.id, s.sequence, s.digest
+        FROM devices d JOIN memberships m ON m.account = d.account JOIN scopes s ON s.id = m.scope
+        WHERE d.token = ?
+        """
+
+    private static func read(_ token: TokenHash, from database: Database) throws -> Session? {
+        let row = try Prepared(sql, on: database)
+        row.bind(1, token)
+        return try row.first {
+            Session(
+                device: try row.device(),
+                head: ScopeHead(scope: ScopeID(row.integer(7)), sequence: row.integer(8), digest: try row.digest(9)))
+        }
+    }
+
+    func close() throws { for queue in queues { try queue.close() } }
+}

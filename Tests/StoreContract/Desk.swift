@@ -1,0 +1,145 @@
+import HesperModel
+import HesperStore
+
+/// Somebody at work: an account with a device on a store, and short words for what they push.
+struct Desk: Sendable {
+    let store: any Store
+    let account: Account
+    let device: Device
+    let token: TokenHash
+
+    static let begin: UInt64 = 1_767_225_600_000
+
+    init(on store: any Store, email: String = "ada@example.com") async throws {
+        self.store = store
+        let account = try await store.write { transaction in
+            try transaction.insertAccount(
+                .random(), email: email, passwordHash: "scrypt:none", creationDate: Desk.date(0))
+        }
+        self.account = try unwrap(account, "an account for \(email)")
+        let device = Desk.device(of: self.account.uniqueID, name: "laptop")
+        let token = Desk.token()
+        self.device = device
+        self.token = token
+        try await store.write { try $0.insert(device, token: token) }
+    }
+
+    var scope: ScopeID { account.scope }
+
+    // MARK: Values
+
+    static func token() -> TokenHash { TokenHash(bytes: (0..<32).map { _ in .random(in: .min ... .max) }) }
+
+    static func device(of account: UniqueID, name: String) -> Device {
+        Device(
+            node: .random(), account: account, name: name, appVersion: "1.0", userAgent: nil, creationDate: date(1),
+            lastUseDate: date(2))
+    }
+
+    /// Milliseconds after ``begin``.
+    static func date(_ milliseconds: Int64) -> Timestamp { Timestamp(clamping: Int64(begin) + milliseconds) }
+
+    /// A clock that many milliseconds after ``begin``: of this device, or of another.
+    func clock(_ milliseconds: UInt64, by node: NodeID? = nil) -> Clock {
+        var source = ClockSource(node: node ?? device.node)
+        return source.tick(at: Desk.begin + milliseconds)
+    }
+
+    // MARK: Changes
+
+    /// A new note; `edits` are set at `time` with its text.
+    func note(_ id: UniqueID, _ text: String, at time: UInt64, _ edits: (Attribute, Value)...) -> Push.Element {
+        let clock = clock(time)
+        return change(
+            id, .notes,
+            [
+                Edit(.creationDate, .date(Desk.date(Int64(time))), at: nil),
+                Edit(.text, .string(text), at: clock),
+            ] + edits.map { Edit($0.0, $0.1, at: clock) })
+    }
+
+    func tag(_ id: UniqueID, _ name: String, at time: UInt64) -> Push.Element {
+        change(id, .tags, [Edit(.name, .string(name), at: clock(time))])
+    }
+
+    func object(_ id: UniqueID, type: String, at time: UInt64) -> Push.Element {
+        change(
+            id, .objects,
+            [Edit(.objectType, .string(type), at: nil), Edit(.custom("size"), .integer(1), at: clock(time))])
+    }
+
+    func set(_ id: UniqueID, _ attribute: Attribute, _ value: Value, at time: UInt64, by node: NodeID? = nil)
+        -> Push.Element
+    {
+        change(id, attribute == .name ? .tags : .notes, [Edit(attribute, value, at: clock(time, by: node))])
+    }
+
+    func change(_ id: UniqueID, _ section: Section, _ edits: [Edit]) -> Push.Element {
+        .change(Change(uniqueID: id, section: section, edits: edits))
+    }
+
+    func delete(_ id: UniqueID, _ type: ObjectType = .note, mergedInto: UniqueID? = nil, at time: Int64 = 0)
+        -> Push.Element
+    {
+        .deletion(
+            Deletion(uniqueID: id, objectType: type, mergedInto: mergedInto, deletionDate: time == 0 ? nil : Desk.date(time)))
+    }
+
+    // MARK: Pushing
+
+    struct Pushed: Sendable {
+        let head: ScopeHead
+        let sequences: [UniqueID: Int64]
+        let receipts: [Receipt]
+    }
+
+    /// When the server's clock stands at, in all pushes: clocks of the cases are before.
+    static let now = date(1_000_000_000)
+
+    /// Merges and keeps within a transaction that the caller has.
+    @discardableResult
+    func push(_ elements: [Push.Element], in transaction: any Transaction) throws -> Pushed {
+        let locked = try unwrap(try transaction.lock(scope), "the scope")
+        let outcome = try Merge.apply(
+            Push(elements), to: DataBag(bag: transaction.bag(of: scope)),
+            in: Merge.Context(
+                now: Desk.now, server: store.installation.node, serverClock: locked.serverClock,
+                greatestClock: locked.greatestClock))
+        let (head, sequences) = try transaction.append(outcome, to: locked, by: device.node, at: Desk.now)
+        return Pushed(head: head, sequences: sequences, receipts: outcome.receipts)
+    }
+
+    @discardableResult
+    func push(_ elements: Push.Element...) async throws -> Pushed { try await push(elements) }
+
+    @discardableResult
+    func push(_ elements: [Push.Element]) async throws -> Pushed {
+        try await store.write { try push(elements, in: $0) }
+    }
+
+    // MARK: Looking
+
+    func read<T: Sendable>(_ body: @escaping @Sendable (any Snapshot) throws -> T) async throws -> T {
+        try await store.read(body)
+    }
+
+    func state(_ id: UniqueID) async throws -> ObjectState? {
+        try await store.read { try $0.state(of: id, in: scope) }
+    }
+
+    func note(_ id: UniqueID) async throws -> Note {
+        guard case .entity(.note(let note), _)? = try await state(id) else {
+            throw Violation(description: "there is no note \(id)")
+        }
+        return note
+    }
+
+    /// What the store's own check says; nothing, if all is well.
+    func inconsistencies() async throws -> [String] {
+        try await store.read { snapshot in
+            var found: [String] = []
+            try snapshot.inconsistencies(in: scope) { found.append($0) }
+            return found
+        }
+    }
+}

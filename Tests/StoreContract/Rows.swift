@@ -1,0 +1,39 @@
+import HesperModel
+import HesperStore
+
+/// A row of a scan, copied.
+struct Row: Sendable, Equatable {
+    let isDeleted: Bool
+    let sequence: Int64
+    let id: UniqueID
+    let body: [UInt8]
+}
+
+extension Desk {
+    /// What a scan of everything gives, unless it is told otherwise.
+    func rows(
+        _ selection: Selection = .all, _ rows: Scan.Rows = .all, in sequences: ClosedRange<Int64> = 0...Int64.max,
+        newestFirst: Bool = false, limit: Int = .max
+    ) async throws -> [Row] {
+        let scan = Scan(selection, rows: rows, sequences: sequences, newestFirst: newestFirst)
+        return try await store.read { snapshot in
+            var found: [Row] = []
+            try snapshot.scan(scan, in: scope) { row in
+                guard found.count < limit else { return false }
+                found.append(
+                    Row(
+                        isDeleted: row.kind == .deletedObject, sequence: row.sequence, id: try unwrap(row.id(), "an ID"),
+                        body: Array(row.body)))
+                return true
+            }
+            return found
+        }
+    }
+
+    func amount(
+        _ selection: Selection = .all, _ rows: Scan.Rows = .all, in sequences: ClosedRange<Int64> = 0...Int64.max
+    ) async throws -> Amount {
+        let scan = Scan(selection, rows: rows, sequences: sequences, newestFirst: false)
+        return try await store.read { try $0.amount(scan, in: scope) }
+    }
+}
