@@ -33,7 +33,9 @@ struct ObjectWriter {
         statement.bind(6, body.count)
         statement.bind(7, digest)
         statement.bind(8, text: body)
-        guard try statement.run() == 1 else { throw StoreError.failed("\(entity.uniqueID) is gone while it is changed") }
+        guard try statement.run() == 1 else {
+            throw StoreError.failed("\(entity.uniqueID) is gone while it is changed")
+        }
         try writeMembers(of: entity.uniqueID, before: before, after: entity)
     }
 

@@ -81,7 +81,9 @@ extension Prepared {
     func bindNull(_ index: Int32) { sqlite3_bind_null(handle, index) }
 
     func bind(_ index: Int32, _ value: NodeID) {
-        withUnsafeBytes(of: value.rawValue.bigEndian) { _ = sqlite3_bind_blob(handle, index, $0.baseAddress, 8, transient) }
+        withUnsafeBytes(of: value.rawValue.bigEndian) {
+            _ = sqlite3_bind_blob(handle, index, $0.baseAddress, 8, transient)
+        }
     }
 
     private func bind(_ index: Int32, _ high: UInt64, _ low: UInt64) {

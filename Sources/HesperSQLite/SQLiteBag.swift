@@ -16,10 +16,7 @@ struct SQLiteBag: Bag {
     }
 
     func tag(named foldedName: String) throws -> UniqueID? {
-        let row = try snapshot.prepare(PushStatements.tagNamed)
-        row.bind(1, scope)
-        row.bind(2, foldedName)
-        return try row.first { try row.id(0) }
+        try snapshot.tag(named: foldedName, in: scope)
     }
 
     func holders(of attachment: UniqueID) throws -> [UniqueID] {

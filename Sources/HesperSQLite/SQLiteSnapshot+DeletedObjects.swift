@@ -2,13 +2,6 @@ import HesperModel
 import HesperStore
 
 extension SQLiteSnapshot {
-    func mergedInto(_ id: UniqueID, in scope: ScopeID) throws -> UniqueID? {
-        let row = try prepare("SELECT merged_into FROM tombstones WHERE scope = ?1 AND id = ?2")
-        row.bind(1, scope)
-        row.bind(2, id)
-        return try row.first { row.idIfAny(0) }
-    }
-
     func mergedFrom(_ id: UniqueID, in scope: ScopeID) throws -> [UniqueID] {
         let row = try prepare("SELECT id FROM tombstones WHERE scope = ?1 AND merged_into = ?2 ORDER BY number")
         row.bind(1, scope)
@@ -18,10 +11,10 @@ extension SQLiteSnapshot {
 
     func deletedNotes(
         in scope: ScopeID, since date: Timestamp, before sequence: Int64?, limit: Int
-    ) throws -> [(deleted: DeletedObject, sequence: Int64)] {
+    ) throws -> [DeletedNote] {
         let row = try prepare(
             """
-            SELECT type, merged_into, deletion_date, sequence, id FROM tombstones
+            SELECT type, merged_into, deletion_date, sequence, id, deleted_by FROM tombstones
             WHERE scope = ?1 AND type = 'note' AND sequence < ?2 AND deletion_date >= ?3
             ORDER BY sequence DESC LIMIT ?4
             """)
@@ -29,7 +22,11 @@ extension SQLiteSnapshot {
         row.bind(2, sequence ?? .max)
         row.bind(3, date)
         row.bind(4, max(limit, 0))
-        return try row.all { (try row.deletedObject(id: try row.id(4)), row.integer(3)) }
+        return try row.all {
+            DeletedNote(
+                deleted: try row.deletedObject(id: try row.id(4)), deletedBy: row.nodeIfAny(5), sequence: row.integer(3)
+            )
+        }
     }
 
     /// By ID, the two tables merged.

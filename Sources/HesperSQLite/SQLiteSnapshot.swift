@@ -30,6 +30,13 @@ class SQLiteSnapshot: Snapshot {
         try StateReader(self, scope: scope).state(of: id)
     }
 
+    func tag(named foldedName: String, in scope: ScopeID) throws -> UniqueID? {
+        let row = try prepare(PushStatements.tagNamed)
+        row.bind(1, scope)
+        row.bind(2, foldedName)
+        return try row.first { try row.id(0) }
+    }
+
     func indexedSequence(of scope: ScopeID) throws -> Int64 {
         let row = try prepare("SELECT indexed_sequence FROM scopes WHERE id = ?")
         row.bind(1, scope)
@@ -53,7 +60,8 @@ struct StateReader {
         object.bind(2, id)
         let live = try object.first {
             ObjectState.entity(
-                try Entity.read(object.bytes(2), id: id, section: try object.section(0)), sequence: object.integerIfAny(1))
+                try Entity.read(object.bytes(2), id: id, section: try object.section(0)),
+                sequence: object.integerIfAny(1))
         }
         if let live { return live }
         tombstone.bind(2, id)

@@ -21,7 +21,8 @@ extension SQLiteTransaction {
                     sequence += 1
                     sequences[change.uniqueID] = sequence
                 }
-                try objects.write(entity, digest: after, sequence: entity.exists ? sequence : nil, before: change.before)
+                try objects.write(
+                    entity, digest: after, sequence: entity.exists ? sequence : nil, before: change.before)
             case .deleted(let deleted):
                 sequence += 1
                 sequences[change.uniqueID] = sequence

@@ -82,7 +82,9 @@ struct Desk: Sendable {
         -> Push.Element
     {
         .deletion(
-            Deletion(uniqueID: id, objectType: type, mergedInto: mergedInto, deletionDate: time == 0 ? nil : Desk.date(time)))
+            Deletion(
+                uniqueID: id, objectType: type, mergedInto: mergedInto, deletionDate: time == 0 ? nil : Desk.date(time))
+        )
     }
 
     // MARK: Pushing

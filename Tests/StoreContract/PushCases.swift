@@ -14,7 +14,9 @@ extension StoreContract {
             try expect(try await desk.state(ids[0])?.sequence, is: 1)
         },
         Case("gives back each object as it was folded") { (desk: Desk) in
-            let (note, tag, attachment, board) = (UniqueID.random(), UniqueID.random(), UniqueID.random(), UniqueID.random())
+            let (note, tag, attachment, board) = (
+                UniqueID.random(), UniqueID.random(), UniqueID.random(), UniqueID.random()
+            )
             let text = "Café \u{65}\u{301} \"quoted\" \\ 北京\u{1F469}\u{200D}\u{1F680}\n\ttab\u{1}"
             try await desk.push(
                 desk.tag(tag, "Paris", at: 1), desk.object(board, type: "board", at: 2),
@@ -68,7 +70,8 @@ extension StoreContract {
             // Two texts from one base: the server merges, under a clock of its own.
             let others = NodeID.random()
             try await desk.push(
-                desk.set(id, .text, .string("one two"), at: 60), desk.set(id, .text, .string("zero one"), at: 55, by: others))
+                desk.set(id, .text, .string("one two"), at: 60),
+                desk.set(id, .text, .string("zero one"), at: 55, by: others))
             let merged = try await desk.store.write { try unwrap(try $0.lock(desk.scope)) }
             try expect(merged.greatestClock.map { $0 >= desk.clock(60) } ?? false)
             try expect(merged.head, is: try unwrap(try await desk.read { try $0.head(of: desk.scope) }))

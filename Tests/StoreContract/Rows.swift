@@ -22,7 +22,8 @@ extension Desk {
                 guard found.count < limit else { return false }
                 found.append(
                     Row(
-                        isDeleted: row.kind == .deletedObject, sequence: row.sequence, id: try unwrap(row.id(), "an ID"),
+                        isDeleted: row.kind == .deletedObject, sequence: row.sequence,
+                        id: try unwrap(row.id(), "an ID"),
                         body: Array(row.body)))
                 return true
             }

@@ -1,0 +1,111 @@
+import HesperModel
+import HesperStore
+
+extension SQLiteSnapshot {
+    func scopesToIndex(limit: Int) throws -> [ScopeID] {
+        let row = try prepare("SELECT id FROM scopes WHERE indexed_sequence < sequence ORDER BY id LIMIT ?")
+        row.bind(1, max(limit, 0))
+        return try row.all { ScopeID(row.integer(0)) }
+    }
+}
+
+extension SQLiteTransaction {
+    func indexTerms(of scope: ScopeID, limit: Int) throws -> Bool {
+        guard let head = try head(of: scope) else { return true }
+        let indexed = try indexedSequence(of: scope)
+        guard indexed < head.sequence else { return true }
+        let writer = try DocumentWriter(self, scope: scope)
+        let scan = Scan(.notes, rows: .all, sequences: indexed + 1...head.sequence, newestFirst: false)
+        var count = 0
+        var last = indexed
+        var isDone = true
+        try self.scan(scan, in: scope) { row in
+            guard count < max(limit, 1) else {
+                isDone = false
+                return false
+            }
+            guard let id = row.id() else { throw StoreError.damaged("a row of scope \(scope.rawValue) has no ID") }
+            switch row.kind {
+            case .object(let section):
+                if case .note(let note) = try Entity.read(row.body, id: id, section: section) { try writer.put(note) }
+            case .deletedObject: try writer.remove(id)
+            }
+            count += 1
+            last = row.sequence
+            return true
+        }
+        let update = try prepare("UPDATE scopes SET indexed_sequence = ?2 WHERE id = ?1")
+        update.bind(1, scope)
+        update.bind(2, isDone ? head.sequence : last)
+        try update.run()
+        return isDone
+    }
+}
+
+/// Writes the index of terms of one scope.
+private struct DocumentWriter {
+    let scope: ScopeID
+    let find, insert, update, delete, insertTerms, updateTerms, deleteTerms: Prepared
+
+    init(_ transaction: SQLiteTransaction, scope: ScopeID) throws {
+        self.scope = scope
+        find = try transaction.prepare("SELECT number, text_clock FROM documents WHERE scope = ?1 AND note = ?2")
+        insert = try transaction.prepare(
+            """
+            INSERT INTO documents (scope, note, sort_date, archived, text_clock) VALUES (?1, ?2, ?3, ?4, ?5)
+            RETURNING number
+            """)
+        update = try transaction.prepare(
+            "UPDATE documents SET sort_date = ?2, archived = ?3, text_clock = ?4 WHERE number = ?1")
+        delete = try transaction.prepare("DELETE FROM documents WHERE number = ?1")
+        insertTerms = try transaction.prepare("INSERT INTO terms (rowid, text) VALUES (?1, ?2)")
+        updateTerms = try transaction.prepare("UPDATE terms SET text = ?2 WHERE rowid = ?1")
+        deleteTerms = try transaction.prepare("DELETE FROM terms WHERE rowid = ?1")
+    }
+
+    private func document(of note: UniqueID) throws -> (number: Int64, textClock: Clock?)? {
+        find.bind(1, scope)
+        find.bind(2, note)
+        return try find.first { (find.integer(0), find.clockIfAny(1)) }
+    }
+
+    func put(_ note: Note) throws {
+        let clock = note.$text.clock
+        guard let document = try document(of: note.uniqueID) else {
+            insert.bind(1, scope)
+            insert.bind(2, note.uniqueID)
+            insert.bind(3, note.effectiveSortDate)
+            insert.bind(4, note.archived)
+            insert.bind(5, clock)
+            guard let number = try insert.first({ insert.integer(0) }) else {
+                throw StoreError.failed("a document has no number")
+            }
+            return try write(note, at: number, with: insertTerms)
+        }
+        update.bind(1, document.number)
+        update.bind(2, note.effectiveSortDate)
+        update.bind(3, note.archived)
+        update.bind(4, clock)
+        try update.run()
+        if document.textClock != clock { try write(note, at: document.number, with: updateTerms) }
+    }
+
+    private func write(_ note: Note, at number: Int64, with statement: Prepared) throws {
+        statement.bind(1, number)
+        statement.bind(2, text: ScopedTerms.joined(in: note.text, scope: scope))
+        try statement.run()
+    }
+
+    func remove(_ note: UniqueID) throws {
+        guard let document = try document(of: note) else { return }
+        for statement in [delete, deleteTerms] {
+            statement.bind(1, document.number)
+            try statement.run()
+        }
+    }
+}
+
+extension Note {
+    /// What notes are listed by, the newest first.
+    var effectiveSortDate: Timestamp { sortDate ?? creationDate ?? Timestamp(clamping: 0) }
+}
