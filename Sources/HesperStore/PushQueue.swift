@@ -51,7 +51,7 @@ public actor PushQueue {
                     do {
                         return Result<any Sendable, any Error>.success(
                             try transaction.savepoint { try job.run(transaction) })
-                    } catch let error as StoreError {
+                    } catch let error as StoreError where error.isUnavailable {
                         // The store itself failed: nothing that shares the transaction can be trusted to it.
                         throw error
                     } catch {

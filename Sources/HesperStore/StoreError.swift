@@ -21,3 +21,10 @@ extension StoreError: CustomStringConvertible {
         }
     }
 }
+
+extension StoreError {
+    /// Whether the store itself is away, so that nothing else in the same transaction can be trusted to it.
+    var isUnavailable: Bool {
+        if case .unavailable = self { true } else { false }
+    }
+}
