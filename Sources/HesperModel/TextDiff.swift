@@ -9,7 +9,8 @@ struct TextHunk: Equatable, Sendable {
 
 /// How much work a merge has done and may do.
 struct TextEffort: Sendable {
-    /// Comparisons made so far.
+    /// Comparisons made so far: never more than 64 a token and 65,536, since what runs when the limit is passed is one
+    /// run along a diagonal or one sorting of anchors, and trimming what is left.
     private(set) var steps = 0
     /// Where searching for a finer alignment ends; what is left is then taken as replaced whole.
     let limit: Int
@@ -42,7 +43,7 @@ struct TextDiff {
             if box.base.isEmpty || box.side.isEmpty || effort.isSpent {
                 add(box)
             } else if let found = differences(box, effort: &effort) {
-                found.forEach { add($0) }
+                for hunk in found { add(hunk) }
             } else {
                 let anchors = Self.anchors(box, base: base, side: side, effort: &effort)
                 if anchors.isEmpty { add(box) } else { boxes += Self.boxes(of: box, between: anchors).reversed() }
@@ -90,11 +91,11 @@ struct TextDiff {
                 let from = x
                 while x < n, x - k < m, base[baseStart + x] == side[sideStart + x - k] { x += 1 }
                 effort.spend(x - from + 1)
+                if effort.isSpent { return nil }
                 row[k + d] = x
                 if x == n, x - k == m { return path(box, furthest: furthest, d: d, k: k) }
             }
             furthest.append(row)
-            if effort.isSpent { return nil }
         }
         return nil
     }

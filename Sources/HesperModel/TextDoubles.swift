@@ -63,11 +63,3 @@ extension TextTriple {
         return bytes[...]
     }
 }
-
-extension TextTokens {
-    /// The bytes of a line without the break that ends it.
-    fileprivate func content(_ line: Int) -> ArraySlice<UInt8> {
-        let (start, end) = (lineStarts[line], lineStarts[line + 1])
-        return bytes[offsets[start]..<offsets[isBreak(end - 1) ? end - 1 : end]]
-    }
-}

@@ -3,6 +3,9 @@ struct TextGrapheme {
     let kind: TextTokens.Kind
     let byteCount: Int
 
+    /// The kind of each ASCII character that stands alone.
+    static let asciiKinds: [TextTokens.Kind] = (UInt8.min..<0x80).map { kind(of: Unicode.Scalar($0)) }
+
     init(_ grapheme: Character) {
         byteCount = grapheme.utf8.count
         let scalars = grapheme.unicodeScalars

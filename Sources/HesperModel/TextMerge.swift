@@ -14,18 +14,18 @@ public enum TextMerge {
     static func merge(base: String, older: String, newer: String, effort: inout TextEffort?) -> String {
         if isSame(older, newer) || isSame(base, older) { return newer }
         if isSame(base, newer) { return older }
+        let ends = TextEnds([Array(base.utf8), Array(older.utf8), Array(newer.utf8)])
         var words = TextNumbers()
         var lines = TextNumbers()
         let texts = TextTriple(
-            base: TextTokens(base, words: &words, lines: &lines),
-            older: TextTokens(older, words: &words, lines: &lines),
-            newer: TextTokens(newer, words: &words, lines: &lines))
+            base: TextTokens(ends.middles[0], words: &words, lines: &lines),
+            older: TextTokens(ends.middles[1], words: &words, lines: &lines),
+            newer: TextTokens(ends.middles[2], words: &words, lines: &lines))
         var spent = TextEffort(tokens: texts.base.count + texts.older.count + texts.newer.count)
         let hunks = texts.hunks(effort: &spent)
-        var weave = TextWeave(texts: texts)
-        weave.weave(older: hunks.older, newer: hunks.newer)
         effort = spent
-        return TextOutput(texts: texts, pieces: texts.withoutDoubles(weave.pieces)).text
+        let middle = TextOutput(texts: texts, pieces: texts.withoutDoubles(texts.merged(hunks))).bytes
+        return String(decoding: ends.start + middle + ends.end, as: UTF8.self)
     }
 
     /// Equal byte for byte; `==` would take two spellings of one character for the same.
@@ -76,5 +76,20 @@ struct TextTriple: Sendable {
             }
         }
         return hunks
+    }
+
+    /// The merged text: with changes taken along where lines were moved, if their new places are in it.
+    func merged(_ hunks: (older: [TextHunk], newer: [TextHunk])) -> [Piece] {
+        var moves = TextMoves(texts: self)
+        var rest = hunks
+        moves.take(from: &rest)
+        if let pieces = moves.applied(to: woven(rest)) { return pieces }
+        return woven(hunks)
+    }
+
+    private func woven(_ hunks: (older: [TextHunk], newer: [TextHunk])) -> [Piece] {
+        var weave = TextWeave(texts: self)
+        weave.weave(older: hunks.older, newer: hunks.newer)
+        return weave.pieces
     }
 }

@@ -5,15 +5,14 @@ struct TextOutput {
     let texts: TextTriple
     let pieces: [Piece]
 
-    var text: String {
+    var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(
-            texts.older.bytes.count + texts.newer.bytes.count - min(texts.base.bytes.count, texts.newer.bytes.count))
+        bytes.reserveCapacity(max(texts.older.bytes.count, texts.newer.bytes.count))
         for index in pieces.indices {
             if index > 0 { bytes += separator(pieces[index - 1], pieces[index]) }
             bytes += self.bytes(pieces[index])
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
     }
 
     private func bytes(_ piece: Piece) -> ArraySlice<UInt8> { texts[piece.source].bytes(of: piece.token) }

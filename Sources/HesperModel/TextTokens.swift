@@ -27,9 +27,9 @@ struct TextTokens: Sendable {
 
     var count: Int { numbers.count }
 
-    init(_ text: String, words: inout TextNumbers, lines: inout TextNumbers) {
-        bytes = Array(text.utf8)
-        cut(text)
+    init(_ text: ArraySlice<UInt8>, words: inout TextNumbers, lines: inout TextNumbers) {
+        bytes = Array(text)
+        cut()
         numbers.reserveCapacity(kinds.count)
         for token in kinds.indices {
             numbers.append(words.number(of: bytes[offsets[token]..<offsets[token + 1]]))
@@ -56,65 +56,75 @@ struct TextTokens: Sendable {
         token >= 0 && token < count && (kinds[token] == .lineBreak || kinds[token] == .blank)
     }
 
-    private mutating func cut(_ text: String) {
-        var end = 0
-        /// Where the closing punctuation at the end of the word being read starts.
-        var closingStart: Int?
-        var open: Kind?
-
-        func finish(_ tokens: inout TextTokens) {
-            guard let kind = open else { return }
-            let start = tokens.offsets[tokens.offsets.count - 1]
-            if kind == .word, let cut = closingStart, cut > start {
-                tokens.kinds += [.word, .closing]
-                tokens.offsets += [cut, end]
+    /// Between two ASCII bytes there is a boundary of graphemes, but in CR LF; only around others must one look closely.
+    private mutating func cut() {
+        var cutter = TextCutter(kinds: kinds, offsets: offsets)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A {
+                cutter.add(.lineBreak, byteCount: 2)
+                index += 2
+            } else if bytes[index] < 0x80, index + 1 == bytes.count || bytes[index + 1] < 0x80 {
+                cutter.add(TextGrapheme.asciiKinds[Int(bytes[index])], byteCount: 1)
+                index += 1
             } else {
-                tokens.kinds.append(kind)
-                tokens.offsets.append(end)
+                var end = index + 1
+                while end < bytes.count, bytes[end - 1] >= 0x80 || bytes[end] >= 0x80 { end += 1 }
+                if end < bytes.count, bytes[end - 1] == 0x0D, bytes[end] == 0x0A { end -= 1 }
+                for grapheme in String(decoding: bytes[index..<end], as: UTF8.self) {
+                    let shape = TextGrapheme(grapheme)
+                    cutter.add(shape.kind, byteCount: shape.byteCount)
+                }
+                index = end
             }
-            open = nil
-            closingStart = nil
         }
-
-        for grapheme in text {
-            let shape = TextGrapheme(grapheme)
-            let goesOn = shape.kind == open && (open == .word || open == .blank)
-            let closes = shape.kind == .closing
-            if !goesOn, !(closes && open == .word) {
-                finish(&self)
-                open = closes ? .word : shape.kind
-            }
-            if closes {
-                if closingStart == nil { closingStart = end }
-            } else {
-                closingStart = nil
-            }
-            end += shape.byteCount
-        }
-        finish(&self)
+        cutter.finish()
+        (kinds, offsets) = (cutter.kinds, cutter.offsets)
     }
 }
 
-/// Gives equal bytes equal numbers, in the order in which they first come.
-struct TextNumbers {
-    private struct Key: Hashable {
-        let bytes: ArraySlice<UInt8>
+/// Puts graphemes together into tokens.
+private struct TextCutter {
+    var kinds: [TextTokens.Kind]
+    var offsets: [Int]
+    private var end = 0
+    /// The kind of the token being read.
+    private var open: TextTokens.Kind?
+    /// Where the closing punctuation at the end of the word being read starts.
+    private var closingStart: Int?
 
-        static func == (one: Key, other: Key) -> Bool { one.bytes == other.bytes }
-
-        /// Hashes the bytes at once: element by element is ten times as slow on a large text.
-        func hash(into hasher: inout Hasher) {
-            bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-        }
+    init(kinds: [TextTokens.Kind], offsets: [Int]) {
+        self.kinds = kinds
+        self.offsets = offsets
     }
 
-    private var known: [Key: Int32] = [:]
+    mutating func add(_ kind: TextTokens.Kind, byteCount: Int) {
+        let closes = kind == .closing
+        let goesOn = open == .word && (kind == .word || closes) || open == .blank && kind == .blank
+        if !goesOn {
+            finish()
+            open = closes ? .word : kind
+        }
+        if !closes {
+            closingStart = nil
+        } else if closingStart == nil {
+            closingStart = end
+        }
+        end += byteCount
+    }
 
-    mutating func number(of bytes: ArraySlice<UInt8>) -> Int32 {
-        let next = Int32(truncatingIfNeeded: known.count)
-        let key = Key(bytes: bytes)
-        if let number = known[key] { return number }
-        known[key] = next
-        return next
+    mutating func finish() {
+        guard let kind = open else { return }
+        // Punctuation alone is a word: somebody wrote it.
+        if kind == .word, let cut = closingStart, cut > offsets[offsets.count - 1] {
+            kinds.append(.word)
+            offsets.append(cut)
+            kinds.append(.closing)
+        } else {
+            kinds.append(kind)
+        }
+        offsets.append(end)
+        open = nil
+        closingStart = nil
     }
 }

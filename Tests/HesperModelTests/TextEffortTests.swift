@@ -1,0 +1,101 @@
+import Testing
+
+@testable import HesperModel
+
+/// Texts of 1 MiB, the longest that Hesper takes, made to be hard to align.
+struct HardText: CustomTestStringConvertible, Sendable {
+    static let size = 1 << 20
+
+    let testDescription: String
+    let make: @Sendable (inout TextRandom) -> (base: String, older: String, newer: String)
+
+    /// Fills a text up to its size.
+    private static func filled(_ random: inout TextRandom, _ next: (inout TextRandom, Int) -> String) -> String {
+        var text = ""
+        var count = 0
+        while text.utf8.count < size - 64 {
+            text += next(&random, count)
+            count += 1
+        }
+        return text
+    }
+
+    private static func threeTimes(
+        _ name: String, _ next: @escaping @Sendable (inout TextRandom, Int) -> String
+    ) -> HardText {
+        HardText(testDescription: name) { random in
+            (filled(&random, next), filled(&random, next), filled(&random, next))
+        }
+    }
+
+    static let all: [HardText] = [
+        threeTimes("two words in any order, one line") { random, _ in random.one(of: ["a ", "b "]) },
+        threeTimes("two lines in any order") { random, _ in random.one(of: ["a\n", "b\n"]) },
+        threeTimes("words that come twice or thrice") { random, _ in "\(random.number(0..<80_000)) " },
+        threeTimes("nothing in common") { random, _ in "\(random.next())\n" },
+        threeTimes("emoji families") { random, _ in random.one(of: ["👨‍👩‍👧", "👩🏽‍🚀", "🇩🇪"]) },
+        HardText(testDescription: "lines in reverse") { random in
+            let lines = (0..<100_000).map { "\($0)\n" }
+            return (lines.joined(), lines.reversed().joined(), lines.shuffled(using: &random).joined())
+        },
+        HardText(testDescription: "one line repeated, here more, there less") { _ in
+            let lines = String(repeating: "the same\n", count: 110_000)
+            return (lines, "x\n" + lines.dropLast(18_000), lines.dropFirst(90_000) + "y\n" + lines.dropLast(300_000))
+        },
+        HardText(testDescription: "one word of a mebibyte") { _ in
+            let word = String(repeating: "x", count: size - 2)
+            return (word, word + "a", "b" + word)
+        },
+        HardText(testDescription: "pairs that nest, so that each cut finds one anchor") { _ in
+            func nested(_ odd: Int) -> String {
+                let half = (0..<70_000).map { $0 % 2 == odd ? "\($0) " : "\($0 / 2) x " }
+                return half.joined() + half.reversed().joined()
+            }
+            return (nested(0), nested(1), nested(0) + "end")
+        },
+    ]
+}
+
+@Suite("The work of a merge is bounded by the size of its texts")
+struct TextEffortTests {
+    @Test("1 MiB of text that is hard to align", arguments: HardText.all)
+    func bounded(hard: HardText) throws {
+        var random = TextRandom(seed: 7)
+        let (base, older, newer) = hard.make(&random)
+        for text in [base, older, newer] { #expect(text.utf8.count > HardText.size / 3) }
+        var effort: TextEffort?
+        let merged = TextMerge.merge(base: base, older: older, newer: newer, effort: &effort)
+        let spent = try #require(effort)
+        let tokens = (spent.limit - 65_536) / 32
+        #expect(tokens <= base.utf8.count + older.utf8.count + newer.utf8.count)
+        #expect(spent.steps <= 64 * tokens + 65_536)
+        // Twice what either side wrote would be a merge that doubled something.
+        #expect(merged.utf8.count <= older.utf8.count + newer.utf8.count + 2)
+        #expect(!merged.isEmpty)
+    }
+
+    @Test("A coarse alignment keeps what is at the ends, and the newer's where both changed")
+    func coarse() {
+        var random = TextRandom(seed: 11)
+        func middle() -> String { (0..<20_000).map { _ in random.one(of: ["a ", "b "]) }.joined() }
+        let (base, older, newer) = (middle(), middle(), middle())
+        let merged = TextMerge.merge(
+            base: "start\n\(base)\nend\n", older: "START\n\(older)\nend\n", newer: "start\n\(newer)\nEND\n")
+        #expect(merged.hasPrefix("START\n"))
+        #expect(merged.hasSuffix("\nEND\n"))
+    }
+
+    @Test("The limit grows with the tokens and is not needed for an edit here and there")
+    func small() throws {
+        let base = (0..<20_000).map { "line \($0) of some length\n" }.joined()
+        let older = base.replacing("line 77 ", with: "LINE 77 ").replacing("line 15000 ", with: "LINE 15000 ")
+        let newer = base.replacing("line 77 of some", with: "line 77 of any") + "and one more\n"
+        var effort: TextEffort?
+        let merged = TextMerge.merge(base: base, older: older, newer: newer, effort: &effort)
+        #expect(merged.contains("LINE 77 of any length\n") && merged.contains("LINE 15000 of"))
+        #expect(merged.hasSuffix("of some length\nand one more\n"))
+        let spent = try #require(effort)
+        #expect(spent.steps < 2 * base.utf8.count)
+        #expect(!spent.isSpent)
+    }
+}
