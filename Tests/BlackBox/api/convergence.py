@@ -1,0 +1,50 @@
+"""What must hold when everybody has synced: equal copies, equal digests, and the server's own view the same."""
+
+from device import Device
+from local_copy import LocalCopy
+
+
+def contents(copy: LocalCopy) -> tuple[dict, dict]:
+    """A copy in values: objects that exist with all their registers, DeletedObjects with where they were merged to."""
+    objects = {
+        entity.unique_id: (entity.type, dict(entity.fixed), dict(entity.registers))
+        for entity in copy.objects.values()
+        if entity.exists
+    }
+    return objects, {unique_id: deleted.get("mergedInto") for unique_id, deleted in copy.deleted.items()}
+
+
+def settle(*devices: Device, rounds: int = 4) -> None:
+    """Syncs everybody until nobody has anything new; then all copies are one."""
+    for _ in range(rounds):
+        for device in devices:
+            device.sync()
+    check_same(*devices)
+
+
+def check_same(*devices: Device) -> None:
+    first = devices[0]
+    for device in devices:
+        assert not device.has_unsent, (device.unsent, device.new, device.deletions)
+        assert device.is_synced, f"the digest of the copy is {device.copy.digest}, the server says {device.digest}"
+        assert contents(device.copy) == contents(first.copy)
+        assert device.notes == first.notes
+        assert device.tags == first.tags
+    found, answer = first.client.read_all()
+    assert answer["digest"] == first.copy.digest
+    assert {note["uniqueID"] for note in found["notes"]} == set(first.notes)
+    for unique_id, note in first.notes.items():
+        response = first.client.get(f"/v1/notes/{unique_id}")
+        assert response.json() == note, (response.text, note)
+
+
+def history(device: Device, note: str, attribute: str = "text") -> list:
+    """The values that a note's history has of an attribute, newest first."""
+    edits, cursor = [], {}
+    for _ in range(1_000):
+        page = device.client.get(f"/v1/notes/{note}/edits", params={"limit": 1_000, **cursor}).json()
+        edits += page["edits"]
+        if "nextCursor" not in page:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    return [edit.get("value") for edit in edits if edit["attribute"] == attribute]
