@@ -174,7 +174,7 @@ extension JSONReader {
             guard digits() > 0 else { throw malformed("a number has no digit in its exponent") }
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
-        if whole, let integer = Int64(text), abs(integer) <= Limits.integer { return .integer(integer) }
+        if whole, let integer = Int64(text), integer.magnitude <= Limits.integer.magnitude { return .integer(integer) }
         guard let double = Double(text), double.isFinite else { throw malformed("a number is too large") }
         // 1.0 and 1 are one number to most languages, so they are one value here.
         if double.rounded() == double, abs(double) <= Double(Limits.integer) { return .integer(Int64(double)) }

@@ -18,10 +18,7 @@ public struct Members: Sendable, Equatable {
     }
 
     /// Those whose own register says in, in the order of their clocks.
-    public var raw: [UniqueID] {
-        guard registers.count > 1 else { return registers.filter(\.value.value).map(\.key) }
-        return registers.filter(\.value.value).sorted { $0.value.clock < $1.value.clock }.map(\.key)
-    }
+    public var raw: [UniqueID] { Members.listed(registers) }
 
     /// The live objects that are in, for a reader: dead members followed through `mergedInto`, the greatest clock of all
     /// registers that lead to one object deciding, in the order of these clocks (merge.md, Membership).
@@ -31,9 +28,20 @@ public struct Members: Sendable, Equatable {
         var live: [UniqueID: Register<Bool>] = [:]
         for (member, register) in registers {
             guard let target = try resolve(member) else { continue }
-            if live[target]?.fold(register.value, at: register.clock) == nil { live[target] = register }
+            guard let standing = live[target] else {
+                live[target] = register
+                continue
+            }
+            // Two registers may have one clock, as they are two attributes: then in stands.
+            if (standing.clock, standing.value ? 1 : 0) < (register.clock, register.value ? 1 : 0) { live[target] = register }
         }
-        return live.filter(\.value.value).sorted { $0.value.clock < $1.value.clock }.map(\.key)
+        return Members.listed(live)
+    }
+
+    /// Those that are in, by clock; of one clock, by ID: the list is the same on every device and in every run.
+    private static func listed(_ registers: [UniqueID: Register<Bool>]) -> [UniqueID] {
+        registers.filter(\.value.value)
+            .sorted { ($0.value.clock, $0.key) < ($1.value.clock, $1.key) }.map(\.key)
     }
 
     /// By ID: the order of the lines of a digest.

@@ -19,7 +19,7 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil if there is another character, or a length that no bytes have.
+    /// Nil if there is another character, or anything else that no bytes are written as.
     public static func decode(_ text: String) -> [UInt8]? {
         guard text.utf8.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []
@@ -35,7 +35,8 @@ public enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
             }
         }
-        return bytes
+        // Bits left over are zero as they were written, so that no bytes have two texts (RFC 4648, 3.5).
+        return buffer & (1 << UInt32(bits) - 1) == 0 ? bytes : nil
     }
 
     private static func value(_ character: UInt8) -> UInt32? {

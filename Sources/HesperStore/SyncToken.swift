@@ -82,7 +82,7 @@ extension SyncToken {
         if isFirst {
             let start = Int64(bitPattern: next())
             let below = Int64(bitPattern: next())
-            guard start >= 0, (0...start + 1).contains(below) else { return nil }
+            guard start >= 0, below >= 0, below - 1 <= start else { return nil }
             position = .first(start: start, rows: kind & 2 != 0 ? .tags : .others, below: below)
         } else {
             position = .after(Int64(bitPattern: next()))
