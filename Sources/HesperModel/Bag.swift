@@ -4,7 +4,7 @@ public protocol Bag {
     func states(of ids: [UniqueID]) throws -> [UniqueID: ObjectState]
     /// The live tag whose name folds to this.
     func tag(named foldedName: String) throws -> UniqueID?
-    /// The live notes whose own register says that they hold this attachment.
+    /// The notes, waiting ones too but not the deleted, whose own register says that they hold this attachment.
     func holders(of attachment: UniqueID) throws -> [UniqueID]
     /// The edits of one object whose parcels may hold one with this clock, the newest parcel first.
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel]

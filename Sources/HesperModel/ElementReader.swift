@@ -5,8 +5,9 @@ struct ElementReader {
     private(set) var edits: [Edit] = []
     private(set) var refused: [String: Problem] = [:]
     private let clocks: JSONObject
-    /// Names of fields and of clocks that were asked for: all others are unknown.
+    /// Names of fields that were asked for, and of those among them that have clocks: all others are unknown.
     private var read: Set<String> = ["uniqueID", "clocks"]
+    private var clocked: Set<String> = []
 
     init(_ object: JSONObject, at pointer: String) {
         self.object = object
@@ -49,6 +50,7 @@ struct ElementReader {
     /// A field with a clock of its own.
     mutating func register(_ attribute: Attribute, _ convert: (JSON) -> Result<Value, FieldError>) {
         let field = attribute.description
+        clocked.insert(field)
         guard let value = value(field, convert) else {
             if object[field] == nil, clocks[field] != nil {
                 refuse(field, .invalidField, "clocks has \(field), but \(field) itself is missing")
@@ -83,27 +85,31 @@ struct ElementReader {
     /// `tags` or `attachments`: every member with a clock in the push is in if the list names it, else out.
     mutating func members(_ field: String, _ attribute: (UniqueID) -> Attribute) {
         read.insert(field)
+        clocked.insert(field)
         var named: [UniqueID: Int] = [:]
         switch object[field] {
         case nil: break
         case .array(let elements)?:
             for (index, element) in elements.enumerated() {
+                // A list that cannot be read says of no member that it is out: all of it is refused.
                 guard case .string(let text) = element, let id = UniqueID(text) else {
                     refuse(field, .invalidField, "a member of \(field) is the ID of one", at: "/\(field)/\(index)")
-                    continue
+                    return
                 }
                 named[id] = index
             }
-        case let other?: refuse(field, .invalidField, "\(field) is an array, not \(other.kind)")
+        case let other?:
+            refuse(field, .invalidField, "\(field) is an array, not \(other.kind)")
+            return
         }
         guard named.count <= Limits.members else {
             refuse(field, .invalidField, "\(field) has more than \(Limits.members) members", limit: Limits.members)
             return
         }
-        var clocked: Set<UniqueID> = []
+        var stamped: Set<UniqueID> = []
         for (text, json) in clockMap(field) {
             let place = "/clocks/\(field)/\(JSONPointer.escape(text))"
-            guard let id = UniqueID(text), clocked.insert(id).inserted else {
+            guard let id = UniqueID(text), stamped.insert(id).inserted else {
                 refuse("\(field).\(text)", .invalidField, "clocks.\(field) names each member's ID once", at: place)
                 continue
             }
@@ -111,7 +117,7 @@ struct ElementReader {
             guard let clock = clock(json, of: name, at: place) else { continue }
             edits.append(Edit(attribute(id), .bool(named[id] != nil), at: clock))
         }
-        for (id, index) in named where !clocked.contains(id) {
+        for (id, index) in named where !stamped.contains(id) {
             refuse(attribute(id).description, .clockMissing, "\(id) has no clock", at: "/\(field)/\(index)")
         }
     }
@@ -119,6 +125,7 @@ struct ElementReader {
     /// `attributes`: what apps made up.
     mutating func customAttributes() {
         read.insert("attributes")
+        clocked.insert("attributes")
         var values: [String: Value] = [:]
         switch object["attributes"] {
         case nil: break
@@ -134,9 +141,9 @@ struct ElementReader {
             }
         case let other?: refuse("attributes", .invalidField, "attributes is an object, not \(other.kind)")
         }
-        var clocked: Set<String> = []
+        var stamped: Set<String> = []
         for (name, json) in clockMap("attributes") {
-            clocked.insert(name)
+            stamped.insert(name)
             let field = "attributes.\(name)"
             let place = "/clocks/attributes/\(JSONPointer.escape(name))"
             guard let value = values[name] else {
@@ -148,7 +155,7 @@ struct ElementReader {
             guard let clock = clock(json, of: field, at: place) else { continue }
             edits.append(Edit(.custom(name), value, at: clock))
         }
-        for name in values.keys where !clocked.contains(name) {
+        for name in values.keys where !stamped.contains(name) {
             refuse(
                 "attributes.\(name)", .clockMissing, "attributes.\(name) has no clock",
                 at: "/attributes/\(JSONPointer.escape(name))")
@@ -171,7 +178,7 @@ struct ElementReader {
                 member.name, .unknownField,
                 "\(member.name.prefix(64)) is not known here; what an app makes up goes under attributes")
         }
-        for member in clocks.members where !read.contains(member.name) || Attribute(member.name)?.isMutable == false {
+        for member in clocks.members where !clocked.contains(member.name) {
             refuse(
                 "clocks.\(member.name)", .unknownField, "\(member.name.prefix(64)) has no clock here",
                 at: "/clocks/\(JSONPointer.escape(member.name))")

@@ -57,6 +57,10 @@ public enum FieldValue {
         guard let value = Value(scalar: json) else {
             return .failure(FieldError("an attribute is a string, number, boolean or null, not \(json.kind)"))
         }
+        // A whole number that a double cannot hold exactly would come back as another.
+        if case .number(let number) = value, number.rounded() == number {
+            return .failure(FieldError("a whole number lies within ±(2^53 - 1)", limit: Int(Limits.integer)))
+        }
         if case .string(let text) = value {
             if hasNUL(text) { return .failure(FieldError("an attribute cannot hold the character U+0000")) }
             // Only strings can be long, and only long ones need to be measured.

@@ -33,7 +33,9 @@ public struct Members: Sendable, Equatable {
                 continue
             }
             // Two registers may have one clock, as they are two attributes: then in stands.
-            if (standing.clock, standing.value ? 1 : 0) < (register.clock, register.value ? 1 : 0) { live[target] = register }
+            if (standing.clock, standing.value ? 1 : 0) < (register.clock, register.value ? 1 : 0) {
+                live[target] = register
+            }
         }
         return Members.listed(live)
     }

@@ -30,8 +30,12 @@ public struct Merge {
     var states: [UniqueID: StateChange.After] = [:]
     /// Touched objects, in the order in which they were.
     var touched: [UniqueID] = []
-    /// What goes into the bag, by object: this push's own edits and the server's.
+    /// What goes into the bag: this push's own edits and the server's.
     var parcels: [Parcel] = []
+    /// Where the parcels of an object stand in ``parcels``.
+    var parcelIndices: [UniqueID: [Int]] = [:]
+    /// Texts whose base nobody knew: no merge has taken them in.
+    var unmergedTexts: Set<Clock> = []
     var notes: [Int: ElementNotes] = [:]
 
     /// What is remembered of an element until its receipt is written.
@@ -95,6 +99,18 @@ public struct Merge {
         before.merge(try bag.states(of: [id])) { first, _ in first }
     }
 
+    /// Adds a parcel to what goes into the bag.
+    /// - Returns: where it stands.
+    @discardableResult
+    mutating func add(_ parcel: Parcel) -> Int {
+        parcels.append(parcel)
+        parcelIndices[parcel.object, default: []].append(parcels.count - 1)
+        return parcels.count - 1
+    }
+
+    /// What this push has added to the bag for an object so far.
+    func added(to id: UniqueID) -> [Parcel] { parcelIndices[id, default: []].map { parcels[$0] } }
+
     // MARK: Clocks
 
     /// A clock of the server's, greater than those of everything that it touches.
@@ -129,13 +145,17 @@ public struct Merge {
             uniqueID: deletion.uniqueID, objectType: deletion.objectType, mergedInto: deletion.mergedInto,
             deletionDate: min(deletion.deletionDate ?? now, now))
         switch state(deletion.uniqueID) {
+        case .deleted(let standing)? where standing.objectType != deletion.objectType:
+            notes[index, default: ElementNotes()].problem = wrongType(
+                standing.objectType, deletion.uniqueID, at: "\(deletion.pointer)/objectType")
         case .deleted(var standing)?:
             let changed = standing.fold(deleted)
             if changed { set(deletion.uniqueID, .deleted(standing)) }
             let stands = standing.mergedInto == deletion.mergedInto
             notes[index, default: ElementNotes()].deletion = !stands ? .merged : changed ? .applied : .unchanged
         case .entity(let entity)? where !matches(entity, deletion.objectType):
-            notes[index, default: ElementNotes()].problem = wrongType(entity, at: "\(deletion.pointer)/objectType")
+            notes[index, default: ElementNotes()].problem = wrongType(
+                entity.objectType, deletion.uniqueID, at: "\(deletion.pointer)/objectType")
         case .entity?, nil:
             set(deletion.uniqueID, .deleted(deleted))
             notes[index, default: ElementNotes()].deletion = .applied
@@ -146,9 +166,9 @@ public struct Merge {
         entity.objectType.map { $0 == type } ?? type.isAppsOwn
     }
 
-    func wrongType(_ entity: Entity, at pointer: String) -> Problem {
-        let type = entity.objectType?.name ?? "object"
-        return Problem(
-            .invalidField, "\(entity.uniqueID) is a \(type) already; another object takes another ID.", at: pointer)
+    func wrongType(_ type: ObjectType?, _ id: UniqueID, at pointer: String) -> Problem {
+        Problem(
+            .invalidField, "\(id) is a \(type?.name ?? "object") already; another object takes another ID.", at: pointer
+        )
     }
 }

@@ -82,7 +82,8 @@ extension Merge {
             return nil
         }
         guard let standing = entity.register(edit.attribute), standing.clock != clock else { return nil }
-        let isMerged = edit.attribute == .text && standing.clock.node == context.server
+        let isMerged =
+            edit.attribute == .text && standing.clock.node == context.server && !unmergedTexts.contains(clock)
         return Receipt.Field(isMerged ? .merged : .superseded, clock: standing.clock)
     }
 }

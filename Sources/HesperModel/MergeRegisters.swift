@@ -11,21 +11,19 @@ extension Merge {
         case .deleted?, nil: entity = change.section.empty(id)
         }
         guard entity.section == change.section else {
-            remembered.problem = wrongType(entity, at: "\(change.pointer)/uniqueID")
+            remembered.problem = wrongType(entity.objectType, id, at: "\(change.pointer)/uniqueID")
             return
         }
-        var edits = change.edits
-        if change.section == .attachments, let problem = try addData(to: &edits, of: entity, change) {
-            remembered.problem = problem
-            return
-        }
-
         // A deleted object's edits go into the bag all the same, for "Recently deleted", and are folded into nothing.
         var isDeleted = false
         if case .deleted? = state(id) { isDeleted = true }
-        let index = parcels.count
-        parcels.append(Parcel(object: id, objectType: entity.objectType ?? type(change), edits: []))
-        remembered.parcel = index
+        var edits = change.edits
+        if change.section == .attachments, !isDeleted, let problem = try addData(to: &edits, of: entity, change) {
+            remembered.problem = problem
+            return
+        }
+        let parcel = add(Parcel(object: id, objectType: entity.objectType ?? type(change), edits: []))
+        remembered.parcel = parcel
 
         for edit in edits {
             let field = edit.attribute.description
@@ -36,7 +34,7 @@ extension Merge {
                 } else {
                     let isKnown = !entity.fold(edit)
                     remembered.edits.append((edit, isKnown))
-                    if !isKnown { parcels[index].edits.append(edit) }
+                    if !isKnown { parcels[parcel].edits.append(edit) }
                 }
                 continue
             }
@@ -57,14 +55,18 @@ extension Merge {
                 continue
             }
             if edit.attribute == .text, !isDeleted {
-                try mergeText(edit, clock, change, into: &entity, parcel: index)
+                try mergeText(edit, clock, change, into: &entity, parcel: parcel)
             } else {
-                parcels[index].edits.append(edit)
+                parcels[parcel].edits.append(edit)
                 entity.fold(edit)
             }
             remembered.edits.append((edit, false))
         }
-        if !isDeleted, !parcels[index].edits.isEmpty || state(id) != nil { set(id, .entity(entity)) }
+        if isDeleted, parcels[parcel].edits.allSatisfy({ $0.clock == nil }) {
+            // What is set once has no clock to know it by: without a new register this is a push sent again.
+            parcels[parcel].edits = []
+        }
+        if !isDeleted, !parcels[parcel].edits.isEmpty || state(id) != nil { set(id, .entity(entity)) }
     }
 
     private func type(_ change: Change) -> ObjectType? {
@@ -112,8 +114,7 @@ extension Merge {
 
     /// The edit with this key, and the parcel that it came in.
     func find(_ attribute: Attribute, _ clock: Clock, of id: UniqueID) throws -> (edit: Edit, parcel: Parcel)? {
-        let added = parcels.filter { $0.object == id }
-        for parcel in added + (before[id] == nil ? [] : try bag.parcels(of: id, holding: clock)) {
+        for parcel in added(to: id) + (before[id] == nil ? [] : try bag.parcels(of: id, holding: clock)) {
             if let edit = parcel.edits.first(where: { $0.attribute == attribute && $0.clock == clock }) {
                 return (edit, parcel)
             }
@@ -181,20 +182,32 @@ extension Merge {
 
     /// One note per attachment: a member that another live note holds is refused, that member alone.
     mutating func checkHolders(_ push: Push) throws {
+        // Of notes that this push touches, what they hold now counts, of all others what the bag says.
+        var holders: [UniqueID: Set<UniqueID>] = [:]
+        for id in touched {
+            guard case .entity(.note(let note))? = states[id] else { continue }
+            for (member, register) in note.attachments.registers where register.value {
+                holders[member, default: []].insert(id)
+            }
+        }
         for (index, element) in push.elements.enumerated() {
             guard case .change(let change) = element, change.section == .notes, var remembered = notes[index] else {
                 continue
             }
+            let note = change.uniqueID
             for (edit, isKnown) in remembered.edits where !isKnown && edit.value == .bool(true) {
-                guard case .attachment(let member) = edit.attribute, holds(change.uniqueID, member),
-                    let other = try holder(of: member, otherThan: change.uniqueID)
-                else { continue }
+                guard case .attachment(let member) = edit.attribute, holders[member]?.contains(note) == true else {
+                    continue
+                }
+                let others = try bag.holders(of: member).filter { states[$0] == nil } + (holders[member] ?? [])
+                guard let other = others.filter({ $0 != note }).min() else { continue }
                 remembered.refused[edit.attribute.description] = Problem(
                     .attachmentInUse, "Attachment \(member) belongs to note \(other).",
                     at: place(of: edit.attribute, in: change))
                 remembered.edits.removeAll { $0.edit == edit }
                 if let parcel = remembered.parcel { parcels[parcel].edits.removeAll { $0 == edit } }
-                try foldAgain(change.uniqueID)
+                try foldAgain(note)
+                if !holds(note, member) { holders[member]?.remove(note) }
             }
             notes[index] = remembered
         }
@@ -205,18 +218,12 @@ extension Merge {
         return note.attachments[attachment]?.value == true
     }
 
-    private func holder(of attachment: UniqueID, otherThan note: UniqueID) throws -> UniqueID? {
-        let known = try bag.holders(of: attachment).filter { states[$0] == nil }
-        let added = touched.filter { holds($0, attachment) }
-        return (known + added).filter { $0 != note }.min()
-    }
-
     /// Folds this push's edits of an object again, after one of them was taken out.
     private mutating func foldAgain(_ id: UniqueID) throws {
         guard case .entity(let now)? = state(id) else { return }
         var entity = now.section.empty(id)
         if case .entity(let standing, _)? = before[id] { entity = standing }
-        for edit in parcels.filter({ $0.object == id }).flatMap(\.edits) { entity.fold(edit) }
+        for edit in added(to: id).flatMap(\.edits) { entity.fold(edit) }
         set(id, .entity(entity))
     }
 }

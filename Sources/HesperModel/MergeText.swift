@@ -21,15 +21,20 @@ extension Merge {
         entity.fold(edit)
 
         switch base {
-        case .none: return
+        case .none: unmergedTexts.insert(clock)
         case .standing:
             // What was written last stands, even if the clock it was written by is behind.
-            guard clock < standing.clock else { return }
+            guard clock < standing.clock, !incoming.isIdentical(to: current) else { return }
             addText(incoming, origin: max(standingOrigin, incomingOrigin), after: standing.clock, to: &entity)
         case .text(let base):
             let standsFirst = (standingOrigin, standing.clock) < (incomingOrigin, clock)
             let merged = TextMerge.merge(
                 base: base, older: standsFirst ? current : incoming, newer: standsFirst ? incoming : current)
+            // Two texts of the greatest size may come to one that no device could push again: then the greater clock stands.
+            guard merged.utf8.count <= Limits.textBytes else {
+                unmergedTexts.insert(clock)
+                return
+            }
             guard case .string(let folded)? = entity.register(.text)?.value, !folded.isIdentical(to: merged)
             else { return }
             addText(
@@ -51,7 +56,7 @@ extension Merge {
         if standing.clock.node == clock.node, standing.clock < clock { return .standing }
         let known = try change.textBase.flatMap { try find(.text, $0, of: id)?.edit }
         var own = before[id] == nil ? nil : try bag.newestText(of: id, by: clock.node, before: clock)
-        for parcel in parcels where parcel.object == id {
+        for parcel in added(to: id) {
             guard let text = parcel.textClock, text.node == clock.node, text < clock else { continue }
             own = max(own ?? text, text)
         }
@@ -73,7 +78,7 @@ extension Merge {
             try find(.text, base, of: change.uniqueID) == nil
         else { return }
         let edit = Edit(.text, .string(text), at: base)
-        parcels.append(Parcel(object: change.uniqueID, objectType: .note, edits: [edit]))
+        add(Parcel(object: change.uniqueID, objectType: .note, edits: [edit]))
         entity.fold(edit)
     }
 
@@ -89,8 +94,7 @@ extension Merge {
     ) {
         let clock = tick(after: clock, entity.lastClock)
         let edit = Edit(.text, .string(text), at: clock)
-        parcels.append(
-            Parcel(object: entity.uniqueID, objectType: .note, edits: [edit], textOrigin: origin, isServers: true))
+        add(Parcel(object: entity.uniqueID, objectType: .note, edits: [edit], textOrigin: origin, isServers: true))
         entity.fold(edit)
     }
 }

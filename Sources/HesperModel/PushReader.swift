@@ -162,9 +162,13 @@ extension Entity {
         guard case .object(let object) = try JSONReader.read(body) else {
             throw Problem(.internalError, "What is kept of \(id) is not an object.")
         }
+        let change = PushReader.change(object, id: id, in: section, at: "")
+        // Registers that were never set have their default and no clock; anything else that is refused is damage.
+        for problem in change.refused.values where problem.slug != .clockMissing {
+            throw Problem(.internalError, "What is kept of \(id) is damaged: \(problem.detail)")
+        }
         var entity = section.empty(id)
-        // Registers that were never set have their default and no clock: the reader leaves them out.
-        for edit in PushReader.change(object, id: id, in: section, at: "").edits { entity.fold(edit) }
+        for edit in change.edits { entity.fold(edit) }
         return entity
     }
 }

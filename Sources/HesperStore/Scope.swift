@@ -103,7 +103,9 @@ private func echoes(
     for change in outcome.changes {
         if let sequence = change.before?.sequence { before[change.uniqueID] = sequence }
     }
-    for receipt in outcome.receipts where receipt.status == .applied {
+    // To an attachment the server adds what it knows of the bytes.
+    for receipt in outcome.receipts where receipt.status == .applied && receipt.objectType != ObjectType.attachment.name
+    {
         guard let id = receipt.uniqueID, let sequence = sequences[id], before[id] ?? 0 <= read else { continue }
         echoes[id] = sequence
     }
