@@ -1,0 +1,161 @@
+import Testing
+
+@testable import HesperModel
+
+/// merge.md, Cases: lost answers, wrong clocks, backups, imports.
+@Suite("Cases: syncing")
+struct CaseSyncTests {
+    let start: World
+    let note: UniqueID
+
+    init() throws {
+        var world = World()
+        note = world.makeNote("Milk\n")
+        try world.settle()
+        start = world
+    }
+
+    @Test("Case 17: A pushes, loses the answer and pushes again: as if once; the second answer says unchanged")
+    func case17() throws {
+        var world = start
+        let tag = world.makeTag("x")
+        world[0].write(note, "Milk\nBread\n")
+        world[0].addTag(tag, to: note)
+        world[0].set(note, .custom("pinned"), .bool(true))
+        let new = world.makeNote("New")
+        try world.sync(0, answerIsLost: true)
+        let (digest, sequence, edits) = (
+            world.server.bag.digest, world.server.bag.sequence,
+            world.server.bag.parcels.values.joined().map(\.edits.count)
+        )
+        try world.sync(0)
+        #expect(world[0].receipts.map(\.status) == [.unchanged, .unchanged, .unchanged])
+        #expect(world[0].receipts.allSatisfy { $0.fields.isEmpty })
+        #expect(world.server.bag.digest == digest && world.server.bag.sequence == sequence)
+        #expect(world.server.bag.parcels.values.joined().map(\.edits.count).reduce(0, +) == edits.reduce(0, +))
+        try world.settle()
+        #expect(world[1].notes == [note, new])
+    }
+
+    @Test("Case 18: A's clock is a year ahead: both sync, A's edits are stamped again, B is not overruled")
+    func case18() throws {
+        var world = start
+        world[0].clockError = 365 * 86_400_000
+        world[0].write(note, "A's\n")
+        world[0].archive(note)
+        try world.sync(0)
+        #expect(world[0].receipts[0].fields["text"]?.problem?.slug == .clockAhead)
+        #expect(world[0].hasUnsent)
+        try world.settle()
+        #expect(world[1].text(note) == "A's\n" && world[1].note(note)?.archived == true)
+        // B's later edits stand over A's, which were made with the wrong clock.
+        world[1].archive(note, false)
+        world[1].write(note, "B's\n")
+        try world.settle()
+        #expect(world[0].text(note) == "B's\n" && world[0].note(note)?.archived == false)
+        #expect(
+            (world.server.bag.greatestClock?.milliseconds ?? 0) < UInt64(world.now.milliseconds) + Limits.clockAhead)
+    }
+
+    @Test("Case 18: A's clock is a year ahead and B edits meanwhile: what came later by the restamped clocks stands")
+    func case18Concurrent() throws {
+        var world = start
+        world[0].clockError = 365 * 86_400_000
+        world[0].archive(note)
+        world[1].archive(note, false)
+        for end in try world.everyOrder() { #expect(end[0].note(note)?.archived == end[1].note(note)?.archived) }
+    }
+
+    @Test("Clocks that are ahead do not ratchet each other forward")
+    func ratchet() throws {
+        var world = start
+        let wall = UInt64(world.now.milliseconds)
+        var greatest: UInt64 = 0
+        for step in UInt64(1)...10 {
+            let clock = try #require(Clock(milliseconds: wall + step * 240_000, node: NodeID(0xbad)))
+            let push = Push([
+                .change(Change(uniqueID: note, section: .notes, edits: [Edit(.archived, .bool(true), at: clock)]))
+            ])
+            let outcome = try world.server.bag.apply(push, server: world.server.node, at: world.now)
+            if outcome.receipts[0].status != .rejected { greatest = clock.milliseconds }
+        }
+        #expect(greatest <= wall + Limits.clockAhead)
+    }
+
+    @Test("Case 24: the server is restored from last night's backup: nothing is lost, nothing back from the dead")
+    func case24() throws {
+        var world = start
+        let doomed = world.makeNote("doomed")
+        let tag = world.makeTag("Paris")
+        try world.settle()
+        let backup = world.server.bag
+        // Today: edits, a merge by the server, a new note, a deletion, tags that became one.
+        world[0].write(note, "Milk\nBread\n")
+        world[1].write(note, "Milk\nEggs\n")
+        let new = world.makeNote("new", on: 1)
+        world[0].delete(doomed)
+        let second = world.makeTag("PARIS", on: 1)
+        world[1].addTag(second, to: new)
+        try world.settle()
+        let digest = world.server.bag.digest
+        world[1].write(note, "Milk\nBread\nEggs\nTea\n")  // Not sent yet.
+
+        world.server.bag = backup
+        world.server.epoch = 2
+        for end in try world.everyOrder() {
+            #expect(end[0].notes == [note, new])
+            #expect(end[0].text(note) == "Milk\nBread\nEggs\nTea\n")
+            #expect(end[0].tags(of: new) == [tag] && end[0].deleted[second]?.mergedInto == tag)
+            #expect(end[0].deleted[doomed] != nil)
+        }
+        // Without today's last edit, the scope is again exactly what it was.
+        world[1].forget(note)
+        for end in try world.everyOrder() { #expect(end.server.bag.digest == digest) }
+    }
+
+    @Test("Case 24: an old file put back without saying so is noticed by its sequence")
+    func case24SameEpoch() throws {
+        var world = start
+        let backup = world.server.bag
+        world[0].write(note, "Milk\nBread\n")
+        try world.settle()
+        world.server.bag = backup
+        for end in try world.everyOrder() { #expect(end[1].text(note) == "Milk\nBread\n") }
+    }
+
+    @Test("Case 32: A and B import the same folder: each note once")
+    func case32() throws {
+        var world = start
+        let folder = try #require(UniqueID("6ba7b811-9dad-11d1-80b4-00c04fd430c8"))
+        let files = ["a.md": "Alpha\n", "b.md": "Beta\n", "c.md": "Gamma\n"]
+        for device in world.indices {
+            for (name, text) in files.sorted(by: { $0.key < $1.key }) {
+                let created = Timestamp(clamping: 1_000_000)
+                world[device].makeNote(text, .derived(from: name, in: folder), created: created)
+            }
+        }
+        for end in try world.everyOrder() {
+            #expect(end[0].notes.count == 4)
+            for (name, text) in files { #expect(end[0].text(.derived(from: name, in: folder)) == text) }
+        }
+    }
+
+    @Test("Two copies of one device: the clock that both used is refused to the second, which stamps again")
+    func clockReused() throws {
+        var world = start
+        let twin = world.add(world[0])
+        world[twin].clockError = -1000
+        world[0].archive(note)
+        world[twin].clockError = 0
+        world[twin].source = ClockSource(node: world[twin].node)
+        world.pass(-2000)
+        world[twin].archive(note, false)
+        try world.sync(0)
+        let used = try #require(world[0].copy[note]?.register(.archived)?.clock)
+        world[twin].unsent = [.init(object: note, attribute: .archived): .init(value: .bool(false), clock: used)]
+        try world.sync(twin)
+        #expect(world[twin].receipts[0].fields["archived"]?.problem?.slug == .clockReused)
+        try world.settle()
+        #expect(world[1].note(note)?.archived == false)
+    }
+}

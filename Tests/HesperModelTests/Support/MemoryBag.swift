@@ -1,0 +1,99 @@
+@testable import HesperModel
+
+/// A scope in memory, as plain as the design has it: what every store is compared with.
+struct MemoryBag {
+    /// The bag itself: what each push said of each object, in the order in which it came.
+    private(set) var parcels: [UniqueID: [Parcel]] = [:]
+    /// Every DeletedObject that was ever made.
+    private(set) var deletions: [DeletedObject] = []
+    /// The fold, kept beside the bag.
+    private(set) var states: [UniqueID: ObjectState] = [:]
+    private(set) var sequence: Int64 = 0
+    /// Kept up to date with every change, never computed from the start.
+    private(set) var digest = Digest.zero
+    private(set) var serverClock: Clock?
+    private(set) var greatestClock: Clock?
+    /// Bytes that have arrived.
+    var data: [UniqueID: AttachmentData] = [:]
+
+    /// Merges a push and keeps what it comes to.
+    @discardableResult
+    mutating func apply(_ push: Push, server: NodeID, at now: Timestamp) throws -> MergeOutcome {
+        let outcome = try Merge.apply(
+            push, to: self,
+            in: Merge.Context(now: now, server: server, serverClock: serverClock, greatestClock: greatestClock))
+        for parcel in outcome.parcels { parcels[parcel.object, default: []].append(parcel) }
+        for change in outcome.changes {
+            digest ^= change.digestBefore ^ change.digestAfter
+            switch change.after {
+            case .entity(let entity):
+                if entity.exists { sequence += 1 }
+                states[change.uniqueID] = .entity(entity, sequence: entity.exists ? sequence : nil)
+            case .deleted(let deleted):
+                sequence += 1
+                deletions.append(deleted)
+                states[change.uniqueID] = .deleted(deleted, sequence: sequence)
+            }
+        }
+        serverClock = [serverClock, outcome.serverClock].compactMap(\.self).max()
+        greatestClock = [greatestClock, outcome.greatestClock].compactMap(\.self).max()
+        return outcome
+    }
+
+    /// What changed after a sequence number, in the order of the numbers.
+    func changes(since sequence: Int64) -> [ObjectState] {
+        states.values.filter { ($0.sequence ?? 0) > sequence }.sorted { ($0.sequence ?? 0) < ($1.sequence ?? 0) }
+    }
+
+    /// Every value that an attribute ever had, the first to arrive first.
+    func history(of id: UniqueID, _ attribute: Attribute = .text) -> [Value] {
+        parcels[id, default: []].flatMap(\.edits).filter { $0.attribute == attribute }.compactMap(\.value)
+    }
+
+    func section(of id: UniqueID) -> Section? {
+        if case .entity(let entity, _)? = states[id] { entity.section } else { nil }
+    }
+
+    subscript(id: UniqueID) -> StateChange.After? {
+        switch states[id] {
+        case .entity(let entity, _)?: .entity(entity)
+        case .deleted(let deleted, _)?: .deleted(deleted)
+        case nil: nil
+        }
+    }
+}
+
+extension MemoryBag: Bag {
+    func states(of ids: [UniqueID]) -> [UniqueID: ObjectState] {
+        Dictionary(ids.compactMap { id in states[id].map { (id, $0) } }) { first, _ in first }
+    }
+
+    func tag(named foldedName: String) -> UniqueID? {
+        for case .entity(.tag(let tag), _) in states.values where tag.exists && TagName.fold(tag.name) == foldedName {
+            return tag.uniqueID
+        }
+        return nil
+    }
+
+    func holders(of attachment: UniqueID) -> [UniqueID] {
+        states.values.compactMap { state in
+            guard case .entity(.note(let note), _) = state, note.attachments[attachment]?.value == true else {
+                return nil
+            }
+            return note.uniqueID
+        }
+    }
+
+    func parcels(of object: UniqueID, holding clock: Clock) -> [Parcel] {
+        parcels[object, default: []].reversed().filter { parcel in
+            guard let first = parcel.firstClock, let last = parcel.lastClock else { return false }
+            return first <= clock && clock <= last
+        }
+    }
+
+    func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) -> Clock? {
+        parcels[object, default: []].compactMap(\.textClock).filter { $0.node == node && $0 < clock }.max()
+    }
+
+    func attachmentData(of attachment: UniqueID) -> AttachmentData? { data[attachment] }
+}

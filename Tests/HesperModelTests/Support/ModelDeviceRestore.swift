@@ -1,0 +1,44 @@
+@testable import HesperModel
+
+/// What a device does when its token has expired: it keeps everything, reads from the start, and gives back what the
+/// server lacks (protocol.md, Sync).
+extension ModelDevice {
+    mutating func startOver(_ server: ModelServer) throws {
+        var server = server  // Reading changes nothing.
+        token = nil
+        guard let answer = try server.sync(Push(), since: nil) else { return }
+        let mine = copy
+        let myDeletions = deleted
+        // A text that started from something the server may have lost brings it along.
+        for (key, edit) in unsent where key.attribute == .text {
+            guard let standing = mine[key.object]?.register(.text), standing.clock == edit.base,
+                case .string(let text) = standing.value
+            else { continue }
+            unsent[key]?.baseValue = text
+        }
+        take(answer, to: Push())
+        let theirDeletions = Dictionary(uniqueKeysWithValues: answer.deleted.map { ($0.uniqueID, $0) })
+        for deletion in myDeletions.values where theirDeletions[deletion.uniqueID] == nil {
+            relays.append(
+                .deletion(
+                    Deletion(
+                        uniqueID: deletion.uniqueID, objectType: deletion.objectType, mergedInto: deletion.mergedInto,
+                        deletionDate: deletion.deletionDate)))
+        }
+        var theirs: [UniqueID: Entity] = [:]
+        for object in answer.objects {
+            theirs[object.id] = try object.body.withUnsafeBytes {
+                try Entity.read($0, id: object.id, section: object.section)
+            }
+        }
+        for (id, entity) in mine where theirDeletions[id] == nil {
+            let lacking = ModelDevice.edits(in: entity.body, id, entity.section).filter { edit in
+                guard let clock = edit.clock else { return theirs[id] == nil }
+                return theirs[id]?.register(edit.attribute).map { $0.clock < clock } ?? true
+            }
+            guard !lacking.isEmpty else { continue }
+            let text = lacking.first { $0.attribute == .text }?.clock
+            relays.append(.change(Change(uniqueID: id, section: entity.section, edits: lacking, textBase: text)))
+        }
+    }
+}

@@ -1,0 +1,136 @@
+@testable import HesperModel
+
+/// How a device syncs: one push, one answer, folded in.
+extension ModelDevice {
+    /// One call of sync; without an answer if it is lost on its way back.
+    mutating func sync(_ server: inout ModelServer, answerIsLost: Bool = false) throws {
+        server.now = now
+        if let token, server.expires(token) { try startOver(server) }
+        let push = self.push()
+        guard let answer = try server.sync(push, since: token), !answerIsLost else { return }
+        take(answer, to: push)
+    }
+
+    /// All that is unsent: DeletedObjects first, then objects with what is set once, then registers.
+    func push() -> Push {
+        var push = Push(deletions.values.map { .deletion($0) } + relays)
+        let ids = Set(unsent.keys.map(\.object)).union(made.keys)
+        for id in ids.sorted() {
+            guard let section = made[id]?.section ?? copy[id]?.section else { continue }
+            var change = Change(uniqueID: id, section: section, edits: made[id]?.edits ?? [])
+            for (key, edit) in unsent where key.object == id {
+                change.edits.append(Edit(key.attribute, edit.value, at: edit.clock))
+                if key.attribute == .text { (change.textBase, change.textBaseValue) = (edit.base, edit.baseValue) }
+            }
+            push.elements.append(.change(change))
+        }
+        return push
+    }
+
+    mutating func take(_ answer: ModelServer.Answer, to push: Push) {
+        receipts = answer.receipts
+        relays = []
+        var mustStampAgain = false
+        for (element, receipt) in zip(push.elements, answer.receipts) {
+            switch element {
+            case .deletion(let deletion):
+                deletions[deletion.uniqueID] = nil
+                if let problem = receipt.problem { shelf.append(problem) } else { receive(deletion) }
+            case .change(let change):
+                if acknowledge(change, receipt) { mustStampAgain = true }
+            case .refused: break
+            }
+        }
+        for object in answer.objects where deleted[object.id] == nil { receive(object.body, object.id, object.section) }
+        for object in answer.deleted { receive(object) }
+        token = answer.token
+        digestOfServer = answer.digest
+        offset = answer.now.milliseconds - (now.milliseconds + clockError)
+        if mustStampAgain { stampAgain(after: answer.now) }
+    }
+
+    /// Moves what was pushed into the copy. What was typed since stays unsent.
+    /// - Returns: whether a clock was refused, so that everything unsent needs another.
+    private mutating func acknowledge(_ change: Change, _ receipt: Receipt) -> Bool {
+        let id = change.uniqueID
+        var mustStampAgain = false
+        var entity = copy[id] ?? change.section.empty(id)
+        if receipt.problem == nil { made[id] = nil }
+        for edit in change.edits {
+            let key = Key(object: id, attribute: edit.attribute)
+            let field = receipt.fields[edit.attribute.description]
+            if let problem = field?.problem ?? receipt.problem {
+                if problem.slug == .clockAhead || problem.slug == .clockReused {
+                    mustStampAgain = true
+                    continue
+                }
+                shelf.append(problem)
+            } else if field?.outcome == .deleted {
+                if case .string(let text)? = edit.value, edit.attribute == .text { orphans[id] = text }
+            } else {
+                entity.fold(edit)
+            }
+            if unsent[key]?.clock == edit.clock { unsent[key] = nil }
+        }
+        if receipt.problem != nil { made[id] = nil }
+        if receipt.status != .deleted, deleted[id] == nil, entity != change.section.empty(id) { copy[id] = entity }
+        return mustStampAgain
+    }
+
+    /// The greater clock stands, also before what is unsent; `text(_:)` alone leaves the unsent alone.
+    private mutating func receive(_ body: [UInt8], _ id: UniqueID, _ section: Section) {
+        var entity = copy[id] ?? section.empty(id)
+        for edit in ModelDevice.edits(in: body, id, section) {
+            entity.fold(edit)
+            if let clock = edit.clock { source.observe(clock) }
+        }
+        copy[id] = entity
+    }
+
+    private mutating func receive(_ deletion: Deletion) {
+        receive(
+            DeletedObject(
+                uniqueID: deletion.uniqueID, objectType: deletion.objectType, mergedInto: deletion.mergedInto,
+                deletionDate: deletion.deletionDate ?? now))
+    }
+
+    private mutating func receive(_ object: DeletedObject) {
+        let id = object.uniqueID
+        var words = orphans.removeValue(forKey: id) ?? typed[id]
+        if case .string(let text)? = unsent[Key(object: id, attribute: .text)]?.value { words = text }
+        let standing = copy.removeValue(forKey: id)
+        forget(id)
+        if deleted[id]?.fold(object) == nil { deleted[id] = object }
+        guard object.objectType == .note, let words else { return }
+        rescue(words, from: id, standing)
+    }
+
+    /// Words of a deleted note go into a new one, whose ID two devices that rescue the same words agree on.
+    private mutating func rescue(_ words: String, from id: UniqueID, _ standing: Entity?) {
+        let rescued = UniqueID.derived(from: words, in: id)
+        guard deleted[rescued] == nil, entity(rescued) == nil else { return }
+        var created: Timestamp?
+        var attachments: [UniqueID] = []
+        if case .note(let note)? = standing {
+            created = note.creationDate
+            attachments = note.attachments.raw
+        }
+        makeNote(words, rescued, created: created)
+        for attachment in attachments { attach(attachment, to: rescued) }
+    }
+
+    /// Sets the clock back to what the server accepts, and stamps what is unsent again in its order.
+    private mutating func stampAgain(after now: Timestamp) {
+        source = ClockSource(node: node)
+        for entity in copy.values { if let clock = entity.lastClock { source.observe(clock) } }
+        for (key, _) in unsent.sorted(by: { $0.value.clock < $1.value.clock }) {
+            let clock = tick()
+            unsent[key]?.clock = clock
+        }
+    }
+
+    static func edits(in body: [UInt8], _ id: UniqueID, _ section: Section) -> [Edit] {
+        guard case .object(let object)? = try? JSONReader.read(body) else { return [] }
+        return PushReader.change(object, id: id, in: section, at: "").edits
+    }
+}
