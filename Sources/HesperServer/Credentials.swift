@@ -1,4 +1,5 @@
 import HesperModel
+import HesperStore
 
 /// What a device brings when it signs up or in.
 struct Credentials: Sendable {
@@ -19,7 +20,7 @@ struct Credentials: Sendable {
     static func signUp(_ json: JSON) throws(Problem) -> Credentials {
         var fields = try Fields(json)
         let email = try fields.string("email", bytes: 3...Limits.emailBytes)
-        guard isEmail(email) else { throw fields.invalid("email", "is an e-mail address, such as ada@example.org") }
+        guard Account.isEmail(email) else { throw fields.invalid("email", "is an e-mail address, such as ada@example.org") }
         return try read(&fields, email: email, passwordBytes: Limits.passwordBytes, isSignUp: true)
     }
 
@@ -40,14 +41,5 @@ struct Credentials: Sendable {
             invitation: isSignUp ? try fields.optionalString("invitation", characters: 0...invitationLength) : nil)
         try fields.end()
         return credentials
-    }
-
-    /// One `@` with something on both sides, and nothing that no address has. Whether it works, only a letter tells.
-    static func isEmail(_ text: String) -> Bool {
-        let halves = text.split(separator: "@", omittingEmptySubsequences: false)
-        return halves.count == 2 && halves.allSatisfy { !$0.isEmpty }
-            && text.unicodeScalars.allSatisfy {
-                !$0.properties.isWhitespace && $0.properties.generalCategory != .control
-            }
     }
 }

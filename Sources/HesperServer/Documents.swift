@@ -13,7 +13,8 @@ struct Documents: Resource {
     /// - Parameter path: the file `openapi.yaml`; without it the API works, and the routes of it are 404.
     init(contract path: String?, logger: Logger) {
         guard let path, let data = FileManager.default.contents(atPath: path) else {
-            logger.warning("There is no openapi.yaml (\(path ?? "nowhere")): /openapi.yaml and /docs are empty.")
+            // Whoever found none has said where it was looked for.
+            if let path { logger.warning("\(path) cannot be read: there is no /openapi.yaml and no /docs.") }
             contract = nil
             page = nil
             return

@@ -3,7 +3,7 @@ import HesperModel
 
 extension Timestamp {
     /// The server's wall clock.
-    static var now: Timestamp {
+    public static var now: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Timestamp(clamping: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)

@@ -20,6 +20,16 @@ public struct Account: Sendable, Equatable {
 
     /// What two spellings of one e-mail address have in common: its lower case, so that nobody has two accounts by accident.
     public static func key(of email: String) -> String { email.lowercased() }
+
+    /// Whether it could be an e-mail address: one `@` with something on both sides, and nothing that no address has.
+    /// Whether it works, only a letter tells.
+    public static func isEmail(_ text: String) -> Bool {
+        let halves = text.split(separator: "@", omittingEmptySubsequences: false)
+        return halves.count == 2 && halves.allSatisfy { !$0.isEmpty } && text.utf8.count <= Limits.emailBytes
+            && text.unicodeScalars.allSatisfy {
+                !$0.properties.isWhitespace && $0.properties.generalCategory != .control
+            }
+    }
 }
 
 /// How much an account holds.

@@ -28,7 +28,7 @@ public struct TermIndexer: Sendable {
                     _ = try await store.write { try $0.indexTerms(of: scope, limit: TermIndexer.batch) }
                 }
             } catch {
-                failed(error)
+                if !Task.isCancelled { failed(error) }
             }
             try? await Task.sleep(for: TermIndexer.pause)
         }

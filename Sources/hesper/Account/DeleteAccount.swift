@@ -1,0 +1,37 @@
+import ArgumentParser
+import HesperModel
+import HesperStore
+
+extension AccountCommand {
+    /// `hesper account delete EMAIL`
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Erase an account with all its notes and devices, for ever.")
+
+        @Argument(help: "The account's e-mail address.") var email: String
+        @Flag(help: "Do it without asking.") var yes = false
+        @OptionGroup var dataOptions: DataOptions
+
+        func run() async throws {
+            let store = try dataOptions.openStore()
+            defer { try? store.close() }
+            let email = email
+            let (account, usage) = try await store.read { snapshot in
+                let account = try snapshot.account(of: email)
+                return (account, try snapshot.usage(of: account.scope))
+            }
+            if !yes { try confirm(account, usage) }
+            try await store.write { try $0.deleteAccount(account.uniqueID) }
+            Terminal.say("Erased the account of \(account.email) with \(usage.objects) objects.")
+        }
+
+        private func confirm(_ account: Account, _ usage: Usage) throws {
+            guard Terminal.readsKeyboard else {
+                throw Failure("Erasing an account is for ever: add --yes where nobody can be asked.", .usage)
+            }
+            let answer = Terminal.ask(
+                "This erases \(usage.objects) objects for ever. Type \(account.email) to go on: ")
+            guard answer == account.email else { throw Failure("Nothing was erased.") }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import HesperModel
+import HesperServer
+import HesperStore
+
+extension AccountCommand {
+    /// `hesper account reset-password EMAIL`
+    struct ResetPassword: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "reset-password",
+            abstract: "Set a new password and sign every device out; they keep what they hold, and sign in again.")
+
+        @Argument(help: "The account's e-mail address.") var email: String
+        @OptionGroup var password: PasswordOptions
+        @OptionGroup var dataOptions: DataOptions
+
+        func run() async throws {
+            let store = try dataOptions.openStore()
+            defer { try? store.close() }
+            let email = email
+            let account = try await store.read { try $0.account(of: email) }
+            let hash = try PasswordHash.make(try password.read())
+            // Whoever knew the old one may have signed in with it.
+            try await store.write { transaction in
+                try transaction.setPasswordHash(hash, of: account.uniqueID)
+                try transaction.deleteDevices(of: account.uniqueID, except: nil)
+            }
+            Terminal.say("Set a new password for \(account.email); its devices sign in again.")
+        }
+    }
+}

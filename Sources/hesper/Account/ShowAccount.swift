@@ -1,0 +1,49 @@
+import ArgumentParser
+import HesperModel
+import HesperStore
+
+extension AccountCommand {
+    /// `hesper account show EMAIL`
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show one account and the devices that are signed in.")
+
+        @Argument(help: "The account's e-mail address.") var email: String
+        @OptionGroup var dataOptions: DataOptions
+
+        func run() async throws {
+            let store = try dataOptions.openStore()
+            defer { try? store.close() }
+            let email = email
+            let lines = try await store.read { snapshot in
+                let account = try snapshot.account(of: email)
+                let usage = try snapshot.usage(of: account.scope)
+                let devices = try Show.devices(of: account, in: snapshot)
+                return [
+                    "email:    \(account.email)",
+                    "uniqueID: \(account.uniqueID)",
+                    "created:  \(account.creationDate)",
+                    "holds:    \(usage.objects) objects, \(usage.bytes) bytes",
+                    "devices:  \(devices.count)",
+                ] + devices.map(Show.line)
+            }
+            lines.forEach(Terminal.say)
+        }
+
+        private static func line(_ device: Device) -> String {
+            let app = device.appVersion ?? device.userAgent ?? "-"
+            return "  \(device.node)  last used \(device.lastUseDate)  \(device.name)  (\(app))"
+        }
+
+        /// All of them, page by page.
+        private static func devices(of account: Account, in snapshot: any Snapshot) throws -> [Device] {
+            let limit = 500
+            var devices: [Device] = []
+            while true {
+                let page = try snapshot.devices(of: account.uniqueID, after: devices.last?.node, limit: limit)
+                devices += page
+                if page.count < limit { return devices }
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import Foundation
+import HesperSQLite
+import HesperStore
+
+/// Where the data is: what all commands have in common.
+struct DataOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The folder of the data (HESPER_DATA; default: data).", valueName: "folder"))
+    var data: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file of settings (HESPER_CONFIG; default: hesper.json in the data folder, if there is one).",
+            valueName: "file"))
+    var config: String?
+
+    func settings(_ flags: [Setting: [String]] = [:]) throws -> Settings {
+        try Settings(flags: flags.merging(data.map { [.data: [$0]] } ?? [:]) { $1 }, config: config)
+    }
+
+    /// Opens what a server has made.
+    /// - Throws: ``Failure`` if nothing is there: a mistyped folder must not become a database.
+    func openStore() throws -> SQLiteStore {
+        let folder = URL(filePath: try settings().data)
+        guard FileManager.default.fileExists(atPath: folder.appending(path: SQLiteStore.fileName).path) else {
+            throw Failure(
+                "\(folder.relativePath) has no \(SQLiteStore.fileName): name the data folder with --data or HESPER_DATA.",
+                .settings)
+        }
+        return try SQLiteStore(folder: folder)
+    }
+}

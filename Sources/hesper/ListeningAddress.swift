@@ -1,0 +1,38 @@
+import Foundation
+import HesperServer
+import NIOCore
+
+/// Where a server listens, as people write it.
+struct ListeningAddress {
+    let host: String
+    let port: Int
+    let isSecure: Bool
+
+    /// - Parameter port: the one that it really has; nil for the one that was asked for.
+    init(_ settings: ServerSettings, port: Int?) {
+        host = settings.host
+        self.port = port ?? settings.port
+        isSecure = settings.tls != nil
+    }
+
+    /// `http://127.0.0.1:8080`
+    var origin: String {
+        let host = host.contains(":") ? "[\(host)]" : host
+        return "\(isSecure ? "https" : "http")://\(host):\(port)"
+    }
+
+    /// Why nothing can listen there, if that is what an error says.
+    func failure(_ error: any Error) -> Failure? {
+        if error is SocketAddressError || error is SocketAddressError.UnknownHost {
+            return Failure("\(host) is not an address of this machine, nor a name for one: see --host.")
+        }
+        guard let error = error as? IOError else { return nil }
+        switch error.errnoCode {
+        case EADDRINUSE:
+            return Failure("Port \(port) of \(host) is taken by another process: choose another with --port.")
+        case EACCES: return Failure("Port \(port) of \(host) is not for this user: choose one above 1023 with --port.")
+        case EADDRNOTAVAIL: return Failure("\(host) is not an address of this machine: see --host.")
+        default: return nil
+        }
+    }
+}

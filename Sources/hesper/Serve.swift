@@ -1,0 +1,110 @@
+import ArgumentParser
+import Foundation
+import HesperSQLite
+import HesperServer
+import HesperStore
+import Logging
+
+/// `hesper serve`
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serve the API over HTTP until SIGTERM or SIGINT.",
+        discussion: """
+            What was accepted is finished before it ends. Every flag can be set by a variable and in a file as well: see \
+            hesper --help.
+            """)
+
+    @Option(help: ArgumentHelp("Where to listen (HESPER_HOST; default: 127.0.0.1).", valueName: "name or address"))
+    var host: String?
+
+    @Option(help: ArgumentHelp("The port, 0 for any that is free (HESPER_PORT; default: 8080).", valueName: "number"))
+    var port: String?
+
+    @OptionGroup var dataOptions: DataOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The folder that holds Public/ and openapi.yaml (HESPER_PUBLIC; default: share/hesper beside the folder of "
+                + "the binary, else the working directory).", valueName: "folder"))
+    var `public`: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Who may make an account: open or closed (HESPER_SIGN_UP; default: open while only this machine can connect).",
+            valueName: "policy"))
+    var signUp: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "An origin whose pages may call the API, such as https://notes.example.org; once for each "
+                + "(HESPER_CORS_ORIGINS, separated by commas).", valueName: "origin"))
+    var corsOrigin: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "trace, debug, info, notice, warning, error or critical (HESPER_LOG_LEVEL; default: info).",
+            valueName: "level"))
+    var logLevel: String?
+
+    @Option(
+        help: ArgumentHelp("The certificate and its chain, in PEM (HESPER_TLS_CERTIFICATE).", valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("The certificate's private key, in PEM (HESPER_TLS_KEY).", valueName: "file"))
+    var tlsKey: String?
+
+    private var flags: [Setting: [String]] {
+        let single: [Setting: String?] = [
+            .host: host, .port: port, .public: self.public, .signUp: signUp, .logLevel: logLevel,
+            .tlsCertificate: tlsCertificate, .tlsKey: tlsKey,
+        ]
+        var flags = single.compactMapValues { $0.map { [$0] } }
+        if !corsOrigin.isEmpty { flags[.corsOrigins] = corsOrigin }
+        return flags
+    }
+
+    func run() async throws {
+        let settings = try dataOptions.settings(flags)
+        var server = try settings.server()
+        let level = try settings.logLevel()
+        let share = ShareFolder.find(named: try settings.publicFolder())
+        server.contract = share.contract
+
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        let logger = Logger(label: "hesper")
+        for warning in settings.warnings { logger.warning("\(warning)") }
+        if let missing = share.missing { logger.notice("\(missing)") }
+        let store = try SQLiteStore(folder: URL(filePath: settings.data))
+        defer { try? store.close() }
+        try await serve(store, server, logger)
+    }
+
+    private func serve(_ store: SQLiteStore, _ settings: ServerSettings, _ logger: Logger) async throws {
+        let server: HesperServer
+        do {
+            server = try HesperServer(store: store, settings: settings, logger: logger)
+        } catch {
+            throw Failure("The certificate or its key is no good: \(error)", .settings)
+        }
+        let application = server.application { port in
+            let origin = ListeningAddress(settings, port: port).origin
+            Terminal.say("Hesper listens on \(origin)")
+            do {
+                if let link = try await server.firstAccountLink(origin: origin) {
+                    Terminal.say("There is no account yet. This link makes the first one, once: \(link)")
+                }
+            } catch {
+                logger.error("Whether there is an account is not known: \(error).")
+            }
+        }
+        do {
+            try await application.runService(gracefulShutdownSignals: [.sigterm, .sigint])
+        } catch {
+            throw ListeningAddress(settings, port: settings.port).failure(error) ?? error
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Configuration
+
+/// Something that an operator may set: by a flag, by a variable, or in the file.
+enum Setting: String, CaseIterable {
+    case host
+    case port
+    case data
+    case `public`
+    case signUp
+    case corsOrigins
+    case logLevel
+    case tlsCertificate
+    case tlsKey
+
+    /// As it is written in the file.
+    var key: String { rawValue }
+
+    /// As it is written on the command line: `--sign-up`.
+    var flag: String {
+        // One flag an origin, so that the flag is in the singular.
+        self == .corsOrigins ? "--cors-origin" : "--" + words.joined(separator: "-")
+    }
+
+    /// As it is written in the environment: `HESPER_SIGN_UP`.
+    var variable: String { Setting.variablePrefix + words.joined(separator: "_").uppercased() }
+
+    static let variablePrefix = "HESPER_"
+    /// Names the file itself, so it cannot be set there.
+    static let configVariable = "HESPER_CONFIG"
+
+    /// `signUp` as `["sign", "up"]`.
+    private var words: [String] {
+        key.reduce(into: [""]) { words, letter in
+            if letter.isUppercase { words.append("") }
+            words[words.count - 1] += letter.lowercased()
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import HesperServer
+import Logging
+
+/// All that an operator decides, read and checked before anything starts.
+///
+/// Flags win over variables, these over the file: `--config`, else `HESPER_CONFIG`, else `hesper.json` in the data folder
+/// if there is one.
+struct Settings {
+    private let reader: SettingReader
+    /// The folder of the database.
+    let data: String
+    /// What is odd but stops nothing.
+    let warnings: [String]
+
+    /// The name of the file that is found without being named.
+    static let fileName = "hesper.json"
+    static let defaultData = "data"
+
+    /// - Parameters:
+    ///   - flags: those that were given, as they were typed.
+    ///   - config: what `--config` says.
+    /// - Throws: ``Failure`` that names what is wrong and where.
+    init(
+        flags: [Setting: [String]] = [:], config: String? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws {
+        var sources = [SettingSource.flags(flags), SettingSource.variables(environment)]
+        let data = try SettingReader(sources: sources).string(.data)?.value
+        if let path = config ?? environment[Setting.configVariable].flatMap({ $0.isEmpty ? nil : $0 }) {
+            sources.append(try .file(path))
+        } else {
+            let path = URL(filePath: data ?? Settings.defaultData).appending(path: Settings.fileName).relativePath
+            if FileManager.default.fileExists(atPath: path) {
+                sources.append(try .file(path))
+                if let moved = try SettingReader(sources: sources.suffix(1)).string(.data) {
+                    throw moved.wrong("a file in the data folder cannot say where that is.")
+                }
+            }
+        }
+        reader = SettingReader(sources: sources)
+        self.data = try reader.string(.data)?.value ?? Settings.defaultData
+        let known = Set(Setting.allCases.map(\.variable) + [Setting.configVariable])
+        warnings = environment.keys.sorted()
+            .filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }
+            .map { "\($0) is no setting of this version." }
+    }
+
+    /// What `serve` starts the server with; where `Public/` and `openapi.yaml` are is for ``ShareFolder`` to find.
+    func server() throws -> ServerSettings {
+        var settings = ServerSettings()
+        if let host = try reader.string(.host) { settings.host = host.value }
+        if let port = try reader.integer(.port, in: 0...65_535, "a port") { settings.port = port.value }
+        settings.tls = try tls()
+        settings.origins = try origins()
+        // Whoever can only be reached from this machine may let everybody in.
+        settings.signUp = try reader.choice(.signUp)?.value ?? (settings.listensOnLoopback ? .open : .closed)
+        return settings
+    }
+
+    func logLevel() throws -> Logger.Level { try reader.choice(.logLevel)?.value ?? .info }
+
+    /// The folder that was named for `Public/` and `openapi.yaml`; nil to look in the usual places.
+    func publicFolder() throws -> String? {
+        guard let found = try reader.string(.public) else { return nil }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: found.value, isDirectory: &isFolder), isFolder.boolValue else {
+            throw found.wrong("\(found.value) is not a folder.")
+        }
+        return found.value
+    }
+
+    private func tls() throws -> TLSFiles? {
+        let certificate = try reader.string(.tlsCertificate)
+        let key = try reader.string(.tlsKey)
+        for found in [certificate, key].compactMap({ $0 }) {
+            guard FileManager.default.isReadableFile(atPath: found.value) else {
+                throw found.wrong("the file \(found.value) cannot be read.")
+            }
+        }
+        switch (certificate, key) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?): return TLSFiles(certificate: certificate.value, key: key.value)
+        case (let found?, nil): throw found.wrong("a certificate needs its key: set \(Setting.tlsKey.flag) too.")
+        case (nil, let found?):
+            throw found.wrong("a key needs its certificate: set \(Setting.tlsCertificate.flag) too.")
+        }
+    }
+
+    private func origins() throws -> [String] {
+        guard let found = try reader.strings(.corsOrigins) else { return [] }
+        for origin in found.value where !Settings.isOrigin(origin) {
+            throw found.wrong(
+                "\"\(origin)\" is not an origin such as https://notes.example.org: scheme, host and port alone.")
+        }
+        return found.value.map { $0.lowercased() }
+    }
+
+    /// Whether a browser could send this as `Origin` (RFC 6454, 6.2).
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+            ["http", "https"].contains(scheme), let host = parts.host, !host.isEmpty
+        else { return false }
+        return parts.path.isEmpty && parts.query == nil && parts.fragment == nil && parts.user == nil
+    }
+}

@@ -1,4 +1,0 @@
-import ArgumentParser
-import Configuration
-import HesperServer
-@main struct Main { static func main() { print("hi") } }

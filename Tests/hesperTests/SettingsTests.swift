@@ -1,0 +1,171 @@
+import Foundation
+import HesperServer
+import Logging
+import Testing
+
+@testable import hesper
+
+/// Flags, then variables, then the file; what is wrong is named with where it stands.
+@Suite struct SettingsTests {
+    private let folder = TemporaryFolder()
+
+    private func file(_ json: String, named name: String = "settings.json") throws -> String {
+        try folder.write(json, to: name)
+    }
+
+    /// A setting that is wrong, as it is told.
+    private func complaint(_ body: () throws -> Void) -> String? {
+        do {
+            try body()
+            return nil
+        } catch let failure as Failure {
+            #expect(failure.kind == .settings)
+            return failure.message
+        } catch {
+            return "another error: \(error)"
+        }
+    }
+
+    @Test func defaultsAreForOneMachine() throws {
+        let settings = try Settings(environment: [:])
+        let server = try settings.server()
+        #expect(settings.data == "data")
+        #expect(server.host == "127.0.0.1")
+        #expect(server.port == 8080)
+        #expect(server.tls == nil)
+        #expect(server.origins.isEmpty)
+        #expect(try settings.logLevel() == .info)
+        #expect(try settings.publicFolder() == nil)
+    }
+
+    @Test func flagsWinOverVariablesAndTheseOverTheFile() throws {
+        let path = try file(#"{"port": 1, "host": "file", "signUp": "closed", "logLevel": "error"}"#)
+        let settings = try Settings(
+            flags: [.port: ["3"]], config: path,
+            environment: ["HESPER_PORT": "2", "HESPER_HOST": "variable", "HESPER_DATA": folder.path])
+        let server = try settings.server()
+        #expect(server.port == 3)
+        #expect(server.host == "variable")
+        #expect(server.signUp == .closed)
+        #expect(try settings.logLevel() == .error)
+        #expect(settings.data == folder.path)
+    }
+
+    @Test(arguments: Setting.allCases) func everySettingHasThreeNames(_ setting: Setting) {
+        let words = setting.variable.dropFirst("HESPER_".count).split(separator: "_").map { $0.lowercased() }
+        #expect(words.joined() == setting.key.lowercased())
+        #expect(setting.flag == "--" + words.joined(separator: "-") || setting == .corsOrigins)
+        #expect(setting.variable.hasPrefix("HESPER_"))
+    }
+
+    @Test func everySettingIsReadFromItsVariable() throws {
+        let pem = try file("-")
+        let settings = try Settings(environment: [
+            "HESPER_HOST": "::1", "HESPER_PORT": "0", "HESPER_DATA": "d", "HESPER_PUBLIC": folder.path,
+            "HESPER_SIGN_UP": "open", "HESPER_CORS_ORIGINS": "https://a.example, http://b.example:8080",
+            "HESPER_LOG_LEVEL": "trace", "HESPER_TLS_CERTIFICATE": pem, "HESPER_TLS_KEY": pem,
+        ])
+        let server = try settings.server()
+        #expect(settings.warnings.isEmpty)
+        #expect(server.host == "::1")
+        #expect(server.port == 0)
+        #expect(settings.data == "d")
+        #expect(try settings.publicFolder() == folder.path)
+        #expect(server.signUp == .open)
+        #expect(server.origins == ["https://a.example", "http://b.example:8080"])
+        #expect(try settings.logLevel() == .trace)
+        #expect(server.tls?.certificate == pem)
+        #expect(server.tls?.key == pem)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1", SignUpPolicy.open), ("localhost", .open), ("::1", .open), ("127.8.8.8", .open),
+        ("0.0.0.0", .closed), ("::", .closed), ("notes.example.org", .closed), ("192.168.1.7", .closed),
+    ]) func signUpIsOpenWhileOnlyThisMachineCanConnect(host: String, policy: SignUpPolicy) throws {
+        #expect(try Settings(flags: [.host: [host]], environment: [:]).server().signUp == policy)
+    }
+
+    @Test func anEmptyVariableIsNotSet() throws {
+        #expect(try Settings(environment: ["HESPER_PORT": "", "HESPER_CONFIG": ""]).server().port == 8080)
+    }
+
+    @Test func theFileInTheDataFolderIsFound() throws {
+        _ = try file(#"{"port": 9}"#, named: Settings.fileName)
+        #expect(try Settings(flags: [.data: [folder.path]], environment: [:]).server().port == 9)
+        #expect(try Settings(environment: ["HESPER_DATA": folder.path]).server().port == 9)
+        let other = try file(#"{"port": 10}"#)
+        #expect(try Settings(config: other, environment: ["HESPER_DATA": folder.path]).server().port == 10)
+    }
+
+    @Test func theFileInTheDataFolderCannotMoveIt() throws {
+        let path = try file(#"{"data": "elsewhere"}"#, named: Settings.fileName)
+        let complaint = complaint { _ = try Settings(flags: [.data: [folder.path]], environment: [:]) }
+        #expect(complaint == "\(path), data: a file in the data folder cannot say where that is.")
+        #expect(try Settings(config: path, environment: [:]).data == "elsewhere")
+    }
+
+    @Test(arguments: [
+        (Setting.port, "abc", "a port from 0 to 65535 is wanted, not \"abc\"."),
+        (.port, "65536", "a port from 0 to 65535 is wanted, not 65536."),
+        (.port, "-1", "a port from 0 to 65535 is wanted, not -1."),
+        (.signUp, "maybe", "one of open, closed is wanted, not \"maybe\"."),
+        (.logLevel, "loud", "one of trace, debug, info, notice, warning, error, critical is wanted, not \"loud\"."),
+        (.public, "/nowhere", "/nowhere is not a folder."),
+        (.tlsCertificate, "/nowhere", "the file /nowhere cannot be read."),
+        (.tlsCertificate, "/dev/null", "a certificate needs its key: set --tls-key too."),
+        (.tlsKey, "/dev/null", "a key needs its certificate: set --tls-certificate too."),
+        (
+            .corsOrigins, "https://a.example/",
+            "\"https://a.example/\" is not an origin such as https://notes.example.org: scheme, host and port alone."
+        ),
+        (
+            .corsOrigins, "*",
+            "\"*\" is not an origin such as https://notes.example.org: scheme, host and port alone."
+        ),
+    ]) func aWrongSettingIsNamedWithWhereItStands(setting: Setting, value: String, why: String) throws {
+        func read(_ settings: Settings) throws {
+            _ = try settings.server()
+            _ = try settings.logLevel()
+            _ = try settings.publicFolder()
+        }
+        let flag = complaint { try read(Settings(flags: [setting: [value]], environment: [:])) }
+        #expect(flag == "\(setting.flag): \(why)")
+        let variable = complaint { try read(Settings(environment: [setting.variable: value])) }
+        #expect(variable == "\(setting.variable): \(why)")
+        let json: Any = setting == .corsOrigins ? [value] : Int(value).map { $0 as Any } ?? value
+        let text = String(decoding: try JSONSerialization.data(withJSONObject: [setting.key: json]), as: UTF8.self)
+        let path = try file(text)
+        let inFile = complaint { try read(Settings(config: path, environment: [:])) }
+        #expect(inFile == "\(path), \(setting.key): \(why)")
+    }
+
+    @Test(arguments: [
+        (#"{"prot": 1}"#, "prot is no setting; there are host, port, data, public, signUp"),
+        (#"{"port": 1, "port": 2}"#, "The name \"port\" stands twice in one object"),
+        ("{", ""), ("[]", "settings are an object, not an array."), ("", ""),
+    ]) func aWrongFileIsRefused(json: String, why: String) throws {
+        let path = try file(json)
+        let complaint = try #require(complaint { _ = try Settings(config: path, environment: [:]) })
+        #expect(complaint.hasPrefix("\(path): \(why)"))
+    }
+
+    @Test(arguments: [
+        (#"{"port": "8080"}"#, "port"), (#"{"host": 1}"#, "host"), (#"{"corsOrigins": "x"}"#, "corsOrigins"),
+    ])
+    func aValueOfAnotherTypeIsRefused(json: String, key: String) throws {
+        let path = try file(json)
+        let complaint = try #require(complaint { _ = try Settings(config: path, environment: [:]).server() })
+        #expect(complaint.hasPrefix("\(path), \(key): "))
+        #expect(complaint.contains("is wanted"))
+    }
+
+    @Test func aFileThatIsNamedMustBeThere() throws {
+        let complaint = complaint { _ = try Settings(environment: ["HESPER_CONFIG": "/nowhere.json"]) }
+        #expect(complaint == "/nowhere.json: the settings file cannot be read: it is not there.")
+    }
+
+    @Test func aVariableThatNothingReadsIsATypingMistake() throws {
+        let settings = try Settings(environment: ["HESPER_PROT": "1", "HESPER_PORT": "2", "PATH": "/bin"])
+        #expect(settings.warnings == ["HESPER_PROT is no setting of this version."])
+    }
+}
