@@ -1,0 +1,79 @@
+import HesperModel
+import HesperStore
+
+extension StoreContract {
+    static let accountCases: [Case] = [
+        Case("keeps an account, found by its ID and its e-mail address") { (desk: Desk) in
+            let account = desk.account
+            try expect(try await desk.read { try $0.account(account.uniqueID) }, is: account)
+            try expect(
+                try await desk.read { try $0.account(emailKey: Account.key(of: "ADA@Example.com")) }, is: account)
+            try expect(try await desk.read { try $0.account(.random()) }, is: nil)
+            try expect(try await desk.read { try $0.account(emailKey: "nobody@example.com") }, is: nil)
+        },
+        Case("gives an e-mail address to one account alone, however it is spelt") { (desk: Desk) in
+            let second = try await desk.store.write { transaction in
+                try transaction.insertAccount(
+                    .random(), email: "Ada@EXAMPLE.com", passwordHash: "x", creationDate: Desk.date(0))
+            }
+            try expect(second, is: nil)
+            try expect(try await desk.read { try $0.accounts() }, is: [desk.account])
+        },
+        Case("lists accounts by e-mail address") { (desk: Desk) in
+            let others = try await [
+                Desk(on: desk.store, email: "Zoe@example.com"), Desk(on: desk.store, email: "aaron@example.com"),
+            ]
+            try expect(
+                try await desk.read { try $0.accounts().map(\.email) },
+                is: ["aaron@example.com", "ada@example.com", "Zoe@example.com"])
+            try expect(Set([desk.scope, others[0].scope, others[1].scope]).count, is: 3)
+        },
+        Case("changes a password and nothing else") { (desk: Desk) in
+            let other = try await Desk(on: desk.store, email: "bob@example.com")
+            try await desk.store.write { try $0.setPasswordHash("scrypt:new", of: desk.account.uniqueID) }
+            var changed = desk.account
+            changed.passwordHash = "scrypt:new"
+            try expect(try await desk.read { try $0.account(desk.account.uniqueID) }, is: changed)
+            try expect(try await desk.read { try $0.account(other.account.uniqueID) }, is: other.account)
+        },
+        Case("begins a scope with nothing in it") { (desk: Desk) in
+            let head = ScopeHead(scope: desk.scope, sequence: 0, digest: .zero)
+            try expect(try await desk.read { try $0.head(of: desk.scope) }, is: head)
+            try expect(try await desk.rows(), is: [])
+            try expect(try await desk.read { try $0.usage(of: desk.scope) }, is: Usage(objects: 0, bytes: 0))
+            try expect(try await desk.inconsistencies(), is: [])
+        },
+        Case("erases an account with all that it held, and nothing of others") { (desk: Desk) in
+            let other = try await Desk(on: desk.store, email: "bob@example.com")
+            let (note, tag, dead) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
+            for one in [desk, other] {
+                // Both have objects of the same IDs.
+                try await one.push(
+                    one.tag(tag, "Paris", at: 1), one.note(note, "Milk", at: 2, (.tag(tag), .bool(true))),
+                    one.note(dead, "Bread", at: 3))
+                try await one.push(one.delete(dead))
+                try await one.index()
+            }
+            let kept = try await other.rows()
+            try await desk.store.write { try $0.deleteAccount(desk.account.uniqueID) }
+            try expect(try await desk.read { try $0.account(desk.account.uniqueID) }, is: nil)
+            try expect(try desk.store.session(of: desk.token), is: nil)
+            try expect(try await desk.read { try $0.head(of: desk.scope) }, is: nil)
+            try expect(try await desk.rows(), is: [])
+            for id in [note, tag, dead] {
+                try expect(try await desk.state(id), is: nil)
+                try expect(
+                    try await desk.read { try $0.history(of: id, in: desk.scope, before: nil, limit: 9) }, is: [])
+            }
+            try expect(try await desk.found("milk"), is: [])
+            try expect(try await desk.read { try $0.tag(named: "paris", in: desk.scope) }, is: nil)
+            try expect(try await other.rows(), is: kept)
+            try expect(try await other.found("milk"), is: [note])
+            try expect(try await other.inconsistencies(), is: [])
+            // The address is free, and whoever takes it begins with nothing.
+            let again = try await Desk(on: desk.store)
+            try expect(try await again.rows(), is: [])
+            try expect(again.scope != desk.scope, "an erased scope's number is given out again")
+        },
+    ]
+}

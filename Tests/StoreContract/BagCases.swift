@@ -1,0 +1,115 @@
+import HesperModel
+import HesperStore
+
+extension StoreContract {
+    static let bagCases: [Case] = [
+        Case("gives the states of those it knows") { (desk: Desk) in
+            let (live, dead, waiting) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
+            try await desk.push(desk.note(live, "Milk", at: 1), desk.set(waiting, .text, .string("early"), at: 1))
+            try await desk.push(desk.delete(dead))
+            let states = try await desk.bag { try $0.states(of: [live, .random(), dead, waiting, live]) }
+            try expect(Set(states.keys), is: [live, dead, waiting])
+            for id in [live, dead, waiting] { try expect(states[id], is: try await desk.state(id)) }
+            try expect(states[waiting]?.sequence, is: nil)
+        },
+        Case("finds a live tag by its folded name, through renames and swaps") { (desk: Desk) in
+            let (car, bike) = (UniqueID(high: 1, low: 1), UniqueID(high: 2, low: 1))
+            func tags(_ names: String...) async throws -> [UniqueID?] {
+                try await desk.read { snapshot in try names.map { try snapshot.tag(named: $0, in: desk.scope) } }
+            }
+            try await desk.push(desk.tag(car, "Car", at: 1), desk.tag(bike, "Straße", at: 1))
+            try expect(try await tags("car", "strasse", "Car", ""), is: [car, bike, nil, nil])
+            try expect(try await desk.bag { try $0.tag(named: "car") }, is: car)
+            // Two swap their names in one push.
+            try await desk.push(desk.tag(car, "STRASSE", at: 2), desk.tag(bike, "car", at: 2))
+            try expect(try await tags("car", "strasse"), is: [bike, car])
+            // A change of case alone keeps the name.
+            try await desk.push(desk.tag(bike, "CAR", at: 3))
+            try expect(try await tags("car", "strasse"), is: [bike, car])
+            // A rename onto another's name makes them one: the lesser ID lives.
+            try await desk.push(desk.tag(bike, "Strasse", at: 4))
+            try expect(try await tags("car", "strasse"), is: [nil, car])
+            // Deleted and made again in one push.
+            let again = UniqueID.random()
+            try await desk.push(desk.delete(car, .tag), desk.tag(again, "Strasse", at: 5))
+            try expect(try await tags("strasse"), is: [again])
+            try expect(try await desk.inconsistencies(), is: [])
+        },
+        Case("compares folded names by their bytes") { (desk: Desk) in
+            let tag = UniqueID.random()
+            try await desk.push(desk.tag(tag, "Caf\u{e9}", at: 1))
+            try expect(try await desk.read { try $0.tag(named: "caf\u{e9}", in: desk.scope) }, is: tag)
+            try expect(try await desk.read { try $0.tag(named: "cafe\u{301}", in: desk.scope) }, is: nil)
+            try expect(try await desk.read { try $0.tag(named: "cafe", in: desk.scope) }, is: nil)
+        },
+        Case("knows which live notes hold a member, by their own registers") { (desk: Desk) in
+            let (picture, first, second) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
+            try await desk.push(
+                desk.change(picture, .attachments, [Edit(.mimeType, .string("image/png"), at: nil)]),
+                desk.note(first, "Milk", at: 1, (.attachment(picture), .bool(true))), desk.note(second, "Bread", at: 1))
+            try expect(try await desk.holders(picture), is: [first])
+            // Moved in one push.
+            try await desk.push(
+                desk.set(second, .attachment(picture), .bool(true), at: 2),
+                desk.set(first, .attachment(picture), .bool(false), at: 2))
+            try expect(try await desk.holders(picture), is: [second])
+            try await desk.push(desk.delete(second))
+            try expect(try await desk.holders(picture), is: [])
+            // A note that waits holds nothing until it exists.
+            let waiting = UniqueID.random()
+            try await desk.push(desk.set(waiting, .attachment(picture), .bool(true), at: 3))
+            try expect(try await desk.holders(picture), is: [])
+            try await desk.push(desk.change(waiting, .notes, [Edit(.creationDate, .date(Desk.date(0)), at: nil)]))
+            try expect(try await desk.holders(picture), is: [waiting])
+            try expect(try await desk.inconsistencies(), is: [])
+        },
+        Case("finds the parcels that may hold a clock, the newest first") { (desk: Desk) in
+            let (note, other) = (UniqueID.random(), UniqueID.random())
+            let wide = desk.change(
+                note, .notes,
+                [Edit(.archived, .bool(true), at: desk.clock(10)), Edit(.text, .string("wide"), at: desk.clock(30))])
+            try await desk.push(desk.note(note, "first", at: 1), desk.note(other, "other", at: 20))
+            try await desk.push(wide)
+            try await desk.push(desk.set(note, .sortDate, .date(Desk.date(7)), at: 20))
+            func texts(_ time: UInt64) async throws -> [[Attribute]] {
+                try await desk.bag {
+                    try $0.parcels(of: note, holding: desk.clock(time)).map { $0.edits.map(\.attribute) }
+                }
+            }
+            try expect(try await texts(1), is: [[.creationDate, .text]])
+            try expect(try await texts(5), is: [])
+            try expect(try await texts(20), is: [[.sortDate], [.archived, .text]])
+            try expect(try await texts(25), is: [[.archived, .text]])
+            try expect(try await texts(31), is: [])
+        },
+        Case("finds the newest text by a node before a clock") { (desk: Desk) in
+            let note = UniqueID.random()
+            let (mine, other) = (desk.device.node, NodeID.random())
+            try await desk.push(desk.note(note, "one", at: 1))
+            for time in [10, 20, 30] as [UInt64] {
+                try await desk.push(desk.set(note, .text, .string("by me \(time)"), at: time))
+                try await desk.push(desk.set(note, .text, .string("by the other \(time)"), at: time + 5, by: other))
+                try await desk.push(desk.set(note, .archived, .bool(true), at: time + 7))
+            }
+            func newest(_ node: NodeID, _ time: UInt64) async throws -> Clock? {
+                try await desk.bag { try $0.newestText(of: note, by: node, before: desk.clock(time, by: node)) }
+            }
+            try expect(try await newest(mine, 100), is: desk.clock(30))
+            try expect(try await newest(mine, 30), is: desk.clock(20))
+            try expect(try await newest(mine, 11), is: desk.clock(10))
+            try expect(try await newest(mine, 1), is: nil)
+            try expect(try await newest(other, 100), is: desk.clock(35, by: other))
+            try expect(try await newest(other, 36), is: desk.clock(35, by: other))
+            try expect(try await newest(.random(), 100), is: nil)
+        },
+    ]
+}
+
+extension Desk {
+    /// Asks the bag, in a transaction that writes nothing.
+    func bag<T: Sendable>(_ body: @escaping @Sendable (any Bag) throws -> T) async throws -> T {
+        try await store.write { try body($0.bag(of: scope)) }
+    }
+
+    func holders(_ member: UniqueID) async throws -> [UniqueID] { try await bag { try $0.holders(of: member) } }
+}
