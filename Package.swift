@@ -63,5 +63,11 @@ let package = Package(
         .testTarget(
             name: "HesperSQLiteTests",
             dependencies: ["HesperSQLite", "StoreContract", .product(name: "GRDB", package: "GRDB.swift")]),
+        .testTarget(
+            name: "HesperServerTests",
+            dependencies: [
+                "HesperServer", "HesperSQLite", .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Yams", package: "Yams"),
+            ]),
     ]
 )

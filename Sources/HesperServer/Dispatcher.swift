@@ -15,8 +15,11 @@ struct Dispatcher: HTTPResponder {
 
     func respond(to request: Request, context: HesperContext) async throws -> Response {
         var logger = context.logger
-        let requestID = RequestID.adopt(from: request, or: context.id)
-        if requestID.isTheirs { logger[metadataKey: "hb.request.id"] = .string(requestID.text) }
+        // Hummingbird's ID stands in every line of the log already, where the log has any.
+        let key = "hb.request.id"
+        let requestID = RequestIdentity.adopt(
+            from: request, or: logger[metadataKey: key]?.description ?? RequestID().description)
+        if requestID.isTheirs { logger[metadataKey: key] = .string(requestID.text) }
         let start = logger.logLevel <= .debug ? ContinuousClock.now : nil
 
         var keeping = Route.Keeping.never

@@ -1,7 +1,7 @@
 import Hummingbird
 
 /// What a request is called in the log, in problems, and in `X-Request-ID` of its answer.
-struct RequestID {
+struct RequestIdentity {
     let text: String
     /// Whether the client made it.
     let isTheirs: Bool
@@ -9,9 +9,11 @@ struct RequestID {
     static let lengths = 1...128
 
     /// The client's own ID, if it brought one that cannot upset a log; else `ours`.
-    static func adopt(from request: Request, or ours: @autoclosure () -> String) -> RequestID {
-        if let theirs = request.headers[.requestID], isSane(theirs) { return RequestID(text: theirs, isTheirs: true) }
-        return RequestID(text: ours(), isTheirs: false)
+    static func adopt(from request: Request, or ours: @autoclosure () -> String) -> RequestIdentity {
+        if let theirs = request.headers[.requestID], isSane(theirs) {
+            return RequestIdentity(text: theirs, isTheirs: true)
+        }
+        return RequestIdentity(text: ours(), isTheirs: false)
     }
 
     private static func isSane(_ text: String) -> Bool {

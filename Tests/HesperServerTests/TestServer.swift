@@ -1,0 +1,133 @@
+import Foundation
+import HTTPTypes
+import HesperModel
+import HesperSQLite
+import HesperStore
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import NIOCore
+import Testing
+
+@testable import HesperServer
+
+/// A server on a SQLite store of its own, in a folder below `.build` that goes away with it.
+struct TestServer: Sendable {
+    let server: HesperServer
+    let store: SQLiteStore
+    let folder: URL
+
+    /// What tests change of the settings of an open server on any free port of loopback, with cheap passwords.
+    typealias Change = @Sendable (inout ServerSettings) -> Void
+
+    init(_ change: Change = { _ in }, logger: Logger = TestServer.silent) throws {
+        folder = URL(filePath: ".build/server-tests").appending(path: UUID().uuidString)
+        store = try SQLiteStore(folder: folder)
+        var settings = ServerSettings()
+        settings.port = 0
+        settings.signUp = .open
+        settings.passwords.cost = 4
+        change(&settings)
+        server = try HesperServer(store: store, settings: settings, logger: logger)
+    }
+
+    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Runs a server for the time of a test.
+    static func test(
+        _ setup: TestingSetup = .router, _ change: Change = { _ in }, logger: Logger = TestServer.silent,
+        _ body: @Sendable (TestClient) async throws -> Void
+    ) async throws {
+        let test = try TestServer(change, logger: logger)
+        defer { try? FileManager.default.removeItem(at: test.folder) }
+        try await test.server.application().test(setup) { client in
+            try await body(TestClient(client: client, test: test))
+        }
+    }
+}
+
+/// Whoever talks to a test server, signed in or not.
+struct TestClient: Sendable {
+    let client: any TestClientProtocol
+    let test: TestServer
+    var token: String?
+
+    var port: Int { client.port ?? 0 }
+
+    @discardableResult
+    func send(
+        _ method: HTTPRequest.Method, _ url: String, _ body: String? = nil, headers: HTTPFields = [:]
+    ) async throws -> Answer {
+        var headers = headers
+        if let token, !headers.contains(.authorization) { headers[.authorization] = "Bearer \(token)" }
+        if body != nil, !headers.contains(.contentType) { headers[.contentType] = "application/json" }
+        let response = try await client.executeRequest(
+            uri: url, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
+        return Answer(
+            status: response.status.code, headers: response.headers, text: String(buffer: response.body))
+    }
+
+    static let password = "correct horse battery staple"
+
+    /// Makes an account and returns its client.
+    func signedUp(_ email: String = "ada@example.org", device: String = "phone") async throws -> TestClient {
+        try await signed(at: "/v1/accounts", email, device)
+    }
+
+    /// Signs another device in and returns its client.
+    func signedIn(_ email: String = "ada@example.org", device: String = "laptop") async throws -> TestClient {
+        try await signed(at: "/v1/devices", email, device)
+    }
+
+    private func signed(at path: String, _ email: String, _ device: String) async throws -> TestClient {
+        let answer = try await send(
+            .post, path, #"{"email":"\#(email)","password":"\#(TestClient.password)","deviceName":"\#(device)"}"#)
+        #expect(answer.status == 201, "\(answer.text)")
+        var client = self
+        client.token = try answer.json.member("token").string
+        return client
+    }
+}
+
+/// What came back.
+struct Answer: Sendable {
+    let status: Int
+    let headers: HTTPFields
+    let text: String
+
+    var json: JSON {
+        get throws { try JSONReader.read(Array(text.utf8)) }
+    }
+
+    /// The slug of a problem; nil for anything else.
+    var slug: String? {
+        get throws {
+            guard headers[.contentType] == "application/problem+json" else { return nil }
+            return try json.member("slug").string
+        }
+    }
+}
+
+extension JSON {
+    /// A member that a test counts on.
+    func member(_ name: String) throws -> JSON {
+        guard case .object(let object) = self else { throw Missing(what: "an object around \(name)") }
+        return try #require(object[name], "there is no \(name)")
+    }
+
+    var string: String {
+        get throws {
+            guard case .string(let text) = self else { throw Missing(what: "a string") }
+            return text
+        }
+    }
+
+    var array: [JSON] {
+        get throws {
+            guard case .array(let elements) = self else { throw Missing(what: "an array") }
+            return elements
+        }
+    }
+
+    struct Missing: Error { let what: String }
+}
