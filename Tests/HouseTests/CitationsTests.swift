@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+/// Comments cite where a rule comes from: "(merge.md, The digest)". Pages and sections that are cited are in docs/, and
+/// links between the pages lead somewhere.
+@Suite struct CitationsTests {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// A page of docs/ and a section of it, as a comment names them.
+    struct Citation: Hashable {
+        let page: String
+        /// Nil where the page as a whole is meant.
+        let section: String?
+        let file: String
+    }
+
+    @Test(arguments: ["Sources", "Tests"]) func citedSectionsAreThere(_ folder: String) throws {
+        let citations = try CitationsTests.citations(in: folder)
+        #expect(citations.contains { $0.section != nil }, "\(folder) cites nothing: this test no longer reads comments")
+        for citation in citations {
+            guard let headings = try CitationsTests.headings(of: citation.page) else {
+                Issue.record("\(citation.file) cites \(citation.page), which docs/ has not")
+                continue
+            }
+            guard let section = citation.section else { continue }
+            // "HTTP manners and Errors" are two, unless there is a section of that name.
+            let isThere =
+                headings.contains(section) || section.components(separatedBy: " and ").allSatisfy(headings.contains)
+            #expect(
+                isThere, "\(citation.file) cites \(citation.page), \(section), which is no section")
+        }
+    }
+
+    @Test func headingsAreFound() throws {
+        #expect(try CitationsTests.headings(of: "merge.md")?.contains("The digest") == true)
+        #expect(try CitationsTests.headings(of: "nowhere.md") == nil)
+    }
+
+    @Test func citationsAreFoundAcrossLines() {
+        let text =
+            "/// How it is said (RFC 9457; clients.md; protocol.md, HTTP\n    /// manners): so. See merge.md, Clocks, Ahead."
+        let found = CitationsTests.citations(inText: text, file: "x")
+        #expect(
+            Set(found) == [
+                Citation(page: "clients.md", section: nil, file: "x"),
+                Citation(page: "protocol.md", section: "HTTP manners", file: "x"),
+                Citation(page: "merge.md", section: "Clocks", file: "x"),
+                Citation(page: "merge.md", section: "Ahead", file: "x"),
+            ])
+    }
+
+    @Test func linksBetweenPagesLeadSomewhere() throws {
+        let docs = CitationsTests.root.appending(path: "docs")
+        let pages = try FileManager.default.subpathsOfDirectory(atPath: docs.path).filter { $0.hasSuffix(".md") }
+        #expect(!pages.isEmpty)
+        for page in pages {
+            let url = docs.appending(path: page)
+            let text = try String(contentsOf: url, encoding: .utf8)
+            for match in text.matches(of: #/\]\(([^)\#:\s]+)(?:\#[^)\s]*)?\)/#) {
+                let target = url.deletingLastPathComponent().appending(path: String(match.1))
+                #expect(FileManager.default.fileExists(atPath: target.path), "docs/\(page) links to \(match.1)")
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    private static func citations(in folder: String) throws -> [Citation] {
+        let folder = root.appending(path: folder)
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { ($0.hasSuffix(".swift") || $0.hasSuffix(".py")) && !$0.hasSuffix("CitationsTests.swift") }
+        return try files.flatMap { file in
+            citations(inText: try String(contentsOf: folder.appending(path: file), encoding: .utf8), file: file)
+        }
+    }
+
+    /// Names of pages are in lower case and longer than those of files in tests; those of sections begin with a capital
+    /// and end where punctuation begins.
+    private static func citations(inText text: String, file: String) -> [Citation] {
+        // A comment may go on in the next line.
+        let text = text.replacing(#/\n[ \t]*(?:///?|#)[ \t]*/#, with: " ")
+        return text.matches(of: #/([a-z]{5,}\.md)((?:, [A-Z][A-Za-z' ]*)*)/#).flatMap { match in
+            let sections = match.2.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            return (sections.isEmpty ? [nil] : sections.map(Optional.some)).map {
+                Citation(page: String(match.1), section: $0, file: file)
+            }
+        }
+    }
+
+    /// The headings of a page of docs/; nil if there is no such page.
+    private static func headings(of page: String) throws -> Set<String>? {
+        let url = root.appending(path: "docs/\(page)")
+        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
+        let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n")
+        return Set(lines.compactMap { line in line.prefixMatch(of: #/\#{1,6} +(.+)/#).map { String($0.1) } })
+    }
+}
