@@ -93,15 +93,11 @@ private struct ScanCursor {
     let rows: Prepared
     let isDeleted: Bool
     var sequence: Int64
-    /// Reads the ID of whatever row the statement stands on: one closure for all of them.
-    let id: () -> UniqueID?
 
     init(rows: Prepared, isDeleted: Bool) {
         self.rows = rows
         self.isDeleted = isDeleted
         sequence = rows.integer(0)
-        let column: Int32 = isDeleted ? 1 : 2
-        id = { rows.idIfAny(column) }
     }
 
     mutating func advance() throws -> Bool {
@@ -113,10 +109,12 @@ private struct ScanCursor {
     func give(_ body: (ScanRow) throws -> Bool) throws -> Bool {
         guard isDeleted else {
             return try body(
-                ScanRow(kind: .object(try rows.section(1)), sequence: sequence, id: id, body: rows.bytes(3)))
+                ScanRow(
+                    kind: .object(try rows.section(1)), sequence: sequence, idBytes: rows.bytes(2), body: rows.bytes(3))
+            )
         }
         return try rows.deletedObject(id: try rows.id(1), from: 2).body.withUnsafeBytes {
-            try body(ScanRow(kind: .deletedObject, sequence: sequence, id: id, body: $0))
+            try body(ScanRow(kind: .deletedObject, sequence: sequence, idBytes: rows.bytes(1), body: $0))
         }
     }
 }

@@ -16,15 +16,16 @@ struct Changes: Resource {
 
     private func changes(_ call: Call, _ session: Session) async throws -> Response {
         let feed = Feed(try selection(call), limit: try call.limit())
-        return FeedAnswer(backend: backend).changes(try await backend.page(feed, since: try call.token(), session))
+        return try await FeedAnswer(backend: backend, feed: feed, shape: .changes).page(
+            since: try call.token(), session)
     }
 
     private func feed(
         _ section: Section?, _ selection: Selection, _ call: Call, _ session: Session
     ) async throws -> Response {
         let feed = Feed(selection, limit: try call.limit())
-        let page = try await backend.page(feed, since: try call.token(), session)
-        return FeedAnswer(backend: backend).section(section, page)
+        let answer = FeedAnswer(backend: backend, feed: feed, shape: .section(section))
+        return try await answer.page(since: try call.token(), session)
     }
 
     /// The types asked for: names with commas between.

@@ -19,9 +19,10 @@ struct DeletedObjects: Resource {
         let feed = Feed(.deletedObjects)
         let applied = try await backend.scope(of: session).apply(
             push, by: session.device.node, since: token, of: feed)
-        let page = try await backend.page(
-            feed, since: token, session,
-            demanding: applied.receipts.filter(\.isDemanding).compactMap(\.uniqueID), afterPush: true)
-        return FeedAnswer(backend: backend).section(nil, page, results: Receipt.json(applied.receipts))
+        let answer = FeedAnswer(
+            backend: backend, feed: feed, shape: .section(nil), results: Receipt.json(applied.receipts))
+        return try await answer.page(
+            since: token, session, demanding: applied.receipts.filter(\.isDemanding).compactMap(\.uniqueID),
+            afterPush: true)
     }
 }

@@ -3,75 +3,89 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// Writes pages as the routes of feeds answer them: bodies are copied, never parsed.
-struct FeedAnswer {
+/// Answers pages of feeds: bodies are copied, never parsed, and sent on while the store reads more.
+struct FeedAnswer: Sendable {
+    /// How the answer is laid out.
+    enum Shape: Sendable {
+        /// All lists under `changes`: sync and changes.
+        case changes
+        /// One section's list and the DeletedObjects that its reader needs; without a section these alone.
+        case section(Section?)
+    }
+
     let backend: Backend
+    let feed: Feed
+    let shape: Shape
+    /// JSON of the receipts of a push, if there was one.
+    var results: [UInt8]?
 
-    /// A page with everything under `changes`: sync and changes.
-    /// - Parameter results: JSON of the receipts of a push, if there was one.
-    func changes(_ page: Page, results: [UInt8]? = nil) -> Response {
-        answer(page) { buffer in
-            if let results {
-                buffer.writeStaticString("\"results\":")
-                buffer.writeBytes(results)
-                buffer.writeStaticString(",")
-            }
-            buffer.writeStaticString("\"changes\":{")
-            for section in Section.allCases {
-                list(section.name, page.sections[section.rawValue], to: &buffer)
-                buffer.writeStaticString(",")
-            }
-            list("deletedObjects", page.deletedObjects, to: &buffer)
-            buffer.writeStaticString("}")
-            // The digest is of everything, so it is told where everything was asked for and has been sent.
-            if !page.hasMore, page.token.isOfEverything {
-                buffer.writeString(",\"digest\":\"\(page.head.digest)\"")
+    /// The page after a token.
+    /// - Parameters:
+    ///   - demanded: objects that are on it, whatever token and limit say.
+    ///   - afterPush: whether the scope has moved on since the session looked at it.
+    func page(
+        since token: SyncToken?, _ session: Session, demanding demanded: [UniqueID] = [], afterPush: Bool = false
+    ) async throws -> Response {
+        if let token, !afterPush {
+            try feed.check(token, epoch: backend.epoch, head: session.head)
+            if let page = feed.emptyPage(since: token, head: session.head) { return empty(page) }
+        }
+        let (chunks, continuation) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
+        let (answer, scope) = (self, session.scope)
+        // The store's snapshot is over when the page is read, however slowly the client takes it: what is not sent yet is
+        // kept, a page at most.
+        Task {
+            do {
+                try await backend.store.read { snapshot in
+                    var body = FeedBody(answer.shape, results: answer.results) { continuation.yield($0) }
+                    let page = try answer.feed.page(
+                        since: token, of: scope, epoch: answer.backend.epoch, demanding: demanded, in: snapshot,
+                        into: &body)
+                    body.end { answer.writeTail(of: page, to: &$0) }
+                }
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
             }
         }
+        return try await FeedAnswer.response(chunks)
     }
 
-    /// A page of one section, with the DeletedObjects that its reader needs; of DeletedObjects alone without a section.
-    func section(_ section: Section?, _ page: Page, results: [UInt8]? = nil) -> Response {
-        answer(page) { buffer in
-            if let results {
-                buffer.writeStaticString("\"results\":")
-                buffer.writeBytes(results)
-                buffer.writeStaticString(",")
-            }
-            if let section {
-                list(section.name, page.sections[section.rawValue], to: &buffer)
-                buffer.writeStaticString(",")
-            }
-            list("deletedObjects", page.deletedObjects, to: &buffer)
+    /// A page without an object on it.
+    func empty(_ page: Page) -> Response {
+        var whole = ByteBuffer()
+        var body = FeedBody(shape, results: results) { whole.writeImmutableBuffer($0) }
+        body.end { writeTail(of: page, to: &$0) }
+        return FeedAnswer.whole(whole)
+    }
+
+    private static func whole(_ body: ByteBuffer) -> Response {
+        Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: body))
+    }
+
+    /// A short page has its length told; of a long one the first chunks go out while the last are being read.
+    private static func response(_ chunks: AsyncThrowingStream<ByteBuffer, any Error>) async throws -> Response {
+        var iterator = chunks.makeAsyncIterator()
+        let first = try await iterator.next() ?? ByteBuffer()
+        guard let second = try await iterator.next() else { return whole(first) }
+        let body = ResponseBody { writer in
+            try await writer.write(first)
+            try await writer.write(second)
+            for try await chunk in chunks { try await writer.write(chunk) }
+            try await writer.finish(nil)
         }
+        return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
     }
 
-    private func list(_ name: String, _ elements: [UInt8], to buffer: inout ByteBuffer) {
-        buffer.writeStaticString("\"")
-        buffer.writeString(name)
-        buffer.writeStaticString("\":[")
-        buffer.writeBytes(elements)
-        buffer.writeStaticString("]")
-    }
-
-    private func answer(_ page: Page, _ body: (inout ByteBuffer) -> Void) -> Response {
-        var buffer = ByteBuffer()
-        buffer.reserveCapacity(page.amount.bytes + page.amount.objects + 1_024)
-        buffer.writeStaticString("{")
-        body(&buffer)
+    private func writeTail(of page: Page, to buffer: inout ByteBuffer) {
+        // The digest is of everything, so it is told where everything was asked for and has been sent.
+        if case .changes = shape, !page.hasMore, feed.selection == .all {
+            buffer.writeString(",\"digest\":\"\(page.head.digest)\"")
+        }
         buffer.writeString(",\"syncToken\":\"\(page.token.text)\",\"hasMore\":\(page.hasMore)")
         buffer.writeString(",\"remaining\":{\"objects\":\(page.remaining.objects),\"bytes\":\(page.remaining.bytes)}")
         if let clock = backend.serverClock { buffer.writeString(",\"serverClock\":\"\(clock)\"") }
         buffer.writeStaticString("}")
-        return Response(
-            status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: buffer))
-    }
-}
-
-extension SyncToken {
-    /// Whether it was given out for the feed of all kinds.
-    var isOfEverything: Bool {
-        selection == SyncToken(epoch: epoch, scope: scope, selection: .all, position: position).selection
     }
 }
 

@@ -13,23 +13,22 @@ struct Sync: Resource {
     private func sync(_ call: Call, _ session: Session) async throws -> Response {
         let request = try SyncRequest(try await call.json(limit: Limits.pushBytes))
         let feed = Feed(.all, limit: request.limit)
-        let answer = FeedAnswer(backend: backend)
         guard !request.push.elements.isEmpty else {
-            let page = try await backend.page(feed, since: request.token, session)
-            return answer.changes(page, results: Array("[]".utf8))
+            let answer = FeedAnswer(backend: backend, feed: feed, shape: .changes, results: Array("[]".utf8))
+            return try await answer.page(since: request.token, session)
         }
         let applied = try await backend.scope(of: session).apply(
             request.push, by: session.device.node, since: request.token, of: feed)
-        let results = Receipt.json(applied.receipts)
-        if applied.isAllEcho(since: request.token), !applied.receipts.contains(where: \.isDemanding) {
-            return answer.changes(feed.emptyPage(after: applied, epoch: backend.epoch), results: results)
-        }
         var echoless = feed
         echoless.echoes = applied.echoes
-        let page = try await backend.page(
-            echoless, since: request.token, session,
-            demanding: applied.receipts.filter(\.isDemanding).compactMap(\.uniqueID), afterPush: true)
-        return answer.changes(page, results: results)
+        let answer = FeedAnswer(
+            backend: backend, feed: echoless, shape: .changes, results: Receipt.json(applied.receipts))
+        let demanded = applied.receipts.filter(\.isDemanding)
+        if demanded.isEmpty, applied.isAllEcho(since: request.token) {
+            return answer.empty(feed.emptyPage(after: applied, epoch: backend.epoch))
+        }
+        return try await answer.page(
+            since: request.token, session, demanding: demanded.compactMap(\.uniqueID), afterPush: true)
     }
 }
 
@@ -65,25 +64,5 @@ extension Receipt {
             for receipt in receipts { receipt.write(to: &writer) }
         }
         return writer.bytes
-    }
-}
-
-extension Backend {
-    /// A page of a feed, read in one snapshot; of nothing at all, if nothing changed since the token.
-    /// - Parameters:
-    ///   - demanded: objects that are on it, whatever token and limit say.
-    ///   - afterPush: whether the scope has moved on since the session looked at it.
-    func page(
-        _ feed: Feed, since token: SyncToken?, _ session: Session, demanding demanded: [UniqueID] = [],
-        afterPush: Bool = false
-    ) async throws -> Page {
-        if let token, !afterPush {
-            try feed.check(token, epoch: epoch, head: session.head)
-            if let page = feed.emptyPage(since: token, head: session.head) { return page }
-        }
-        let (scope, epoch) = (session.scope, epoch)
-        return try await store.read { snapshot in
-            try feed.page(since: token, of: scope, epoch: epoch, demanding: demanded, in: snapshot)
-        }
     }
 }

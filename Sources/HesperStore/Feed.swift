@@ -62,18 +62,18 @@ public struct Feed: Sendable {
     /// - Parameter demanded: objects that are on it, whatever token and limit say.
     public func page(
         since token: SyncToken?, of scope: ScopeID, epoch: UInt64, demanding demanded: [UniqueID] = [],
-        in snapshot: any Snapshot
+        in snapshot: any Snapshot, into sink: inout some PageSink
     ) throws -> Page {
         guard let head = try snapshot.head(of: scope) else { throw Problem(.unauthenticated, "The account is gone.") }
         if let token { try check(token, epoch: epoch, head: head) }
         let start = SyncToken.Position.first(start: head.sequence, rows: .tags, below: head.sequence + 1)
         let token = token ?? SyncToken(epoch: epoch, scope: scope, selection: selection, position: start)
         var page = Page(token: token, head: head)
-        let demandedSequences = try demand(demanded, on: &page, in: snapshot)
+        let demandedSequences = try demand(demanded, on: &page, in: snapshot, into: &sink)
         // At most: the rest of the tags, the rest of the others, what changed since.
         for _ in 0..<3 {
             guard let scan = scan(at: page.token.position, head: head) else { break }
-            if try fill(&page, with: scan, leavingOut: demandedSequences, in: snapshot) {
+            if try fill(&page, with: scan, leavingOut: demandedSequences, in: snapshot, into: &sink) {
                 page.hasMore = true
                 break
             }
@@ -106,16 +106,16 @@ public struct Feed: Sendable {
 
     /// Puts objects on the page that the scan may not come to.
     private func demand(
-        _ ids: [UniqueID], on page: inout Page, in snapshot: any Snapshot
+        _ ids: [UniqueID], on page: inout Page, in snapshot: any Snapshot, into sink: inout some PageSink
     ) throws -> [UniqueID: Int64] {
         var sequences: [UniqueID: Int64] = [:]
         for id in ids where sequences[id] == nil {
             switch try snapshot.state(of: id, in: page.head.scope) {
             case .entity(let entity, let sequence?)?:
-                page.append(entity.body, .object(entity.section))
+                page.put(entity.body, .object(entity.section), into: &sink)
                 sequences[id] = sequence
             case .deleted(let deleted, let sequence)?:
-                page.append(deleted.body, .deletedObject)
+                page.put(deleted.body, .deletedObject, into: &sink)
                 sequences[id] = sequence
             case .entity(_, nil)?, nil: break
             }
@@ -126,22 +126,28 @@ public struct Feed: Sendable {
     /// Puts what a scan gives on the page, until that is full.
     /// - Returns: whether something is left of the scan.
     private func fill(
-        _ page: inout Page, with scan: Scan, leavingOut demanded: [UniqueID: Int64], in snapshot: any Snapshot
+        _ page: inout Page, with scan: Scan, leavingOut demanded: [UniqueID: Int64], in snapshot: any Snapshot,
+        into sink: inout some PageSink
     ) throws -> Bool {
         let known = echoes.merging(demanded) { $1 }
         var isFull = false
+        var last: Int64?
         try snapshot.scan(scan, in: page.head.scope) { row in
             if page.amount.objects >= limit || page.amount.bytes >= Limits.pageBytes {
                 isFull = true
                 return false
             }
-            if known.isEmpty || row.id().flatMap({ known[$0] }) != row.sequence { page.append(row.body, row.kind) }
-            switch page.token.position {
-            case .first(let start, let rows, _):
-                page.token.position = .first(start: start, rows: rows, below: row.sequence)
-            case .after: page.token.position = .after(row.sequence)
+            last = row.sequence
+            if known.isEmpty || row.id().flatMap({ known[$0] }) != row.sequence {
+                page.put(row.body, row.kind, into: &sink)
             }
             return true
+        }
+        if let last {
+            switch page.token.position {
+            case .first(let start, let rows, _): page.token.position = .first(start: start, rows: rows, below: last)
+            case .after: page.token.position = .after(last)
+            }
         }
         return isFull
     }
@@ -174,5 +180,18 @@ public struct Feed: Sendable {
             position = self.position(after: position, head: head)
         }
         return scans
+    }
+}
+
+extension Page {
+    fileprivate mutating func put(_ body: UnsafeRawBufferPointer, _ kind: ScanRow.Kind, into sink: inout some PageSink)
+    {
+        sink.append(body, kind)
+        amount.objects += 1
+        amount.bytes += body.count
+    }
+
+    fileprivate mutating func put(_ body: [UInt8], _ kind: ScanRow.Kind, into sink: inout some PageSink) {
+        body.withUnsafeBytes { put($0, kind, into: &sink) }
     }
 }

@@ -1,11 +1,7 @@
 import HesperModel
 
-/// A page of a feed: bodies copied as they are kept, and where to go on from.
+/// What a page of a feed has beside the bodies of its objects: where to go on from, and what is left.
 public struct Page: Sendable {
-    /// Comma-joined JSON of the objects of each section, by ``Section/rawValue``.
-    public internal(set) var sections: [[UInt8]] = [[], [], [], []]
-    /// Comma-joined JSON of DeletedObjects.
-    public internal(set) var deletedObjects: [UInt8] = []
     /// What was put on it.
     public internal(set) var amount = Amount.none
     public internal(set) var token: SyncToken
@@ -19,19 +15,10 @@ public struct Page: Sendable {
         self.token = token
         self.head = head
     }
+}
 
-    /// Adds one object's body, unless it is one already.
-    public mutating func append(_ body: some Collection<UInt8>, _ kind: ScanRow.Kind) {
-        switch kind {
-        case .object(let section): Page.append(body, to: &sections[section.rawValue])
-        case .deletedObject: Page.append(body, to: &deletedObjects)
-        }
-        amount.objects += 1
-        amount.bytes += body.count
-    }
-
-    private static func append(_ body: some Collection<UInt8>, to list: inout [UInt8]) {
-        if !list.isEmpty { list.append(UInt8(ascii: ",")) }
-        list.append(contentsOf: body)
-    }
+/// Takes the bodies of a page one by one, as they are kept, to be sent on while more are read.
+public protocol PageSink {
+    /// - Parameter body: JSON, good only during the call.
+    mutating func append(_ body: UnsafeRawBufferPointer, _ kind: ScanRow.Kind)
 }

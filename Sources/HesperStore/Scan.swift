@@ -35,17 +35,20 @@ public struct ScanRow {
 
     public let kind: Kind
     public let sequence: Int64
-    /// The 16 bytes of its ID, read only where echoes are left out.
-    public let id: () -> UniqueID?
+    /// The 16 bytes of its ID.
+    public let idBytes: UnsafeRawBufferPointer
     /// Its JSON, as it is sent.
     public let body: UnsafeRawBufferPointer
 
-    public init(kind: Kind, sequence: Int64, id: @escaping () -> UniqueID?, body: UnsafeRawBufferPointer) {
+    public init(kind: Kind, sequence: Int64, idBytes: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
         self.kind = kind
         self.sequence = sequence
-        self.id = id
+        self.idBytes = idBytes
         self.body = body
     }
+
+    /// Its ID; nil if the store holds something else in its place.
+    public func id() -> UniqueID? { UniqueID(bytes: idBytes) }
 }
 
 /// How much a scan has yet to give.
