@@ -24,7 +24,8 @@ public enum TextMerge {
         var spent = TextEffort(tokens: texts.base.count + texts.older.count + texts.newer.count)
         let hunks = texts.hunks(effort: &spent)
         effort = spent
-        let middle = TextOutput(texts: texts, pieces: texts.withoutDoubles(texts.merged(hunks))).bytes
+        var middle = TextOutput(texts: texts, pieces: texts.withoutDoubles(texts.merged(hunks))).bytes
+        if middle.last == 0x0D, ends.end.first == 0x0A { middle[middle.count - 1] = 0x0A }
         return String(decoding: ends.start + middle + ends.end, as: UTF8.self)
     }
 

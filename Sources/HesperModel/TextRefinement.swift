@@ -117,9 +117,25 @@ struct TextRefinement {
                 base.numbers[mine] == side.numbers[other]
                     || (base.kinds[mine] == .word && side.kinds[other] == .word)
             }
-        guard isAlike else { return [hunk] }
+        guard isAlike else { return isTypedOn(hunk) ? splitAfterFirst(hunk) : [hunk] }
         return zip(hunk.base, hunk.side).filter { base.numbers[$0] != side.numbers[$1] }
             .map { TextHunk(base: $0..<($0 + 1), side: $1..<($1 + 1)) }
+    }
+
+    /// Whether somebody ended a word that had been sent half written, and wrote on.
+    private func isTypedOn(_ hunk: TextHunk) -> Bool {
+        guard hunk.base.count == 1, hunk.side.count > 1 else { return false }
+        let (word, longer) = (hunk.base.lowerBound, hunk.side.lowerBound)
+        return base.kinds[word] == .word && side.kinds[longer] == .word
+            && side.bytes(of: longer).starts(with: base.bytes(of: word))
+    }
+
+    private func splitAfterFirst(_ hunk: TextHunk) -> [TextHunk] {
+        let rest = hunk.side.lowerBound + 1
+        return [
+            TextHunk(base: hunk.base, side: hunk.side.lowerBound..<rest),
+            TextHunk(base: hunk.base.upperBound..<hunk.base.upperBound, side: rest..<hunk.side.upperBound),
+        ]
     }
 
     /// Cuts a deletion into paragraphs: a change inside one of them must bring back that one and no other.

@@ -45,4 +45,14 @@ struct TextMergeTests {
             TextMergeLaws.check(base: vector.base, older: vector.older, newer: vector.newer, "\(vector.name)")
         }
     }
+
+    @Test("A line that goes because it would stand twice leaves no CR before an LF")
+    func noNewCRLF() {
+        let paragraph = "one two three four"
+        TextMergeLaws.check(
+            base: "a\rb\r\n\n", older: "a\r\(paragraph)\n\n", newer: "\(paragraph)\na\rb\r\n\n", "CR")
+        TextMergeLaws.check(
+            base: "\(paragraph)\na\rb\n\n", older: "a\rb\r\(paragraph)\n\n",
+            newer: "a\r\(paragraph)\nb\n\n", "CR, moved")
+    }
 }

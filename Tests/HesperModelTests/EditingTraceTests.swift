@@ -1,0 +1,292 @@
+import Foundation
+import Testing
+
+@testable import HesperModel
+
+/// The server's bag of one text, and its base rule (merge.md, Text).
+private struct TraceServer {
+    struct Version {
+        let text: String
+        let clock: Int
+        let node: Int
+        /// The greatest clock of a device that this text comes from.
+        let deviceClock: Int
+    }
+
+    var bag: [Version] = []
+    var merges = 0
+    /// Words that one of two devices wrote and that the other's took the place of: they are in the bag.
+    var superseded: [String] = []
+
+    /// Words of a merge that none of its three texts holds.
+    var foreign: [String] = []
+
+    /// What stands between blanks, without punctuation at its end.
+    static func words(_ text: String) -> Set<String> {
+        Set(
+            text.utf8.split(whereSeparator: { $0 <= 0x20 }).map { word in
+                var word = word
+                while let last = word.last, ".,;:!?)\"'".utf8.contains(last) { word.removeLast() }
+                return String(decoding: word, as: UTF8.self)
+            })
+    }
+
+    mutating func push(_ text: String, clock: Int, node: Int, textBase: Int) -> Version {
+        let incoming = Version(text: text, clock: clock, node: node, deviceClock: clock)
+        guard let standing = bag.max(by: { $0.clock < $1.clock }) else {
+            bag.append(incoming)
+            return incoming
+        }
+        let own = bag.filter { $0.node == node && $0.clock < clock }.map(\.clock).max() ?? 0
+        let base = bag.first { $0.clock == max(textBase, own) }
+        bag.append(incoming)
+        let serverClock = max(standing.clock, clock) + 1
+        if base?.clock == standing.clock {
+            if clock > standing.clock { return incoming }
+            bag.append(Version(text: text, clock: serverClock, node: -1, deviceClock: clock))
+            return bag[bag.count - 1]
+        }
+        guard let base else { return clock > standing.clock ? incoming : standing }
+        let isNewer = clock > standing.deviceClock
+        merges += 1
+        let merged = TextMerge.merge(
+            base: base.text, older: isNewer ? standing.text : text, newer: isNewer ? text : standing.text)
+        let known = Self.words(base.text)
+        let (one, other, both) = (Self.words(standing.text), Self.words(text), Self.words(merged))
+        superseded += one.union(other).subtracting(known).subtracting(both)
+        foreign += both.subtracting(one).subtracting(other).subtracting(known)
+        bag.append(
+            Version(text: merged, clock: serverClock, node: -1, deviceClock: max(clock, standing.deviceClock)))
+        return bag[bag.count - 1]
+    }
+}
+
+/// A text cut after its line breaks.
+private struct TraceParagraphs {
+    let scalars: [Int32]
+    let all: [ArraySlice<Int32>]
+
+    init(_ scalars: [Int32]) {
+        self.scalars = scalars
+        var all: [ArraySlice<Int32>] = []
+        var start = 0
+        for index in scalars.indices where scalars[index] == 10 {
+            all.append(scalars[start...index])
+            start = index + 1
+        }
+        all.append(scalars[start...])
+        self.all = all
+    }
+
+    /// The scalars of some paragraphs that follow each other.
+    func slice(_ range: Range<Int>) -> ArraySlice<Int32> {
+        let start = range.lowerBound < all.count ? all[range.lowerBound].startIndex : scalars.count
+        let end = range.isEmpty ? start : all[range.upperBound - 1].endIndex
+        return scalars[start..<end]
+    }
+}
+
+/// A device on which one person types.
+private struct TraceDevice {
+    let node: Int
+    var view = TraceView()
+    /// How much of the other person's typing is in the view.
+    var seen = 0
+    var text: [Unicode.Scalar] = []
+    var clock = 0
+    var textBase = 0
+    /// What was pushed and is not answered yet, and how many edits later the answer comes.
+    var pending: (pushed: [Unicode.Scalar], answer: TraceServer.Version?, edits: Int)?
+    var nextPush = 20
+    /// Words typed while a push was on its way that are gone after its answer.
+    var lost: [String] = []
+
+    /// Where the text differs from what the recorded person saw, in scalars; nil when that has to be looked up again.
+    var differences: [TextHunk]?
+
+    /// Takes in what the other person typed by then, as it was recorded.
+    mutating func see(_ step: TraceView.Step) {
+        view.apply(step)
+        differences = nil
+    }
+
+    /// Types what the recorded person typed, at the same place of a text that may differ from the recorded one.
+    mutating func type(_ patch: EditingTrace.Patch, nextID: inout Int) -> [TraceView.Step] {
+        let hunks = differences ?? lookUpDifferences()
+        let end = patch.position + patch.deleted
+        let start = place(before: patch.position, hunks)
+        // What the other wrote meanwhile between two deleted scalars is not deleted with them.
+        for index in (patch.position..<end).reversed() {
+            if let place = place(of: index, hunks) { text.remove(at: place) }
+        }
+        text.insert(contentsOf: patch.inserted.unicodeScalars, at: min(start, text.count))
+        let growth = patch.inserted.unicodeScalars.count - patch.deleted
+        let isInside = hunks.contains { $0.base.lowerBound < end && patch.position <= $0.base.upperBound }
+        differences =
+            isInside
+            ? nil
+            : hunks.map { hunk in
+                guard hunk.base.lowerBound >= end else { return hunk }
+                return TextHunk(
+                    base: (hunk.base.lowerBound + growth)..<(hunk.base.upperBound + growth),
+                    side: (hunk.side.lowerBound + growth)..<(hunk.side.upperBound + growth))
+            }
+        return view.apply(patch, nextID: &nextID)
+    }
+
+    /// Paragraphs first, then scalars inside those that differ: a diff of all scalars would take minutes.
+    private func lookUpDifferences() -> [TextHunk] {
+        let recorded = TraceParagraphs(view.numbers)
+        let mine = TraceParagraphs(text.map { Int32(truncatingIfNeeded: $0.value) })
+        var numbers: [ArraySlice<Int32>: Int32] = [:]
+        func numbered(_ paragraphs: TraceParagraphs) -> [Int32] {
+            paragraphs.all.map { paragraph in
+                let next = Int32(truncatingIfNeeded: numbers.count)
+                if let number = numbers[paragraph] { return number }
+                numbers[paragraph] = next
+                return next
+            }
+        }
+        let (one, other) = (numbered(recorded), numbered(mine))
+        var effort = TextEffort(tokens: recorded.scalars.count + mine.scalars.count)
+        return TextDiff(one[...], other[...], effort: &effort).hunks.flatMap { hunk in
+            TextDiff(recorded.slice(hunk.base), mine.slice(hunk.side), effort: &effort).hunks
+        }
+    }
+
+    /// Where a scalar of the view is in the text, or nil if it is not there.
+    private func place(of index: Int, _ hunks: [TextHunk]) -> Int? {
+        var shift = 0
+        for hunk in hunks where hunk.base.lowerBound <= index {
+            if hunk.base.upperBound > index { return nil }
+            shift = hunk.side.upperBound - hunk.base.upperBound
+        }
+        return index + shift
+    }
+
+    /// Where something typed at a position of the view goes: after what is on its left.
+    private func place(before position: Int, _ hunks: [TextHunk]) -> Int {
+        if position == 0 { return 0 }
+        if let left = place(of: position - 1, hunks) { return left + 1 }
+        guard let hunk = hunks.last(where: { $0.base.lowerBound < position }) else { return 0 }
+        return hunk.side.lowerBound + min(position - hunk.base.lowerBound, hunk.side.count)
+    }
+
+    mutating func push(to server: inout TraceServer, answerIsLost: Bool, delay: Int) {
+        clock = (max(clock, textBase) / 4 + 1) * 4 + node
+        let version = server.push(TraceDevice.string(text), clock: clock, node: node, textBase: textBase)
+        pending = (text, answerIsLost ? nil : version, delay)
+    }
+
+    mutating func receive() {
+        guard let pending else { return }
+        self.pending = nil
+        guard let answer = pending.answer else { return }
+        let merged = TextMerge.merge(
+            base: TraceDevice.string(pending.pushed), older: answer.text, newer: TraceDevice.string(text))
+        let typed = TraceServer.words(TraceDevice.string(text))
+            .subtracting(TraceServer.words(TraceDevice.string(pending.pushed)))
+        lost += typed.subtracting(TraceServer.words(merged))
+        text = Array(merged.unicodeScalars)
+        differences = nil
+        textBase = answer.clock
+    }
+
+    static func string(_ scalars: [Unicode.Scalar]) -> String {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        return String(text)
+    }
+}
+
+@Suite("A recorded session of two people, typed through the merge")
+struct EditingTraceTests {
+    /// How much of the session is typed: all of it takes minutes in a debug build.
+    static let transactions = 8_000
+
+    @Test("Both end with one text, nothing typed is missing, nothing is doubled", arguments: [UInt64(1), 2])
+    func friends(seed: UInt64) throws {
+        guard let trace = try EditingTrace.read("friendsforever") else {
+            print("skipped: ../shared/data/editing-traces is not there (HESPER_SHARED names another folder)")
+            return
+        }
+        var random = TextRandom(seed: seed)
+        var server = TraceServer()
+        var devices = [TraceDevice(node: 0), TraceDevice(node: 1)]
+        var steps: [(agent: Int, steps: [TraceView.Step])] = []
+        var nextID = 0
+
+        for transaction in trace.txns.prefix(Self.transactions) {
+            let agent = transaction.agent
+            if let last = transaction.parents.filter({ trace.txns[$0].agent != agent }).max(),
+                last >= devices[agent].seen
+            {
+                for other in steps[devices[agent].seen...last] where other.agent != agent {
+                    for step in other.steps { devices[agent].see(step) }
+                }
+                devices[agent].seen = last + 1
+            }
+            var done: [TraceView.Step] = []
+            for patch in transaction.patches {
+                done += devices[agent].type(patch, nextID: &nextID)
+            }
+            steps.append((agent, done))
+            exchange(&devices[agent], &server, &random)
+        }
+        for _ in 0..<3 {
+            for index in devices.indices {
+                devices[index].receive()
+                devices[index].push(to: &server, answerIsLost: false, delay: 0)
+                devices[index].receive()
+            }
+        }
+        let text = TraceDevice.string(devices[0].text)
+        #expect(isSame(text, TraceDevice.string(devices[1].text)))
+        #expect(server.merges > 50, "two people who never wrote at once prove nothing")
+
+        #expect(server.foreign == [], "words that nobody wrote")
+        #expect(devices.flatMap(\.lost) == [], "words that an answer took from somebody who was typing")
+
+        // What was recorded, with both people's typing in it. Where they mended each other's words before they had seen
+        // them here, a few words differ.
+        for other in steps[devices[0].seen...] where other.agent != 0 {
+            for step in other.steps { devices[0].see(step) }
+        }
+        let recorded = TraceDevice.string(devices[0].view.numbers.compactMap { Unicode.Scalar(UInt32($0)) })
+        if Self.transactions >= trace.txns.count { #expect(isSame(recorded, trace.endContent)) }
+        let (counts, expected) = (Self.words(text), Self.words(recorded))
+        let missing = expected.reduce(0) { $0 + max(0, $1.value - (counts[$1.key] ?? 0)) }
+        let more = counts.reduce(0) { $0 + max(0, $1.value - (expected[$1.key] ?? 0)) }
+        let all = expected.values.reduce(0, +)
+        print(
+            """
+            seed \(seed): \(server.bag.count) versions, \(server.merges) merges, \(all) words, \(missing) of them \
+            other than recorded (\(more) in their place), superseded: \(server.superseded)
+            """)
+        #expect(server.superseded.count <= all / 25)
+        #expect(missing <= all / 20)
+        #expect(more <= all / 20)
+        let paragraphs = TextMergeLaws.paragraphs(recorded)
+        for (paragraph, count) in TextMergeLaws.paragraphs(text) {
+            #expect(count <= paragraphs[paragraph] ?? 1, "\(String(decoding: paragraph, as: UTF8.self))")
+        }
+    }
+
+    /// Pushes every now and then; the answer comes some edits later, or never.
+    private func exchange(_ device: inout TraceDevice, _ server: inout TraceServer, _ random: inout TextRandom) {
+        if let pending = device.pending {
+            device.pending?.edits -= 1
+            if pending.edits <= 0 { device.receive() }
+        }
+        device.nextPush -= 1
+        if device.nextPush <= 0, device.pending == nil {
+            device.push(
+                to: &server, answerIsLost: random.number(0..<5) == 0, delay: random.number(0..<10))
+            device.nextPush = random.number(3..<60)
+        }
+    }
+
+    private static func words(_ text: String) -> [String: Int] {
+        text.split(whereSeparator: \.isWhitespace).reduce(into: [:]) { $0[String($1), default: 0] += 1 }
+    }
+}
