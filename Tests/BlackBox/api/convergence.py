@@ -14,16 +14,18 @@ def contents(copy: LocalCopy) -> tuple[dict, dict]:
     return objects, {unique_id: deleted.get("mergedInto") for unique_id, deleted in copy.deleted.items()}
 
 
-def settle(*devices: Device, rounds: int = 4) -> None:
+def settle(*devices: Device, rounds: int = 4, repaired: int = 0) -> None:
     """Syncs everybody until nobody has anything new; then all copies are one."""
     for _ in range(rounds):
         for device in devices:
             device.sync()
-    check_same(*devices)
+    check_same(*devices, repaired=repaired)
 
 
-def check_same(*devices: Device) -> None:
+def check_same(*devices: Device, repaired: int = 0) -> None:
+    """`repaired`: how often, in all, devices had to read all again because their digest was not the server's."""
     first = devices[0]
+    assert sum(device.repaired for device in devices) == repaired, "digests differed"
     for device in devices:
         assert not device.has_unsent, (device.unsent, device.new, device.deletions)
         assert device.is_synced, f"the digest of the copy is {device.copy.digest}, the server says {device.digest}"

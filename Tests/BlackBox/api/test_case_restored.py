@@ -96,8 +96,8 @@ def test_case_24_nothing_of_a_refused_call_is_applied(restorable):
     assert history(a, unsent) == ["not stored with a token that expired"]
 
 
-def test_case_24_a_device_that_comes_years_later(restorable):
-    """B is back only after A gave back what it had, and has still things that nobody else has."""
+def test_case_24_a_device_that_comes_when_the_numbers_have_overtaken_its_token(restorable):
+    """The server cannot tell from B's token any more; B can tell from the digests, and gives back what only it has."""
     server, a, b, notes, backup = restorable
     edit_today(a, b, notes)
     alone = b.make_note("only B has this")
@@ -108,6 +108,7 @@ def test_case_24_a_device_that_comes_years_later(restorable):
     for _ in range(30):
         a.write(notes["edited by A"], a.text(notes["edited by A"]) + "!")
         a.sync()
-    settle(b, a)
+    settle(b, a, repaired=1)
+    assert b.repaired == 1
     assert a.text(alone) == "only B has this"
     assert a.note(notes["deleted today"]) is None

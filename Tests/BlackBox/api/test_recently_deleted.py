@@ -1,0 +1,121 @@
+"""`/v1/recently-deleted`: notes in the grace period, the last deleted first."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from rows import DATE, Row, parametrize
+from writer import deleted, new_id
+
+
+def listed(client, **parameters) -> dict:
+    response = client.get("/v1/recently-deleted", params=parameters)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+@pytest.fixture
+def emptied(fresh_writer):
+    """Four notes that were deleted one after the other."""
+    writer = fresh_writer
+    notes = [writer.note(text=f"\n  \nfirst line of {index}\nsecond line") for index in range(4)]
+    writer.push(notes=notes)
+    for note in notes:
+        writer.push(deletedObjects=[deleted(note["uniqueID"])])
+    return writer, [note["uniqueID"] for note in notes]
+
+
+def test_the_last_deleted_first(emptied):
+    writer, ids = emptied
+    page = listed(writer.client)
+    assert [note["uniqueID"] for note in page["notes"]] == ids[::-1]
+    assert "nextCursor" not in page
+    first = page["notes"][0]
+    assert set(first) == {"uniqueID", "firstLine", "deletionDate", "purgeDate", "device"}
+    assert first["firstLine"] == "first line of 3"
+    assert first["device"] == {"uniqueID": writer.node, "name": "phone"}
+    assert first["deletionDate"] == first["purgeDate"] == DATE
+    moments = [datetime.fromisoformat(first[name]) for name in ("deletionDate", "purgeDate")]
+    assert moments[1] - moments[0] == timedelta(days=30)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5])
+def test_in_pages(emptied, limit):
+    writer, ids = emptied
+    found, cursor = [], {}
+    for _ in range(10):
+        page = listed(writer.client, limit=limit, **cursor)
+        found += [note["uniqueID"] for note in page["notes"]]
+        if "nextCursor" not in page:
+            break
+        assert len(page["notes"]) == limit
+        cursor = {"cursor": page["nextCursor"]}
+    assert found == ids[::-1]
+
+
+def test_only_notes(fresh_writer):
+    writer = fresh_writer
+    tag, thing = writer.tag("x"), writer.thing(title="x")
+    writer.push(tags=[tag], objects=[thing])
+    writer.push(deletedObjects=[deleted(tag["uniqueID"], "tag"), deleted(thing["uniqueID"], "board")])
+    assert listed(writer.client)["notes"] == []
+
+
+def test_only_the_grace_period(fresh_writer):
+    writer = fresh_writer
+    notes = [writer.note(text="old"), writer.note(text="nearly"), writer.note(text="new")]
+    writer.push(notes=notes)
+    now = datetime.now().astimezone()
+    dates = [now - timedelta(days=30, minutes=5), now - timedelta(days=29, hours=23), now]
+    writer.push(
+        deletedObjects=[
+            deleted(note["uniqueID"], deletionDate=date.isoformat()) for note, date in zip(notes, dates, strict=True)
+        ]
+    )
+    assert {note["firstLine"] for note in listed(writer.client)["notes"]} == {"nearly", "new"}
+
+
+def test_a_copy_can_be_put_back(emptied):
+    """There is no un-deleting: it is a new note, from what the history has."""
+    writer, ids = emptied
+    edits = writer.client.get(f"/v1/notes/{ids[0]}/edits").json()["edits"]
+    [text] = [edit["value"] for edit in edits if edit["attribute"] == "text"]
+    made = writer.client.post("/v1/notes", {"text": text})
+    assert made.status_code == 201 and made.json()["uniqueID"] != ids[0]
+    assert ids[0] in [note["uniqueID"] for note in listed(writer.client)["notes"]]
+
+
+def test_words_that_came_after_the_deletion_are_told(emptied):
+    writer, ids = emptied
+    writer.push(notes=[writer.edit(ids[1], text="later words\nmore")])
+    [note] = [note for note in listed(writer.client)["notes"] if note["uniqueID"] == ids[1]]
+    assert note["firstLine"] == "later words"
+
+
+def test_long_and_empty_first_lines(fresh_writer):
+    writer = fresh_writer
+    notes = [writer.note(text="\U0001f468\u200d\U0001f469\u200d\U0001f467" * 300), writer.note(text=" \n\n"), writer.note()]
+    writer.push(notes=notes)
+    writer.push(deletedObjects=[deleted(note["uniqueID"]) for note in notes])
+    lines = {note["uniqueID"]: note["firstLine"] for note in listed(writer.client)["notes"]}
+    assert lines[notes[0]["uniqueID"]] == "\U0001f468\u200d\U0001f469\u200d\U0001f467" * 200
+    assert lines[notes[1]["uniqueID"]] == lines[notes[2]["uniqueID"]] == ""
+
+
+def test_a_note_that_nobody_had_is_listed_without_words(fresh_writer):
+    unique_id = new_id()
+    fresh_writer.push(deletedObjects=[deleted(unique_id)])
+    notes = listed(fresh_writer.client)["notes"]
+    assert [(note["uniqueID"], note["firstLine"]) for note in notes] in ([], [(unique_id, "")])
+
+
+ROWS = [
+    Row("nothing", "GET", "/v1/recently-deleted", holds={"notes": []}, lacks=("nextCursor",)),
+    Row("limit 0", "GET", "/v1/recently-deleted?limit=0", status=422, holds={"pointer": "limit"}),
+    Row("a cursor that is none", "GET", "/v1/recently-deleted?cursor=!", status=422, holds={"pointer": "cursor"}),
+    Row("since is of feeds", "GET", "/v1/recently-deleted?since=x", status=422, holds={"slug": "unknown-field"}),
+]
+
+
+@parametrize(ROWS)
+def test_list(row, client):
+    row.run(client, {})

@@ -1,0 +1,221 @@
+"""`/v1/search`: full text, filters, pages, for thin clients and scripts (protocol.md, Resources)."""
+
+import pytest
+from rows import Row, parametrize
+from writer import Writer, deleted, new_id
+
+TEXTS = {
+    "milk": "Milk\nBread and butter",
+    "cafe": "Café Ångström, naïve résumé",
+    "tokyo": "東京都に行きました",
+    "greek": "ΟΔΥΣΣΕΥΣ went home",
+    "quick": "The quick brown fox jumps over the lazy dog",
+    "slow": "The brown quick fox sleeps",
+    "code": "let x = foo_bar(42); don't panic",
+    "arabic": "مرحبا بالعالم",
+    "emoji": "party \U0001f389 time",
+    "long": "beginning " + "filler " * 500 + "needle " + "filler " * 500,
+}
+
+
+@pytest.fixture(scope="module")
+def library(server):
+    """Notes by name, the last one newest; `milk` and `cafe` are archived, `quick` and `slow` have the tag."""
+    writer = Writer(server.client())
+    tag = writer.tag("animals")
+    ids = {}
+    writer.push(tags=[tag])
+    for index, (name, text) in enumerate(TEXTS.items()):
+        note = writer.note(
+            text=text,
+            archived=name in ("milk", "cafe"),
+            sortDate=f"2024-01-{index + 1:02}T00:00:00Z",
+            tags={tag["uniqueID"]: True} if name in ("quick", "slow") else None,
+        )
+        writer.push(notes=[note])
+        ids[name] = note["uniqueID"]
+    return writer, ids, tag["uniqueID"]
+
+
+def found(library, q: str | None = None, **parameters) -> list[str]:
+    writer, ids, _ = library
+    if q is not None:
+        parameters["q"] = q
+    response = writer.client.get("/v1/search", params=parameters)
+    assert response.status_code == 200, response.text
+    names = {unique_id: name for name, unique_id in ids.items()}
+    return [names[result["note"]["uniqueID"]] for result in response.json()["results"]]
+
+
+QUERIES = [
+    ("a word", "milk", ["milk"]),
+    ("case is ignored", "MILK", ["milk"]),
+    ("a prefix", "mil", ["milk"]),
+    ("not the middle of a word", "ilk", []),
+    ("every word", "bread butter", ["milk"]),
+    ("every word, one is missing", "bread honey", []),
+    ("in any order", "fox quick", ["slow", "quick"]),
+    ("a phrase", '"quick brown"', ["quick"]),
+    ("a phrase the other way", '"brown quick"', ["slow"]),
+    ("a phrase and a word", '"quick brown" lazy', ["quick"]),
+    ("a phrase that is not closed", '"quick bro', ["quick"]),
+    ("typographic quotes", "\u201cquick brown\u201d", ["quick"]),
+    ("accents are ignored", "cafe resume", ["cafe"]),
+    ("accents of the query are ignored", "mílk", ["milk"]),
+    ("a ring is an accent", "angstrom", ["cafe"]),
+    ("final sigma", "οδυσσευς", ["greek"]),
+    ("pairs of characters", "東京", ["tokyo"]),
+    ("pairs in the middle", "京都", ["tokyo"]),
+    ("pairs that are not side by side", "東都", []),
+    ("an apostrophe", "don't", ["code"]),
+    ("a number", "42", ["code"]),
+    ("right to left", "مرحبا", ["arabic"]),
+    ("far inside", "needle", ["long"]),
+    ("no word at all", "!!! ...", list(TEXTS)[::-1]),
+    ("empty", "", list(TEXTS)[::-1]),
+    ("wildcards of databases mean nothing", "mi%", ["milk"]),
+    ("operators of databases mean nothing", "quick OR milk", []),
+    ("quotes of databases mean nothing", "'; DROP TABLE notes; --", []),
+]
+
+
+@pytest.mark.parametrize(("q", "expected"), [row[1:] for row in QUERIES], ids=[row[0] for row in QUERIES])
+def test_query(library, q, expected):
+    assert found(library, q) == expected
+
+
+def test_without_a_query_newest_first(library):
+    assert found(library) == list(TEXTS)[::-1]
+
+
+def test_filters(library):
+    _, _, tag = library
+    assert found(library, archived="true") == ["cafe", "milk"]
+    assert found(library, archived="false") == [name for name in list(TEXTS)[::-1] if name not in ("milk", "cafe")]
+    assert found(library, tag=tag) == ["slow", "quick"]
+    assert found(library, "lazy", tag=tag.upper()) == ["quick"]
+    assert found(library, "milk", tag=tag) == []
+    assert found(library, "milk", archived="false") == []
+    assert found(library, tag=new_id()) == []
+
+
+@pytest.mark.parametrize("sort", ["newest", "relevance"])
+@pytest.mark.parametrize("limit", [1, 3, 10, 11])
+def test_in_pages(library, sort, limit):
+    writer, ids, _ = library
+    seen, cursor = [], {}
+    for _ in range(20):
+        page = writer.client.get("/v1/search", params={"sort": sort, "limit": limit, **cursor}).json()
+        assert len(page["results"]) <= limit
+        seen += [result["note"]["uniqueID"] for result in page["results"]]
+        if "nextCursor" not in page:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert sorted(seen) == sorted(ids.values())
+
+
+def test_relevance(library):
+    """What says it more often, in fewer words, comes first."""
+    writer, _, _ = library
+    word = "relevance" + new_id().replace("-", "")
+    notes = [writer.note(text=text, sortDate="2020-01-01T00:00:00Z") for text in (f"{'filler ' * 200}{word}", f"{word} {word}")]
+    writer.push(notes=notes)
+    page = writer.client.get("/v1/search", params={"q": word, "sort": "relevance"}).json()
+    assert [result["note"]["uniqueID"] for result in page["results"]] == [notes[1]["uniqueID"], notes[0]["uniqueID"]]
+    writer.push(deletedObjects=[deleted(note["uniqueID"]) for note in notes])
+
+
+def test_notes_are_plain_with_snippets_as_ranges(library):
+    writer, ids, tag = library
+    [result] = writer.client.get("/v1/search", params={"q": "quick lazy"}).json()["results"]
+    assert result["note"] == writer.client.get(f"/v1/notes/{ids['quick']}").json()
+    assert result["note"]["tags"] == [tag] and "clocks" not in result["note"]
+    snippet = result["snippet"]
+    marked = [snippet["text"][each["location"] : each["location"] + each["length"]] for each in snippet["ranges"]]
+    assert marked == ["quick", "lazy"]
+    assert "<" not in snippet["text"]
+
+
+def test_snippets_show_the_place(library):
+    writer, _, _ = library
+    [result] = writer.client.get("/v1/search", params={"q": "needle"}).json()["results"]
+    snippet = result["snippet"]
+    assert len(snippet["text"]) < 1_000
+    [mark] = snippet["ranges"]
+    assert snippet["text"][mark["location"] : mark["location"] + mark["length"]] == "needle"
+
+
+def test_without_words_there_are_no_snippets(library):
+    writer, _, _ = library
+    assert all("snippet" not in result for result in writer.client.get("/v1/search").json()["results"])
+
+
+def test_the_index_is_never_behind(fresh_writer):
+    """It is filled behind the commits: a search first brings it up to what was pushed."""
+    writer = fresh_writer
+    note = writer.note(text="word0")
+    writer.push(notes=[note])
+
+    def search(q: str) -> int:
+        return len(writer.client.get("/v1/search", params={"q": q}).json()["results"])
+
+    for index in range(1, 20):
+        writer.push(notes=[writer.edit(note["uniqueID"], text=f"word{index} end", base=None)])
+        assert search(f"word{index} end") == 1
+        assert search(f"word{index - 1} end") == 0 or index in (2, 11)  # "word1" also begins "word1x"
+    writer.push(deletedObjects=[deleted(note["uniqueID"])])
+    assert search("end") == 0
+
+
+def test_a_large_push_is_found_whole(fresh_writer):
+    writer = fresh_writer
+    writer.push(notes=[writer.note(text=f"common unique{index:04}") for index in range(1_500)])
+    page = writer.client.get("/v1/search", params={"q": "common", "limit": 5_000}).json()
+    assert len(page["results"]) == 1_500
+    assert len(writer.client.get("/v1/search", params={"q": "unique0777"}).json()["results"]) == 1
+
+
+def test_tags_merged_away_are_followed(fresh_writer):
+    writer = fresh_writer
+    small, great = "0" + new_id()[1:], "f" + new_id()[1:]
+    writer.push(tags=[writer.tag("one", small), writer.tag("other", great)])
+    note = writer.note(text="x", tags={great: True})
+    other = writer.note(text="y", tags={small: True, great: False})
+    writer.push(notes=[note, other])
+    writer.push(tags=[writer.tag("ONE", great)])
+    for tag in (small, great):
+        page = writer.client.get("/v1/search", params={"tag": tag}).json()
+        shown = {result["note"]["uniqueID"]: result["note"]["tags"] for result in page["results"]}
+        assert shown[note["uniqueID"]] == [small]
+        # Of the other's two registers the greater clock decides, as for whoever reads the note itself.
+        plain = writer.client.get(f"/v1/notes/{other['uniqueID']}").json()["tags"]
+        assert (other["uniqueID"] in shown) == (plain == [small])
+
+
+def test_a_tag_taken_out_finds_nothing(fresh_writer):
+    writer = fresh_writer
+    tag = writer.tag("x")
+    note = writer.note(text="x", tags={tag["uniqueID"]: True})
+    writer.push(tags=[tag], notes=[note])
+    writer.push(notes=[writer.edit(note["uniqueID"], tags={tag["uniqueID"]: False})])
+    assert writer.client.get("/v1/search", params={"tag": tag["uniqueID"]}).json()["results"] == []
+
+
+ROWS = [
+    Row("sort unknown", "GET", "/v1/search?sort=oldest", status=422, holds={"slug": "invalid-field", "pointer": "sort"}),
+    Row("archived unknown", "GET", "/v1/search?archived=yes", status=422, holds={"pointer": "archived"}),
+    Row("tag no ID", "GET", "/v1/search?tag=x", status=422, holds={"pointer": "tag"}),
+    Row("limit 0", "GET", "/v1/search?limit=0", status=422, holds={"pointer": "limit"}),
+    Row("a cursor that is none", "GET", "/v1/search?cursor=x", status=422, holds={"pointer": "cursor"}),
+    Row("1,000 characters", "GET", f"/v1/search?q={'a' * 1_000}", status=200, holds={"results": []}),
+    Row("1,001 characters", "GET", f"/v1/search?q={'a' * 1_001}", status=422, holds={"pointer": "q"}),
+    Row("32 words", "GET", "/v1/search?q=" + "+".join(f"w{index}" for index in range(32)), status=200),
+    Row("33 words", "GET", "/v1/search?q=" + "+".join(f"w{index}" for index in range(33)), status=422,
+        holds={"pointer": "q"}),
+    Row("unknown parameter", "GET", "/v1/search?query=x", status=422, holds={"slug": "unknown-field"}),
+]  # fmt: skip
+
+
+@parametrize(ROWS)
+def test_parameters(row, somebody):
+    row.run(somebody, {})
