@@ -6,7 +6,12 @@ public struct TermIndexer: Sendable {
     private let store: any Store
     /// Objects a transaction: few, so that pushes do not wait long for the writer.
     static let batch = 200
+    /// Scopes that share one: an object of each costs less than a commit for each.
+    static let scopes = 20
+    /// Between two looks at the store when there was nothing to do.
     static let pause = Duration.milliseconds(500)
+    /// While there is something to do it takes a tenth of the writer's time, so that pushes hardly notice.
+    static let restPerWork = 9
 
     public init(store: any Store) { self.store = store }
 
@@ -22,15 +27,27 @@ public struct TermIndexer: Sendable {
     /// - Parameter failed: told of an error, after which it tries again.
     public func run(failed: @Sendable (any Error) -> Void) async {
         while !Task.isCancelled {
+            var rest = TermIndexer.pause
             do {
-                // One batch for each scope in turn: a scope with much to index holds up no other.
-                for scope in try await store.read({ try $0.scopesToIndex(limit: 64) }) {
-                    _ = try await store.write { try $0.indexTerms(of: scope, limit: TermIndexer.batch) }
-                }
+                let start = ContinuousClock.now
+                if try await indexBatch() { rest = min(rest, (ContinuousClock.now - start) * TermIndexer.restPerWork) }
             } catch {
-                if !Task.isCancelled { failed(error) }
+                failed(error)
             }
-            try? await Task.sleep(for: TermIndexer.pause)
+            try? await Task.sleep(for: rest)
         }
+    }
+
+    /// One transaction's worth of what is behind; whether there was anything.
+    private func indexBatch() async throws -> Bool {
+        let scopes = try await store.read { try $0.scopesToIndex(limit: TermIndexer.scopes) }
+        guard !scopes.isEmpty else { return false }
+        // Each scope in turn: one with much to index holds up no other.
+        try await store.write { transaction in
+            for scope in scopes {
+                _ = try transaction.indexTerms(of: scope, limit: TermIndexer.batch / scopes.count)
+            }
+        }
+        return true
     }
 }
