@@ -25,7 +25,7 @@ extension TextTriple {
             let isMoved = words > 0 && inBase > 0 && inOlder <= inBase && inNewer <= inBase
             guard isMoved || words >= Self.paragraphWords else { continue }
             let copies = [Source.older, .base, .newer].flatMap { source in
-                places.filter { pieces[lines[$0]].allSatisfy { $0.source == source } }
+                places.filter { pieces[lines[$0]].allSatisfy { $0.source == source || isBreak($0) } }
             }
             left.formUnion(copies.prefix(max(0, places.count - max(1, inBase, inOlder, inNewer))))
         }
@@ -50,6 +50,8 @@ extension TextTriple {
         if start < pieces.count { lines.append(start..<pieces.count) }
         return lines
     }
+
+    private func isBreak(_ piece: Piece) -> Bool { self[piece.source].isBreak(piece.token) }
 
     private func words(_ line: ArraySlice<Piece>) -> Int {
         line.count { self[$0.source].kinds[$0.token] == .word || self[$0.source].kinds[$0.token] == .solo }

@@ -25,7 +25,11 @@ public enum TextMerge {
         let hunks = texts.hunks(effort: &spent)
         effort = spent
         var middle = TextOutput(texts: texts, pieces: texts.withoutDoubles(texts.merged(hunks))).bytes
-        if middle.last == 0x0D, ends.end.first == 0x0A { middle[middle.count - 1] = 0x0A }
+        if let last = middle.last, !ends.end.isEmpty, last != 0x0A {
+            // The line below was whole in all three: nothing of the middle may run into it, nor a CR into its LF.
+            if last == 0x0D { middle.removeLast() }
+            middle.append(0x0A)
+        }
         return String(decoding: ends.start + middle + ends.end, as: UTF8.self)
     }
 
