@@ -42,18 +42,23 @@ public enum Entity: Sendable, Equatable {
     /// - Returns: whether anything changed.
     @discardableResult
     public mutating func fold(_ edit: Edit) -> Bool {
+        // What is taken out of `self` is put in its place again, so that it has one owner and is changed where it is.
+        let placeholder = Entity.attachment(Attachment(uniqueID: uniqueID))
         switch self {
         case .note(var note):
-            self = .tag(Tag(uniqueID: note.uniqueID))  // So that the note has one owner and is changed in place.
+            self = placeholder
             defer { self = .note(note) }
             return note.fold(edit)
         case .tag(var tag):
+            self = placeholder
             defer { self = .tag(tag) }
             return tag.fold(edit)
         case .attachment(var attachment):
+            self = placeholder
             defer { self = .attachment(attachment) }
             return attachment.fold(edit)
         case .object(var object):
+            self = placeholder
             defer { self = .object(object) }
             return object.fold(edit)
         }

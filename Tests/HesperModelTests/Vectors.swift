@@ -22,6 +22,12 @@ struct SeededGenerator: RandomNumberGenerator {
         print("\(test): HESPER_TEST_SEED=\(seed)")
     }
 
+    /// One that its maker prints.
+    init(seed: UInt64) {
+        self.seed = seed
+        state = seed
+    }
+
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

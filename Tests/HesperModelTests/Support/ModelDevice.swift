@@ -58,7 +58,7 @@ struct ModelDevice {
         guard deleted[id] == nil, deletions[id] == nil, var entity = copy[id] ?? made[id]?.section.empty(id) else {
             return nil
         }
-        made[id]?.edits.forEach { entity.fold($0) }
+        for edit in made[id]?.edits ?? [] { entity.fold(edit) }
         for (key, edit) in unsent where key.object == id {
             entity.fold(Edit(key.attribute, edit.value, at: edit.clock))
         }

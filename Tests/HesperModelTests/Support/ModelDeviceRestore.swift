@@ -18,7 +18,8 @@ extension ModelDevice {
         }
         take(answer, to: Push())
         let theirDeletions = Dictionary(uniqueKeysWithValues: answer.deleted.map { ($0.uniqueID, $0) })
-        for deletion in myDeletions.values where theirDeletions[deletion.uniqueID] == nil {
+        // Deleted there without a target, and merged here: that it was merged stands.
+        for deletion in myDeletions.values where deletion.isLacking(in: theirDeletions[deletion.uniqueID]) {
             relays.append(
                 .deletion(
                     Deletion(
@@ -40,5 +41,13 @@ extension ModelDevice {
             let text = lacking.first { $0.attribute == .text }?.clock
             relays.append(.change(Change(uniqueID: id, section: entity.section, edits: lacking, textBase: text)))
         }
+    }
+}
+
+extension DeletedObject {
+    fileprivate func isLacking(in standing: DeletedObject?) -> Bool {
+        guard var folded = standing else { return true }
+        _ = folded.fold(self)
+        return folded.mergedInto != standing?.mergedInto
     }
 }

@@ -55,7 +55,6 @@ extension ModelDevice {
         let id = change.uniqueID
         var mustStampAgain = false
         var entity = copy[id] ?? change.section.empty(id)
-        if receipt.problem == nil { made[id] = nil }
         for edit in change.edits {
             let key = Key(object: id, attribute: edit.attribute)
             let field = receipt.fields[edit.attribute.description]
@@ -72,7 +71,8 @@ extension ModelDevice {
             }
             if unsent[key]?.clock == edit.clock { unsent[key] = nil }
         }
-        if receipt.problem != nil { made[id] = nil }
+        // A tag of which every field has to be stamped again is still to be made.
+        if !mustStampAgain || entity != change.section.empty(id) { made[id] = nil }
         if receipt.status != .deleted, deleted[id] == nil, entity != change.section.empty(id) { copy[id] = entity }
         return mustStampAgain
     }

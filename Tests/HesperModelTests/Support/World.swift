@@ -85,17 +85,18 @@ struct World {
     func expectEqual(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
         server.bag.check(comment, sourceLocation: sourceLocation)
         for device in devices {
-            #expect(!device.hasUnsent, comment, sourceLocation: sourceLocation)
-            #expect(device.digest == server.bag.digest, comment, sourceLocation: sourceLocation)
-            #expect(device.digestOfServer == server.bag.digest, comment, sourceLocation: sourceLocation)
+            let unsent = device.unsent.keys.map { "\($0.object) \($0.attribute)" }
+            #expect(unsent == [], comment, sourceLocation: sourceLocation)
+            let (mine, servers, told) = (device.digest, server.bag.digest, device.digestOfServer)
+            #expect(mine == servers && told == servers, comment, sourceLocation: sourceLocation)
             for (id, state) in server.bag.states {
                 switch state {
                 case .entity(let entity, .some):
-                    #expect(device.copy[id]?.json == entity.json, comment, sourceLocation: sourceLocation)
+                    let (mine, servers) = (device.copy[id]?.json, entity.json)
+                    #expect(mine == servers, comment, sourceLocation: sourceLocation)
                 case .deleted(let deleted, _):
-                    #expect(
-                        device.deleted[id]?.mergedInto == deleted.mergedInto, comment, sourceLocation: sourceLocation)
-                    #expect(device.entity(id) == nil, comment, sourceLocation: sourceLocation)
+                    let (mine, isGone) = (device.deleted[id], device.entity(id) == nil)
+                    #expect(mine?.mergedInto == deleted.mergedInto && isGone, comment, sourceLocation: sourceLocation)
                 case .entity(_, nil): break
                 }
             }

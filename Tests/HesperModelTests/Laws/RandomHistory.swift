@@ -1,0 +1,92 @@
+@testable import HesperModel
+
+/// Several devices that write, delete, merge tags, lose answers, have wrong clocks and come back after a backup.
+struct RandomHistory {
+    var world: World
+    private var random: SeededGenerator
+    private var ids: [Section: [UniqueID]] = [:]
+    private var words = 0
+
+    init(devices: Int, using random: SeededGenerator) {
+        world = World(devices: devices)
+        self.random = random
+    }
+
+    mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
+
+    private mutating func any(_ section: Section) -> UniqueID? { ids[section]?.randomElement(using: &random) }
+
+    private mutating func word() -> String {
+        words += 1
+        return "w\(words)"
+    }
+
+    /// One thing that a person, or an accident, does.
+    mutating func step() throws {
+        let device = number(0..<world.indices.count)
+        switch number(0..<100) {
+        case 0..<12:
+            let id = world.id()
+            ids[.notes, default: []].append(id)
+            world[device].makeNote("\(word())\n\(word()) \(word())\n", id)
+        case 12..<20:
+            let id = world.id()
+            ids[.tags, default: []].append(id)
+            world[device].makeTag(tagName(), id)
+        case 20..<24:
+            let id = world.id()
+            ids[.objects, default: []].append(id)
+            world[device].make(.objects, id, [Edit(.objectType, .string("board"), at: nil)])
+            // One app sets more attributes than there may be: those too many are refused, the rest stands.
+            for index in 0..<(number(0..<12) == 0 ? Limits.objectAttributes + 2 : 1) {
+                world[device].set(id, .custom("a\(index)"), .integer(Int64(index)))
+            }
+        case 24..<40: try write(on: device)
+        case 40..<46: if let note = any(.notes) { edit(note, .archived, .bool(number(0..<2) == 0), on: device) }
+        case 46..<50: if let note = any(.notes) { edit(note, .sortDate, .date(world.now), on: device) }
+        case 50..<62:
+            if let note = any(.notes), let tag = any(.tags) {
+                edit(note, .tag(tag), .bool(number(0..<3) > 0), on: device)
+            }
+        case 62..<70: if let tag = any(.tags) { edit(tag, .name, .string(tagName()), on: device) }
+        case 70..<72: if let one = any(.tags), let other = any(.tags) { swap(one, other, on: device) }
+        case 72..<75: if let object = any(.objects) { edit(object, .custom("a0"), .string(word()), on: device) }
+        case 75..<79:
+            if let id = any([.notes, .tags, .objects].randomElement(using: &random) ?? .notes) {
+                world[device].delete(id)
+            }
+        case 79: world[device].clockError = Int64(number(-1000..<1000)) * 86_400_000
+        case 80: world[device].close()
+        default: try world.sync(device, answerIsLost: number(0..<4) == 0)
+        }
+    }
+
+    private mutating func tagName() -> String {
+        let name = ["Paris", "Rome", "red", "blue"][number(0..<4)]
+        return number(0..<2) == 0 ? name : name.uppercased()
+    }
+
+    private mutating func edit(_ id: UniqueID, _ attribute: Attribute, _ value: Value, on device: Int) {
+        if world[device].entity(id) != nil { world[device].set(id, attribute, value) }
+    }
+
+    private mutating func swap(_ one: UniqueID, _ other: UniqueID, on device: Int) {
+        guard one != other, let first = world[device].tag(one)?.name, let second = world[device].tag(other)?.name
+        else { return }
+        world[device].rename(one, second)
+        world[device].rename(other, first)
+    }
+
+    /// Adds, changes or takes out a line.
+    private mutating func write(on device: Int) throws {
+        guard let note = any(.notes), let text = world[device].text(note) else { return }
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let index = number(0..<lines.count)
+        switch number(0..<4) {
+        case 0: lines[index] += " " + word()
+        case 1 where lines.count > 2: lines.remove(at: index)
+        default: lines.insert(word(), at: index)
+        }
+        world[device].write(note, lines.joined(separator: "\n"))
+    }
+}
