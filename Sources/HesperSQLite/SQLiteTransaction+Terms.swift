@@ -2,9 +2,11 @@ import HesperModel
 import HesperStore
 
 extension SQLiteSnapshot {
-    func scopesToIndex(limit: Int) throws -> [ScopeID] {
-        let row = try prepare("SELECT id FROM scopes WHERE indexed_sequence < sequence ORDER BY id LIMIT ?")
-        row.bind(1, max(limit, 0))
+    func scopesToIndex(after scope: ScopeID?, limit: Int) throws -> [ScopeID] {
+        let row = try prepare(
+            "SELECT id FROM scopes WHERE indexed_sequence < sequence AND id > ?1 ORDER BY id LIMIT ?2")
+        row.bind(1, scope?.rawValue ?? 0)
+        row.bind(2, max(limit, 0))
         return try row.all { ScopeID(row.integer(0)) }
     }
 }

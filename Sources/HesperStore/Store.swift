@@ -53,8 +53,8 @@ public protocol Snapshot {
     func search(_ search: Search, in scope: ScopeID) throws -> [Note]
     /// The sequence up to which the index of terms is filled.
     func indexedSequence(of scope: ScopeID) throws -> Int64
-    /// Scopes whose index of terms is behind.
-    func scopesToIndex(limit: Int) throws -> [ScopeID]
+    /// Scopes whose index of terms is behind, in the order of their numbers.
+    func scopesToIndex(after scope: ScopeID?, limit: Int) throws -> [ScopeID]
     /// Anything wrong in what is kept, in sentences for an operator.
     func inconsistencies(in scope: ScopeID, _ body: (String) -> Void) throws
 }

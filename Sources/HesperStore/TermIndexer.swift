@@ -26,11 +26,14 @@ public struct TermIndexer: Sendable {
     /// Follows the commits of this process and of others until it is cancelled.
     /// - Parameter failed: told of an error, after which it tries again.
     public func run(failed: @Sendable (any Error) -> Void) async {
+        var last: ScopeID?
         while !Task.isCancelled {
             var rest = TermIndexer.pause
             do {
                 let start = ContinuousClock.now
-                if try await indexBatch() { rest = min(rest, (ContinuousClock.now - start) * TermIndexer.restPerWork) }
+                if try await indexBatch(after: &last) {
+                    rest = min(rest, (ContinuousClock.now - start) * TermIndexer.restPerWork)
+                }
             } catch {
                 failed(error)
             }
@@ -38,11 +41,18 @@ public struct TermIndexer: Sendable {
         }
     }
 
-    /// One transaction's worth of what is behind; whether there was anything.
-    private func indexBatch() async throws -> Bool {
-        let scopes = try await store.read { try $0.scopesToIndex(limit: TermIndexer.scopes) }
+    /// One transaction's worth of what is behind, from where the last one stopped and round again: scopes that are written
+    /// without a pause hold up no other.
+    /// - Returns: whether there was anything.
+    private func indexBatch(after last: inout ScopeID?) async throws -> Bool {
+        let start = last
+        let scopes = try await store.read { snapshot in
+            let next = try snapshot.scopesToIndex(after: start, limit: TermIndexer.scopes)
+            return try next.isEmpty && start != nil
+                ? snapshot.scopesToIndex(after: nil, limit: TermIndexer.scopes) : next
+        }
+        last = scopes.last
         guard !scopes.isEmpty else { return false }
-        // Each scope in turn: one with much to index holds up no other.
         try await store.write { transaction in
             for scope in scopes {
                 _ = try transaction.indexTerms(of: scope, limit: TermIndexer.batch / scopes.count)
