@@ -56,13 +56,16 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
-        .testTarget(name: "hesperTests", dependencies: ["hesper"]),
+        .testTarget(name: "hesperTests", dependencies: ["hesper", "HesperSQLite"]),
         .testTarget(name: "HouseTests"),
         .testTarget(name: "HesperModelTests", dependencies: ["HesperModel"]),
         .target(name: "StoreContract", dependencies: ["HesperStore"], path: "Tests/StoreContract"),
         .testTarget(
             name: "HesperSQLiteTests",
-            dependencies: ["HesperSQLite", "StoreContract", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "HesperSQLite", "StoreContract", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ]),
         .testTarget(
             name: "HesperServerTests",
             dependencies: [

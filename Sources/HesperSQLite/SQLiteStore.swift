@@ -78,12 +78,15 @@ public final class SQLiteStore: Store {
 
     public func session(of token: TokenHash) throws -> Session? { try sessions.session(of: token) }
 
-    /// Closes all connections, moving what is in the write-ahead log into the database.
+    /// Closes all connections. The last process to do so moves the write-ahead log into the database, which then is whole
+    /// by itself.
     /// - Throws: ``StoreError`` if a read is still under way.
     public func close() throws {
         try namingErrors {
             try sessions.close()
             try pool.close()
+            // The pool closes its writer before its readers, and these cannot: so one more writer comes and goes.
+            try DatabaseQueue(path: pool.path).close()
         }
     }
 

@@ -1,0 +1,102 @@
+import Foundation
+import GRDB
+import HesperModel
+import HesperStore
+import Testing
+
+@testable import HesperSQLite
+
+@Suite("What the check finds")
+struct InconsistencyTests {
+    /// One thing broken, and what must be said of it.
+    struct Damage: Sendable, CustomStringConvertible {
+        let sql: String
+        let sentence: String
+
+        init(_ sql: String, _ sentence: String) {
+            self.sql = sql
+            self.sentence = sentence
+        }
+
+        var description: String { sql }
+    }
+
+    static let damages = [
+        Damage(
+            "UPDATE objects SET body = replace(body, 'Milk', 'Mulk') WHERE section = 0",
+            "NOTE is not what its edits come to."),
+        Damage("UPDATE objects SET body = '{' WHERE section = 0", "NOTE cannot be read."),
+        Damage("UPDATE objects SET bytes = 7 WHERE section = 0", "NOTE has"),
+        Damage("UPDATE objects SET type = 'tag' WHERE section = 0", "NOTE has another type than its edits say."),
+        Damage("UPDATE objects SET section = 9 WHERE section = 0", "NOTE is in a section that there is not."),
+        Damage(
+            "UPDATE objects SET digest = zeroblob(16) WHERE section = 0",
+            "NOTE has another digest than its edits come to."),
+        Damage("UPDATE objects SET sequence = NULL WHERE section = 0", "NOTE exists, but has no sequence number."),
+        Damage(
+            "UPDATE objects SET sequence = 99 WHERE section = 0",
+            "NOTE has sequence number 99, but the last one given out is 4."),
+        Damage("UPDATE objects SET sequence = 1 WHERE section = 0", "Sequence number 1 was given out 2 times."),
+        Damage(
+            "DELETE FROM objects WHERE section = 0", "NOTE has edits, but is neither an object nor a DeletedObject."),
+        Damage("DELETE FROM edits WHERE type = 'note'", "NOTE is not what its edits come to."),
+        Damage("UPDATE edits SET body = 'x' WHERE type = 'note'", "NOTE has a parcel of edits that cannot be read"),
+        Damage(
+            "UPDATE edits SET last_clock = zeroblob(16)",
+            "NOTE has a parcel of edits whose clocks are not those of its columns."),
+        Damage("UPDATE scopes SET digest = zeroblob(16)", "The scope's digest is"),
+        Damage("UPDATE scopes SET greatest_clock = zeroblob(16)", "that is greater than the scope's greatest."),
+        Damage("DELETE FROM members", "NOTE holds TAG, but is not found by it."),
+        Damage(
+            "INSERT INTO members SELECT scope, zeroblob(16), id FROM objects WHERE section = 0", "but does not hold it."
+        ),
+        Damage("DELETE FROM tag_names", "Tag TAG is not found by its name."),
+        Damage(
+            "INSERT INTO tag_names SELECT scope, 'rome', id FROM objects WHERE section = 1",
+            "Tag TAG is found by a name that is not its own."),
+        Damage("UPDATE tombstones SET bytes = 7", "DEAD has"),
+        Damage("UPDATE tombstones SET type = '?'", "DEAD is a DeletedObject of a type that there is not."),
+        Damage("UPDATE tombstones SET merged_into = zeroblob(16)", "The scope's digest is"),
+        Damage(
+            "INSERT INTO tombstones SELECT NULL, scope, id, 'note', NULL, 0, 4, 9, NULL FROM objects WHERE section = 0",
+            "NOTE is both an object and a DeletedObject."),
+        Damage("DELETE FROM documents", "NOTE is missing in the index of terms."),
+        Damage("UPDATE documents SET archived = 1", "NOTE stands in the index of terms as it was, not as it is."),
+        Damage(
+            "UPDATE terms SET text = '1:bread'", "NOTE stands in the index of terms with other terms than its text has."
+        ),
+        Damage("DELETE FROM terms", "NOTE stands in the index of terms with other terms than its text has."),
+        Damage(
+            "UPDATE documents SET note = zeroblob(16)",
+            "00000000-0000-0000-0000-000000000000 stands in the index of terms, but is no note."),
+    ]
+
+    @Test("Each kind of damage is named, with the object", arguments: damages)
+    func finds(damage: Damage) async throws {
+        let folder = Folder()
+        let desk = try await SmallDesk(SQLiteStore(folder: folder.url))
+        let dead = UniqueID.random()
+        let (note, tag) = try await desk.pushNoteAndTag()
+        try await desk.push(desk.note(dead, "Bread", at: 2))
+        try await desk.push(desk.delete(dead))
+        _ = try await desk.store.write { try $0.indexTerms(of: desk.scope, limit: 100) }
+        #expect(try await desk.inconsistencies() == [])
+        try await DatabaseQueue(path: folder.database).write { try $0.execute(sql: damage.sql) }
+        let sentence = damage.sentence.replacing("NOTE", with: "\(note)").replacing("TAG", with: "\(tag)")
+            .replacing("DEAD", with: "\(dead)")
+        let found = try await desk.inconsistencies()
+        #expect(found.contains { $0.contains(sentence) }, "\(found)")
+    }
+
+    @Test("A scope that is not there is said to be")
+    func unknownScope() async throws {
+        let folder = Folder()
+        let store = try SQLiteStore(folder: folder.url)
+        let found = try await store.read { snapshot in
+            var found: [String] = []
+            try snapshot.inconsistencies(in: ScopeID(7)) { found.append($0) }
+            return found
+        }
+        #expect(found == ["Scope 7 does not exist."])
+    }
+}

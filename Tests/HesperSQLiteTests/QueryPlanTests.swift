@@ -1,0 +1,156 @@
+import Foundation
+import GRDB
+import HesperModel
+import HesperStore
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import HesperSQLite
+
+/// A ceiling on what statements cost: on the paths of sync, changes and feeds, none scans a table or an index, and none sorts.
+@Suite("Query plans")
+struct QueryPlanTests {
+    private let folder = Folder()
+
+    @Test("Sync, changes and feeds walk indexes and nothing else")
+    func pathsOfSync() async throws {
+        let log = StatementLog()
+        let store = try SQLiteStore(folder: folder.url, prepare: { log.watch($0) })
+        let desk = try await SmallDesk(store)
+        log.begin()
+        try await desk.everythingThatSyncDoes()
+        let statements = log.end()
+        #expect(statements.count > 30)
+        for table in ["objects", "tombstones", "edits", "members", "tag_names", "scopes", "devices"] {
+            #expect(statements.contains { $0.contains(table) }, "no statement of \(table) was seen")
+        }
+        let plans = try await Plans(folder.database)
+        for statement in statements { #expect(try await plans.faults(of: statement) == [], "\(statement)") }
+    }
+
+    @Test(
+        "A plan that scans or sorts is noticed",
+        arguments: [
+            "SELECT * FROM objects WHERE body LIKE 'x'", "SELECT count(*) FROM edits",
+            "SELECT id FROM objects WHERE scope = 1 AND sequence > 1 ORDER BY bytes",
+            "SELECT * FROM objects WHERE sequence = 1",
+        ])
+    func ceilingIsReal(statement: String) async throws {
+        _ = try SQLiteStore(folder: folder.url)
+        #expect(try await Plans(folder.database).faults(of: statement) != [])
+    }
+}
+
+extension SmallDesk {
+    fileprivate func everythingThatSyncDoes() async throws {
+        let (first, second) = try await pushNoteAndTag()
+        let (third, board) = (UniqueID.random(), UniqueID.random())
+        try await push(note(third, "Bread"), object(board, type: "board"), tag(.random(), "Rome"))
+        // Texts of one base, known keys, renames, swaps, attachments, deletions.
+        try await push(note(first, "Milk and bread", at: 5), note(first, "Milk", at: 1), tag(second, "Lyon", at: 6))
+        try await push(tag(.random(), "Lyon", at: 7))
+        try await push(
+            .change(
+                Change(
+                    uniqueID: third, section: .notes, edits: [Edit(.attachment(.random()), .bool(true), at: clock(8))]))
+        )
+        try await push(
+            .change(
+                Change(
+                    uniqueID: first, section: .notes, edits: [Edit(.text, .string("Soup"), at: clock(9))],
+                    textBase: clock(1))))
+        try await push(delete(third), delete(board, ObjectType("board") ?? .note), delete(.random(), .tag))
+        try await store.write { transaction in
+            try? transaction.savepoint {
+                try push([note(.random(), "Undone", at: 9)], in: transaction)
+                throw CancellationError()
+            }
+            _ = try transaction.bag(of: scope).holders(of: second)
+            _ = try transaction.bag(of: scope).parcels(of: first, holding: clock(1))
+            _ = try transaction.bag(of: scope).newestText(of: first, by: node, before: clock(9))
+            _ = try transaction.bag(of: scope).tag(named: "lyon")
+            try transaction.recordUse(of: node, at: SmallDesk.now, appVersion: nil, userAgent: nil, readSequence: 1)
+        }
+        _ = try store.session(of: token)
+        let epoch = store.installation.epoch
+        let boards = Selection.types(Set([.note, ObjectType("board")].compactMap(\.self)))
+        for selection in [.all, .notes, .tags, .attachments, .objects, .deletedObjects, boards] as [Selection] {
+            var token: SyncToken?
+            // Bounded: a page has at least one object of a handful.
+            for _ in 0..<50 {
+                let since = token
+                let page = try await store.read {
+                    var sink = NoSink()
+                    return try Feed(selection, limit: 1).page(
+                        since: since, of: scope, epoch: epoch, demanding: [first], in: $0, into: &sink)
+                }
+                token = page.token
+                if !page.hasMore { break }
+            }
+            let since = SyncToken(epoch: epoch, scope: scope, selection: selection, position: .after(1))
+            _ = try await store.read {
+                var sink = NoSink()
+                return try Feed(selection, limit: 1).page(since: since, of: scope, epoch: epoch, in: $0, into: &sink)
+            }
+        }
+        _ = try await store.read { snapshot in
+            _ = try snapshot.state(of: first, in: scope)
+            _ = try snapshot.history(of: first, in: scope, before: nil, limit: 9)
+            _ = try snapshot.mergedFrom(second, in: scope)
+            _ = try snapshot.deletedNotes(in: scope, since: SmallDesk.now, before: nil, limit: 9)
+            _ = try snapshot.scopesToIndex(after: nil, limit: 9)
+            try snapshot.digests(in: scope, prefix: "a") { _, _, _ in }
+            return try snapshot.devices(of: account.uniqueID, after: node, limit: 9).count
+        }
+    }
+}
+
+private struct NoSink: PageSink {
+    func append(_ body: UnsafeRawBufferPointer, _ kind: ScanRow.Kind) {}
+}
+
+/// Every statement that is executed, as it was written.
+private final class StatementLog: Sendable {
+    private let statements = NIOLockedValueBox<Set<String>?>(nil)
+
+    func watch(_ database: Database) {
+        database.trace { event in
+            guard case .statement(let statement) = event else { return }
+            // Statements inside of virtual tables come as comments; GRDB looks at the schema when it opens a reader.
+            let sql = statement.sql
+            guard !sql.hasPrefix("--"), !sql.contains("sqlite_master") else { return }
+            self.statements.withLockedValue { _ = $0?.insert(sql) }
+        }
+    }
+
+    func begin() { statements.withLockedValue { $0 = [] } }
+
+    func end() -> [String] {
+        statements.withLockedValue { statements in
+            defer { statements = nil }
+            return (statements ?? []).sorted()
+        }
+    }
+}
+
+private struct Plans {
+    let queue: DatabaseQueue
+
+    init(_ path: String) async throws { queue = try DatabaseQueue(path: path) }
+
+    /// The steps of a statement's plan that cost more than what they find.
+    func faults(of statement: String) async throws -> [String] {
+        guard ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(where: statement.hasPrefix) else { return [] }
+        let plan = try await queue.read { database in
+            let plan = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(statement)")
+            // A plan does not depend on the arguments.
+            plan.setUncheckedArguments(StatementArguments())
+            return try Row.fetchAll(plan).map { $0["detail"] as String }
+        }
+        return plan.filter { step in
+            let isVirtual = step.contains("VIRTUAL TABLE")
+            return (step.hasPrefix("SCAN") && !isVirtual && step != "SCAN CONSTANT ROW") || step.contains("TEMP B-TREE")
+                || step.contains("AUTOMATIC")
+        }
+    }
+}

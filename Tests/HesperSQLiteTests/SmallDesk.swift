@@ -1,0 +1,98 @@
+import HesperModel
+import HesperStore
+
+/// An account on a store, with a push or two.
+struct SmallDesk {
+    let store: any Store
+    let account: Account
+    let node = NodeID.random()
+    let token = TokenHash(bytes: (0..<32).map { _ in .random(in: .min ... .max) })
+
+    static let now = Timestamp(clamping: 1_767_225_600_000)
+
+    init(_ store: any Store) async throws {
+        self.store = store
+        let account = try await store.write {
+            try $0.insertAccount(.random(), email: "ada@example.com", passwordHash: "x", creationDate: SmallDesk.now)
+        }
+        guard let account else { throw StoreError.failed("no account") }
+        self.account = account
+        let device = Device(
+            node: node, account: account.uniqueID, name: "laptop", appVersion: nil, userAgent: nil,
+            creationDate: SmallDesk.now, lastUseDate: SmallDesk.now)
+        let token = token
+        try await store.write { try $0.insert(device, token: token) }
+    }
+
+    var scope: ScopeID { account.scope }
+
+    func clock(_ milliseconds: UInt64) -> Clock {
+        var source = ClockSource(node: node)
+        return source.tick(at: UInt64(SmallDesk.now.milliseconds) + milliseconds)
+    }
+
+    func note(_ id: UniqueID, _ text: String, at time: UInt64 = 1, tag: UniqueID? = nil) -> Push.Element {
+        let edits = [
+            Edit(.creationDate, .date(SmallDesk.now), at: nil), Edit(.text, .string(text), at: clock(time)),
+        ]
+        return .change(
+            Change(
+                uniqueID: id, section: .notes,
+                edits: edits + (tag.map { [Edit(.tag($0), .bool(true), at: clock(time))] } ?? [])))
+    }
+
+    func tag(_ id: UniqueID, _ name: String, at time: UInt64 = 1) -> Push.Element {
+        .change(Change(uniqueID: id, section: .tags, edits: [Edit(.name, .string(name), at: clock(time))]))
+    }
+
+    func object(_ id: UniqueID, type: String) -> Push.Element {
+        .change(Change(uniqueID: id, section: .objects, edits: [Edit(.objectType, .string(type), at: nil)]))
+    }
+
+    func delete(_ id: UniqueID, _ type: ObjectType = .note) -> Push.Element {
+        .deletion(Deletion(uniqueID: id, objectType: type))
+    }
+
+    @discardableResult
+    func push(_ elements: [Push.Element], in transaction: any Transaction) throws -> ScopeHead {
+        guard let locked = try transaction.lock(scope) else { throw StoreError.failed("no scope") }
+        let outcome = try Merge.apply(
+            Push(elements), to: transaction.bag(of: scope),
+            in: Merge.Context(
+                now: SmallDesk.now, server: store.installation.node, serverClock: locked.serverClock,
+                greatestClock: locked.greatestClock))
+        return try transaction.append(outcome, to: locked, by: node, at: SmallDesk.now).head
+    }
+
+    @discardableResult
+    func push(_ elements: Push.Element...) async throws -> ScopeHead {
+        try await store.write { try push(elements, in: $0) }
+    }
+
+    /// A tag, at number 1, and a note that holds it, at 2; the index of terms is filled.
+    func pushNoteAndTag() async throws -> (note: UniqueID, tag: UniqueID) {
+        let (id, tag) = (UniqueID.random(), UniqueID.random())
+        try await push(self.tag(tag, "Paris"), note(id, "Milk", tag: tag))
+        _ = try await store.write { try $0.indexTerms(of: scope, limit: 100) }
+        return (id, tag)
+    }
+
+    func ids() async throws -> [UniqueID] {
+        try await store.read { snapshot in
+            var ids: [UniqueID] = []
+            try snapshot.scan(Scan(.all, rows: .all, sequences: 0...Int64.max, newestFirst: false), in: scope) { row in
+                row.id().map { ids.append($0) }
+                return true
+            }
+            return ids
+        }
+    }
+
+    func inconsistencies() async throws -> [String] {
+        try await store.read { snapshot in
+            var found: [String] = []
+            try snapshot.inconsistencies(in: scope) { found.append($0) }
+            return found
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import GRDB
+import HesperModel
+import HesperStore
+import Testing
+
+@testable import HesperSQLite
+
+@Suite("When the store is away")
+struct UnavailableTests {
+    private let folder = Folder()
+
+    private func isUnavailable(_ body: () async throws -> Void) async -> Bool {
+        do {
+            try await body()
+            return false
+        } catch StoreError.unavailable {
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    @Test("A write that waits too long for another process is unavailable, and works afterwards; reads never wait")
+    func busy() async throws {
+        let desk = try await SmallDesk(SQLiteStore(folder: folder.url, busyTimeout: .milliseconds(50)))
+        let (note, other) = (UniqueID.random(), UniqueID.random())
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let process = try DatabaseQueue(path: folder.database, configuration: configuration)
+        try await process.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        #expect(await isUnavailable { try await desk.push(desk.note(note, "Milk")) })
+        #expect(try await desk.ids() == [])
+        #expect(try desk.store.session(of: desk.token) != nil)
+        try await process.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try await desk.push(desk.note(other, "Bread"))
+        #expect(try await desk.ids() == [other])
+    }
+
+    @Test("A full disk is unavailable: nothing of the push is kept, what was there stays, and what fits is taken")
+    func full() async throws {
+        let pages = 120
+        let store = try SQLiteStore(
+            folder: folder.url, prepare: { try $0.execute(sql: "PRAGMA max_page_count = \(pages)") })
+        let desk = try await SmallDesk(store)
+        let first = UniqueID.random()
+        try await desk.push(desk.note(first, "Milk"))
+        #expect(
+            await isUnavailable { try await desk.push(desk.note(.random(), String(repeating: "x", count: 900_000))) })
+        #expect(try await desk.ids() == [first])
+        let second = UniqueID.random()
+        try await desk.push(desk.note(second, "Bread", at: 2))
+        #expect(try await desk.ids() == [first, second])
+        #expect(try await desk.inconsistencies() == [])
+    }
+
+    @Test("A transaction that SQLite has rolled back takes nothing more: it would be committed bit by bit")
+    func rolledBack() async throws {
+        let desk = try await SmallDesk(SQLiteStore(folder: folder.url))
+        #expect(
+            await isUnavailable {
+                try await desk.store.write { transaction in
+                    try desk.push([desk.note(.random(), "Milk")], in: transaction)
+                    try? transaction.savepoint {
+                        // What SQLite does by itself when a disk fails.
+                        try (transaction as? SQLiteTransaction)?.database.execute(sql: "ROLLBACK")
+                        throw CancellationError()
+                    }
+                    try desk.push([desk.note(.random(), "Bread")], in: transaction)
+                }
+            })
+        #expect(
+            await isUnavailable {
+                try await desk.store.write { transaction in
+                    try desk.push([desk.note(.random(), "Milk")], in: transaction)
+                    try (transaction as? SQLiteTransaction)?.database.execute(sql: "ROLLBACK")
+                }
+            })
+        #expect(try await desk.ids() == [])
+        try await desk.push(desk.note(.random(), "Butter"))
+        #expect(try await desk.ids().count == 1)
+        #expect(try await desk.inconsistencies() == [])
+    }
+
+    @Test(
+        "A mistake is no reason to try again", arguments: ["SELECT * FROM nowhere", "INSERT INTO members VALUES (1)"])
+    func mistake(sql: String) async throws {
+        let store = try SQLiteStore(folder: folder.url)
+        await #expect {
+            try await store.write { transaction in
+                _ = try (transaction as? SQLiteTransaction)?.prepare(sql).run()
+            }
+        } throws: { error in
+            if case StoreError.failed = error { true } else { false }
+        }
+    }
+
+    @Test(
+        "SQLite's codes are sorted into what may pass, what is damaged and what is a mistake",
+        arguments: [
+            (5, "unavailable"), (10 | 4 << 8, "unavailable"), (13, "unavailable"), (14, "unavailable"),
+            (8, "unavailable"), (7, "unavailable"), (11, "damaged"), (26, "damaged"), (1, "failed"), (19, "failed"),
+            (21, "failed"),
+        ])
+    func codes(code: Int32, kind: String) {
+        let found =
+            switch StoreError(code: code, message: "m") {
+            case .unavailable: "unavailable"
+            case .damaged: "damaged"
+            case .failed: "failed"
+            case .newerDatabase: "newer"
+            }
+        #expect(found == kind)
+    }
+}
