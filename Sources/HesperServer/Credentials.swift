@@ -20,7 +20,9 @@ struct Credentials: Sendable {
     static func signUp(_ json: JSON) throws(Problem) -> Credentials {
         var fields = try Fields(json)
         let email = try fields.string("email", bytes: 3...Limits.emailBytes)
-        guard Account.isEmail(email) else { throw fields.invalid("email", "is an e-mail address, such as ada@example.org") }
+        guard Account.isEmail(email) else {
+            throw fields.invalid("email", "is an e-mail address, such as ada@example.org")
+        }
         return try read(&fields, email: email, passwordBytes: Limits.passwordBytes, isSignUp: true)
     }
 

@@ -15,6 +15,9 @@ final class RateLimiter: Sendable {
 
     init(_ rate: Rate) { self.rate = rate }
 
+    /// How many are remembered.
+    var count: Int { buckets.withLockedValue(\.count) }
+
     /// Takes one try.
     /// - Returns: nil, or in how many seconds there is one.
     func take(_ key: String, at now: ContinuousClock.Instant = .now) -> Int? {

@@ -111,8 +111,8 @@ struct Answer: Sendable {
 extension JSON {
     /// A member that a test counts on.
     func member(_ name: String) throws -> JSON {
-        guard case .object(let object) = self else { throw Missing(what: "an object around \(name)") }
-        return try #require(object[name], "there is no \(name)")
+        guard case .object(let object) = self, let value = object[name] else { throw Missing(what: name) }
+        return value
     }
 
     var string: String {

@@ -1,0 +1,81 @@
+import Foundation
+import HTTPTypes
+import HesperModel
+import Testing
+
+@testable import HesperServer
+
+@Suite struct DocumentsTests {
+    private static let withContract: TestServer.Change = { $0.contract = "openapi.yaml" }
+
+    @Test func theContractAsItIs() async throws {
+        try await TestServer.test(.router, DocumentsTests.withContract) { client in
+            let answer = try await client.send(.get, "/openapi.yaml")
+            #expect(answer.status == 200)
+            #expect(answer.headers[.contentType] == "application/yaml")
+            #expect(answer.text == ContractTests.yaml)
+        }
+    }
+
+    @Test func thePageHasEveryOperationAndSchema() async throws {
+        let contract = try Contract(yaml: #require(ContractTests.yaml))
+        let promised = contract.operations.map(\.id) + contract.schemas.map { "schema-\($0.0)" }
+        try await TestServer.test(.router, DocumentsTests.withContract) { client in
+            let page = try await client.send(.get, "/docs")
+            #expect(page.status == 200)
+            #expect(page.headers[.contentType] == "text/html; charset=utf-8")
+            for id in promised { #expect(page.text.contains("<article id=\"\(id)\">"), "\(id)") }
+            // Every link within the page leads somewhere.
+            for link in page.text.matches(of: #/href="#([^"]*)"/#) {
+                #expect(page.text.contains("id=\"\(link.1)\""), "\(link.1)")
+            }
+            #expect(!page.text.contains("<script") && !page.text.contains("style=\""))
+            #expect(page.text.contains(#"&quot;archived&quot;: false"#))
+        }
+    }
+
+    /// The policy allows the one style by its hash: without it the page would be bare.
+    @Test func theStyleIsTheOneThatThePolicyAllows() async throws {
+        try await TestServer.test { client in
+            let page = try await client.send(.get, "/problems/deleted")
+            let style = try #require(page.text.firstMatch(of: #/<style>((?s).*?)</style>/#)).1
+            let policy = try #require(page.headers[.contentSecurityPolicy])
+            #expect(policy.contains("'sha256-\(sha256(String(style)))'"))
+        }
+    }
+
+    @Test(arguments: [nil, "/nowhere/openapi.yaml"]) func withoutTheFile(_ path: String?) async throws {
+        try await TestServer.test(.router, { $0.contract = path }) { client in
+            for url in ["/openapi.yaml", "/docs"] {
+                try await Row("gone", .get, url, status: 404, contains: ["without its contract"]).check(client)
+            }
+            #expect(try await client.send(.get, "/healthz").status == 200)
+        }
+    }
+
+    @Test(arguments: Problem.Slug.allCases) func everyProblemHasAPage(_ slug: Problem.Slug) async throws {
+        try await TestServer.test { client in
+            let page = try await client.send(.get, "/problems/\(slug.rawValue)")
+            #expect(page.status == 200)
+            #expect(page.text.contains("<code>\(slug.rawValue)</code>, HTTP status \(slug.status)"))
+            #expect(page.text.contains("What to do"))
+        }
+    }
+
+    @Test func noOtherProblemHas() async throws {
+        try await TestServer.test { client in
+            try await Row("unknown", .get, "/problems/%3Cb%3E", status: 404, contains: ["<b>"]).check(client)
+        }
+    }
+
+    @Test(arguments: [
+        ("a\nb\n\nc", "<p>a b</p>\n<p>c</p>\n"),
+        ("## A `b` c", "<h3>A <code>b</code> c</h3>\n"),
+        ("* one\n  more\n* **two**", "<ul><li>one more</li><li><strong>two</strong></li></ul>\n"),
+        ("a:\n\n    <code>\n\nb", "<p>a:</p>\n<pre><code>&lt;code&gt;</code></pre>\n<p>b</p>\n"),
+        ("`a*b*` *c* & `", "<p><code>a*b*</code> <em>c</em> &amp; </p>\n"),
+        ("2 * 3", "<p>2 * 3</p>\n"), ("", ""),
+    ]) func markdown(_ text: String, _ html: String) {
+        #expect(Markdown.html(text) == html)
+    }
+}

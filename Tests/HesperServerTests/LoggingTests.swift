@@ -1,0 +1,82 @@
+import HTTPTypes
+import HesperModel
+import HesperStore
+import Logging
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import HesperServer
+
+/// Keeps what is logged.
+private struct Lines: LogHandler {
+    let lines: NIOLockedValueBox<[String]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.debug
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        let pairs = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        lines.withLockedValue { $0.append("\(event.level) \(event.message) \(pairs)") }
+    }
+}
+
+/// The request ID stands in every line of the log.
+@Suite struct LoggingTests {
+    private static func lines(
+        level: Logger.Level = .debug, _ body: @Sendable (TestClient) async throws -> Void
+    ) async throws -> [String] {
+        let lines = NIOLockedValueBox<[String]>([])
+        let logger = Logger(label: "test") { _ in Lines(lines: lines, logLevel: level) }
+        try await TestServer.test(logger: logger, body)
+        return lines.withLockedValue { $0 }
+    }
+
+    @Test func oneLineARequest() async throws {
+        let lines = try await LoggingTests.lines { client in
+            try await client.send(.get, "/v1/nothing?secret=1", headers: [.requestID: "mine-1"])
+            let client = try await client.signedUp()
+            try await client.send(.get, "/v1/account", headers: [.requestID: "mine-2"])
+        }
+        let first = try #require(lines.first { $0.contains("mine-1") })
+        #expect(first.contains("method=GET") && first.contains("path=/v1/nothing ") && first.contains("status=404"))
+        #expect(first.contains("microseconds=") && first.contains("device=-"))
+        let second = try #require(lines.first { $0.contains("mine-2") })
+        #expect(second.contains(#/device=[0-9a-f]{16}/#) && second.contains("status=200"))
+        #expect(lines.allSatisfy { !$0.contains("secret") && !$0.contains("hesper_") })
+        #expect(lines.filter { $0.contains("status=201") && $0.contains("hb.request.id=") }.count == 1)
+    }
+
+    @Test func nothingWhenNobodyListens() async throws {
+        let lines = try await LoggingTests.lines(level: .info) { client in
+            try await client.send(.get, "/v1/nothing", headers: [.requestID: "mine-1"])
+        }
+        #expect(lines.allSatisfy { !$0.contains("mine-1") })
+    }
+
+    /// What is not expected is logged and not told.
+    @Test func unexpectedErrors() throws {
+        struct Secret: Error { let sql = "SELECT" }
+        let lines = NIOLockedValueBox<[String]>([])
+        let logger = Logger(label: "test") { _ in Lines(lines: lines) }
+        let problem = Problem(Secret(), logger: logger)
+        #expect(problem.slug == .internalError)
+        #expect(!problem.detail.contains("SELECT"))
+        #expect(lines.withLockedValue { $0 }.contains { $0.hasPrefix("error") && $0.contains("SELECT") })
+    }
+
+    @Test func theStoreIsAway() throws {
+        let lines = NIOLockedValueBox<[String]>([])
+        let logger = Logger(label: "test") { _ in Lines(lines: lines) }
+        let problem = Problem(StoreError.unavailable("disk I/O error"), logger: logger)
+        #expect(problem.slug == .unavailable)
+        let response = problem.response(requestID: "x")
+        #expect(response.status == .serviceUnavailable)
+        #expect(response.headers[.retryAfter] == "5")
+        #expect(lines.withLockedValue { $0 }.contains { $0.contains("disk I/O error") })
+    }
+}

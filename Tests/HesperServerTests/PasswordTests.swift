@@ -1,0 +1,70 @@
+import Foundation
+import HesperModel
+import Testing
+
+@testable import HesperServer
+
+/// protocol.md, Signing in: scrypt, a bounded number at once.
+@Suite struct PasswordTests {
+    @Test func theDefaultCostIsWhatOWASPAsksFor() throws {
+        #expect(PasswordLimits().cost == 17)
+        let hash = try PasswordHash.make("correct horse battery staple")
+        #expect(hash.hasPrefix("$scrypt$ln=17,r=8,p=1$"))
+        #expect(try PasswordHash.matches("correct horse battery staple", hash))
+        #expect(try !PasswordHash.matches("correct horse battery stapl", hash))
+    }
+
+    /// Made by Python's hashlib.scrypt.
+    @Test(arguments: [
+        (
+            "correct horse battery staple",
+            "$scrypt$ln=10,r=8,p=1$MDEyMzQ1Njc4OWFiY2RlZg$7AnzIswxwEinpwz+ntydndYfVHPvOACmX9Vvo8hO1qM"
+        ),
+        ("пароль €", "$scrypt$ln=4,r=8,p=1$ZmVkY2JhOTg3NjU0MzIxMA$tW0nYvlz8R3cRCDS1Objl0ROpybXZ7alnFdYFxCpfck"),
+    ]) func hashesOfAnotherImplementation(_ password: String, _ hash: String) throws {
+        #expect(try PasswordHash.matches(password, hash))
+        #expect(try !PasswordHash.matches(password + " ", hash))
+    }
+
+    @Test func everyHashHasItsOwnSalt() throws {
+        #expect(try PasswordHash.make("12345678", cost: 4) != PasswordHash.make("12345678", cost: 4))
+    }
+
+    @Test(arguments: [
+        "", "$", "12345678", "$scrypt$ln=4,r=8,p=1$AAAA", "$scrypt$ln=40,r=8,p=1$AAAA$AAAA",
+        "$scrypt$ln=4,r=9,p=1$AAAA$AAAA",
+        "$argon2id$ln=4,r=8,p=1$AAAA$AAAA", "$scrypt$ln=x,r=8,p=1$AAAA$AAAA", "$scrypt$ln=4,r=8,p=1$?$?",
+    ]) func whatIsNoHashMatchesNothing(_ text: String) throws {
+        #expect(try !PasswordHash.matches("12345678", text))
+        #expect(try !PasswordHash.matches("", text))
+    }
+
+    @Test func nobodyHasTheDummy() throws {
+        #expect(try !PasswordHash.matches("", PasswordHash.dummy(cost: 4)))
+    }
+
+    /// One at once and two waiting: of many who come together, the others are told to come again.
+    @Test func tooManyAtOnceAreToldToComeAgain() async throws {
+        var limits = PasswordLimits()
+        limits.cost = 12
+        limits.atOnce = 1
+        limits.waiting = 2
+        let passwords = Passwords(limits: limits)
+        let refused = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    do {
+                        _ = try await passwords.hash("12345678")
+                        return false
+                    } catch {
+                        return (error as? Problem)?.slug == .tooManyRequests
+                    }
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(refused > 0 && refused <= 17)
+        // Nobody is left behind.
+        #expect(try await passwords.matches("x", nil) == false)
+    }
+}

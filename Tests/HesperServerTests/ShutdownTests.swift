@@ -1,0 +1,41 @@
+import Foundation
+import Hummingbird
+import Logging
+import ServiceLifecycle
+import Testing
+
+@testable import HesperServer
+
+/// Graceful shutdown finishes what it accepted.
+@Suite struct ShutdownTests {
+    @Test func whatWasAcceptedIsAnswered() async throws {
+        let test = try TestServer()
+        defer { try? FileManager.default.removeItem(at: test.folder) }
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let app = test.server.application { port.yield($0 ?? 0) }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(services: [app], logger: TestServer.silent))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let number = try #require(await ports.first { _ in true })
+            let body = #"{"email":"ada@example.org","password":"12345678","deviceName":"phone"}"#
+            let connection = try RawConnection(port: number)
+            let idle = try RawConnection(port: number)
+            connection.send(
+                "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body.prefix(10))")
+            try await Task.sleep(for: .milliseconds(300))
+            await group.triggerGracefulShutdown()
+            // Nobody new is let in; who is idle is sent away.
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(throws: RawConnection.Refused.self) { try RawConnection(port: number) }
+            #expect(idle.readToEnd().isEmpty)
+            connection.send(String(body.dropFirst(10)))
+            let answer = connection.readToEnd()
+            #expect(answer.hasPrefix("HTTP/1.1 201 "), "\(answer)")
+            #expect(answer.contains("hesper_"))
+            try await tasks.waitForAll()
+        }
+        #expect(try await test.store.read { try $0.accounts() }.count == 1)
+    }
+}
