@@ -1,5 +1,3 @@
-import Foundation
-
 /// How far a long piece of work is, on stderr: a bar that is written over on a terminal, now and then a line elsewhere.
 struct ProgressBar {
     private let total: Int
@@ -19,7 +17,7 @@ struct ProgressBar {
     /// - Parameter what: what is counted, and what became of it: `files imported`.
     init(
         total: Int, what: String, isTerminal: Bool = Terminal.showsProgress,
-        write: @escaping (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) }
+        write: @escaping (String) -> Void = { Terminal.write($0, to: .standardError) }
     ) {
         self.total = total
         self.what = what

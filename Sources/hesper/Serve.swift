@@ -24,7 +24,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The folder that holds Public/ and openapi.yaml (HESPER_PUBLIC; default: share/hesper beside the folder of "
+            "The folder of openapi.yaml (HESPER_PUBLIC; default: share/hesper beside the folder of "
                 + "the binary, else the working directory).", valueName: "folder"))
     var `public`: String?
 

@@ -23,8 +23,8 @@ struct PasswordOptions: ParsableArguments {
     private func text() throws -> String? {
         if let passwordFile { return try PasswordOptions.firstLine(of: passwordFile) }
         guard Terminal.readsKeyboard else { return readLine(strippingNewline: true) }
-        let password = Terminal.askSecretly("Password: ")
-        guard password == Terminal.askSecretly("The same again: ") else {
+        let password = SecretPrompt.ask("Password: ")
+        guard password == SecretPrompt.ask("The same again: ") else {
             throw Failure("The two passwords differ; nothing was changed.", .usage)
         }
         return password

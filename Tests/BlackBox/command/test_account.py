@@ -1,0 +1,178 @@
+"""`hesper account`: while the server runs, and while it does not."""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import sqlite3
+import subprocess
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from client import BINARY, PASSWORD, Client, Refused
+from runner import ENVIRONMENT, FAILED, WRONG_SETTING, WRONG_USAGE, Hesper, serving
+
+NEW_PASSWORD = "another horse, another battery"
+
+
+def test_create_list_show_delete(hesper: Hesper, ada: str) -> None:
+    listed = hesper("account", "list").stdout.split("\t")
+    assert listed[0] == ada
+    assert listed[2:] == ["0", "0\n"]
+    shown = hesper("account", "show", "ADA@example.org").stdout
+    assert f"email:    {ada}\n" in shown
+    assert "devices:  0\n" in shown
+    refused = hesper("account", "delete", ada)
+    assert refused.returncode == WRONG_USAGE
+    assert "add --yes" in refused.stderr
+    assert hesper("account", "delete", ada, "--yes").stdout == f"Erased the account of {ada} with 0 objects.\n"
+    assert hesper("account", "list").stdout == ""
+
+
+def test_beside_the_server(hesper: Hesper, tmp_path: Path) -> None:
+    with serving(tmp_path, "--sign-up", "closed") as (url, _):
+        assert hesper("account", "create", "ada@example.org", stdin=PASSWORD).returncode == 0
+        phone = Client(url)
+        phone.sign_in("ada@example.org", PASSWORD, "phone")
+        shown = hesper("account", "show", "ada@example.org").stdout
+        assert phone.device["uniqueID"] in shown
+        assert "  phone  " in shown
+
+        reset = hesper("account", "reset-password", "ada@example.org", stdin=NEW_PASSWORD + "\n")
+        assert reset.returncode == 0
+        assert phone.get("/v1/account").status_code == 401
+        with pytest.raises(Refused):
+            Client(url).sign_in("ada@example.org", PASSWORD)
+        phone.sign_in("ada@example.org", NEW_PASSWORD)
+
+        assert hesper("account", "delete", "ada@example.org", "--yes").returncode == 0
+        assert phone.get("/v1/account").status_code == 401
+
+
+def test_a_password_from_a_file(hesper: Hesper, tmp_path: Path) -> None:
+    (tmp_path / "password").write_text(f"{PASSWORD}\r\nand something else\n")
+    made = hesper("account", "create", "ada@example.org", "--password-file", "password", stdin="not this one\n")
+    assert made.returncode == 0
+    with serving(tmp_path) as (url, _):
+        Client(url).sign_in("ada@example.org", PASSWORD)
+    missing = hesper("account", "create", "eve@example.org", "--password-file", "nowhere")
+    assert (missing.returncode, missing.stderr) == (
+        WRONG_USAGE,
+        "hesper: The password file nowhere cannot be read.\n",
+    )
+
+
+class Keyboard:
+    """A terminal at which somebody makes an account."""
+
+    def __init__(self, folder: Path):
+        self.end, terminal = pty.openpty()
+        self.shown = b""
+        command = [str(BINARY), "account", "create", "ada@example.org"]
+        self.process = subprocess.Popen(
+            command, stdin=terminal, stdout=terminal, stderr=terminal, cwd=folder, env=ENVIRONMENT,
+            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(terminal)
+
+    def type(self, text: str) -> None:
+        os.write(self.end, text.encode())
+
+    def wait_for(self, text: str) -> None:
+        """Reads until the terminal shows this, for ten seconds at most."""
+        deadline = time.monotonic() + 10
+        while text.encode() not in self.shown:
+            assert select.select([self.end], [], [], max(deadline - time.monotonic(), 0))[0], self.shown
+            self.shown += os.read(self.end, 1024)
+
+    @property
+    def echoes(self) -> bool:
+        return bool(termios.tcgetattr(self.end)[3] & termios.ECHO)
+
+
+@pytest.fixture
+def keyboard(tmp_path: Path) -> Iterator[Keyboard]:
+    keyboard = Keyboard(tmp_path)
+    yield keyboard
+    keyboard.process.kill()
+    keyboard.process.wait()
+    os.close(keyboard.end)
+
+
+def test_a_terminal_is_asked_twice_and_shows_nothing(hesper: Hesper, keyboard: Keyboard) -> None:
+    for question in ["Password: ", "The same again: "]:
+        keyboard.wait_for(question)
+        keyboard.type(PASSWORD + "\n")
+    keyboard.wait_for("Made account ")
+    assert keyboard.process.wait(30) == 0
+    assert PASSWORD.encode() not in keyboard.shown
+    assert keyboard.echoes
+    assert hesper("account", "list").stdout.startswith("ada@example.org\t")
+
+
+def test_two_passwords_that_differ(hesper: Hesper, keyboard: Keyboard) -> None:
+    keyboard.wait_for("Password: ")
+    keyboard.type(PASSWORD + "\n")
+    keyboard.wait_for("The same again: ")
+    keyboard.type(PASSWORD + "!\n")
+    keyboard.wait_for("The two passwords differ; nothing was changed.")
+    assert keyboard.process.wait(30) == WRONG_USAGE
+    assert hesper("account", "list").stdout == ""
+
+
+def test_giving_up_leaves_a_terminal_that_shows_what_is_typed(keyboard: Keyboard) -> None:
+    keyboard.wait_for("Password: ")
+    assert not keyboard.echoes
+    keyboard.type("\x03")
+    assert keyboard.process.wait(30) == -signal.SIGINT
+    assert keyboard.echoes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "status", "message"),
+    [
+        (["create", "ada@example.org"], PASSWORD, FAILED, "There is an account for ada@example.org already."),
+        (["create", "ADA@example.org"], PASSWORD, FAILED, "There is an account for ADA@example.org already."),
+        (["create", "eve@example.org"], "short", WRONG_USAGE, "A password has 8 to 1024 bytes, not 5."),
+        (["create", "eve@example.org"], "", WRONG_USAGE, "There was no password to read."),
+        (["show", "eve@example.org"], "", FAILED, "There is no account for eve@example.org."),
+        (["delete", "eve@example.org", "--yes"], "", FAILED, "There is no account for eve@example.org."),
+        (["reset-password", "eve@example.org"], PASSWORD, FAILED, "There is no account for eve@example.org."),
+    ],
+)
+@pytest.mark.usefixtures("ada")
+def test_refusals(hesper: Hesper, arguments: list[str], stdin: str, status: int, message: str) -> None:
+    ended = hesper("account", *arguments, stdin=stdin)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (status, "", f"hesper: {message}\n")
+
+
+@pytest.mark.parametrize("email", ["ada", "@example.org", "ada@", "a b@example.org", "a@b@example.org", "a" * 251 + "@b.c"])
+def test_what_is_no_address(hesper: Hesper, tmp_path: Path, email: str) -> None:
+    ended = hesper("account", "create", email, stdin=PASSWORD)
+    assert ended.returncode == WRONG_USAGE
+    assert "is not an e-mail address" in ended.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["account", "list"], ["account", "show", "ada@example.org"], ["check"], ["import", "--account", "a@b.c", "."]],
+)
+def test_a_mistyped_data_folder_is_no_new_database(hesper: Hesper, tmp_path: Path, arguments: list[str]) -> None:
+    ended = hesper(*arguments, "--data", "dta")
+    assert ended.returncode == WRONG_SETTING
+    assert ended.stderr == "hesper: dta has no hesper.sqlite: name the data folder with --data or HESPER_DATA.\n"
+    assert not (tmp_path / "dta").exists()
+
+
+@pytest.mark.usefixtures("ada")
+def test_passwords_are_kept_as_scrypt(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "data/hesper.sqlite")
+    (kept,) = database.execute("SELECT password_hash FROM accounts").fetchone()
+    database.close()
+    assert kept.startswith("$scrypt$ln=17,r=8,p=1$")
+    assert PASSWORD not in kept

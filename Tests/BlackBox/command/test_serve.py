@@ -1,0 +1,158 @@
+"""What `hesper serve` says, and how it begins and ends."""
+
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from client import PASSWORD, Client, plain_session
+from runner import FAILED, Hesper, run, serving
+
+
+def log(folder: Path) -> str:
+    return (folder / "log").read_text()
+
+
+def test_port_0_is_any_and_is_told(tmp_path: Path) -> None:
+    with serving(tmp_path) as (url, _):
+        assert not url.endswith(":0")
+        assert plain_session().get(url + "/readyz").status_code == 200
+    assert (tmp_path / "data/hesper.sqlite").exists()
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_end_it_well(tmp_path: Path, signal_number: int) -> None:
+    with serving(tmp_path) as (_, process):
+        process.send_signal(signal_number)
+        assert process.wait(30) == 0
+    assert "error" not in log(tmp_path)
+
+
+def test_what_was_accepted_is_answered(tmp_path: Path) -> None:
+    with serving(tmp_path) as (url, process):
+        client = Client(url)
+        client.sign_up()
+        answers = []
+        # A password takes a third of a second: SIGTERM comes in the middle of it.
+        body = {"email": client.email, "password": PASSWORD, "deviceName": "laptop"}
+        request = threading.Thread(target=lambda: answers.append(client.post("/v1/devices", json=body)))
+        request.start()
+        time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        request.join(30)
+        assert process.wait(30) == 0
+        assert [answer.status_code for answer in answers] == [201]
+
+
+def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        ended = run(tmp_path, "serve", "--port", port)
+    assert ended.returncode == FAILED
+    assert ended.stderr.splitlines()[-1] == (
+        f"hesper: Port {port} of 127.0.0.1 is taken by another process: choose another with --port."
+    )
+    assert ended.stdout == ""
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])
+def test_a_host_that_is_elsewhere_is_named(tmp_path: Path, host: str) -> None:
+    ended = run(tmp_path, "serve", "--port", 0, "--host", host)
+    assert ended.returncode == FAILED
+    assert ended.stderr.splitlines()[-1].startswith(f"hesper: {host} is not an address of this machine")
+
+
+def test_the_order_of_settings(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text('{"signUp": "closed", "logLevel": "critical", "data": "from-file"}')
+    with serving(tmp_path, "--sign-up", "open", HESPER_CONFIG="settings.json", HESPER_DATA="from-variable") as (url, _):
+        assert plain_session().get(url + "/v1/server").json()["signUp"] == "open"
+    assert (tmp_path / "from-variable/hesper.sqlite").exists()
+    assert not (tmp_path / "from-file").exists()
+    assert log(tmp_path) == ""
+
+
+@pytest.mark.parametrize(("host", "sign_up"), [("127.0.0.1", "open"), ("localhost", "open"), ("0.0.0.0", "closed")])
+def test_sign_up_is_open_while_only_this_machine_can_connect(tmp_path: Path, host: str, sign_up: str) -> None:
+    with serving(tmp_path, "--host", host) as (url, _):
+        url = url.replace("0.0.0.0", "127.0.0.1")
+        assert plain_session().get(url + "/v1/server").json()["signUp"] == sign_up
+
+
+def test_a_link_makes_the_first_account_though_sign_up_is_closed(tmp_path: Path) -> None:
+    with serving(tmp_path, "--sign-up", "closed") as (url, process):
+        line = process.stdout.readline()
+        link = re.search(r"http://\S+", line)[0]
+        assert link.startswith(url)
+        session = plain_session()
+        assert session.get(link).status_code == 200
+        form = {"email": "ada@example.org", "password": PASSWORD, "invitation": link.split("=")[1]}
+        assert session.post(link.split("?")[0], data=form).status_code == 201
+        Client(url).sign_in("ada@example.org", PASSWORD)
+        assert session.post(link.split("?")[0], data=form | {"email": "eve@example.org"}).status_code >= 400
+    with serving(tmp_path, "--sign-up", "closed") as (_, process):
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.read() == "", "there is an account: no link"
+
+
+def test_without_the_contract_the_api_runs_and_says_so_once(tmp_path: Path) -> None:
+    with serving(tmp_path) as (url, _):
+        assert plain_session().get(url + "/v1/server").status_code == 200
+        assert plain_session().get(url + "/openapi.yaml").status_code == 404
+    lines = [line for line in log(tmp_path).splitlines() if "openapi.yaml" in line]
+    assert len(lines) == 1
+    assert "the API runs without" in lines[0]
+
+
+def test_the_contract_is_found(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/openapi.yaml").write_text("openapi: 3.1.0\n")
+    with serving(tmp_path, "--public", "pages") as (url, _):
+        assert plain_session().get(url + "/openapi.yaml").text == "openapi: 3.1.0\n"
+    assert "openapi.yaml" not in log(tmp_path)
+
+
+def test_a_variable_that_nothing_reads_is_named(tmp_path: Path) -> None:
+    with serving(tmp_path, HESPER_PROT="8080"):
+        pass
+    assert "HESPER_PROT is no setting of this version." in log(tmp_path)
+
+
+def test_the_data_is_for_its_owner_alone(tmp_path: Path) -> None:
+    with serving(tmp_path):
+        assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+        assert (tmp_path / "data/hesper.sqlite").stat().st_mode & 0o077 == 0
+
+
+def test_tls_from_files(tmp_path: Path) -> None:
+    subprocess.run(
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost "
+        "-addext subjectAltName=DNS:localhost -keyout key.pem -out certificate.pem".split(),
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    files = ["--tls-certificate", "certificate.pem", "--tls-key", "key.pem"]
+    with serving(tmp_path, "--host", "localhost", *files) as (url, _):
+        assert url.startswith("https://localhost:")
+        session = plain_session()
+        session.verify = str(tmp_path / "certificate.pem")
+        assert session.get(url + "/readyz").status_code == 200
+
+
+@pytest.mark.usefixtures("ada")
+@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["check"], ["account", "list"]])
+def test_a_database_of_a_later_version_is_left_alone(hesper: Hesper, tmp_path: Path, command: list[str]) -> None:
+    database = sqlite3.connect(tmp_path / "data/hesper.sqlite")
+    known = database.execute("PRAGMA user_version").fetchone()[0]
+    database.execute(f"PRAGMA user_version = {known + 1}")
+    database.close()
+    ended = hesper(*command)
+    assert ended.returncode == FAILED
+    assert "written by a later Hesper" in ended.stderr

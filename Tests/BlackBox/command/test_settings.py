@@ -1,0 +1,72 @@
+"""A wrong setting is named with where it stands, and nothing starts."""
+
+from pathlib import Path
+
+import pytest
+from runner import WRONG_SETTING, WRONG_USAGE, Hesper
+
+LEVELS = "trace, debug, info, notice, warning, error, critical"
+NO_ORIGIN = "is not an origin such as https://notes.example.org: scheme, host and port alone."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "message"),
+    [
+        (["--port", "abc"], {}, '--port: a port from 0 to 65535 is wanted, not "abc".'),
+        ([], {"HESPER_PORT": "70000"}, "HESPER_PORT: a port from 0 to 65535 is wanted, not 70000."),
+        (["--sign-up", "invite"], {}, '--sign-up: one of open, closed is wanted, not "invite".'),
+        ([], {"HESPER_LOG_LEVEL": "loud"}, f'HESPER_LOG_LEVEL: one of {LEVELS} is wanted, not "loud".'),
+        (["--public", "nowhere"], {}, "--public: nowhere is not a folder."),
+        (["--config", "nowhere.json"], {}, "nowhere.json: the settings file cannot be read: it is not there."),
+        (["--tls-key", "/dev/null"], {}, "--tls-key: a key needs its certificate: set --tls-certificate too."),
+        (["--tls-certificate", "nowhere"], {}, "--tls-certificate: the file nowhere cannot be read."),
+        ([], {"HESPER_CORS_ORIGINS": "https://a.example,b.example"}, f'HESPER_CORS_ORIGINS: "b.example" {NO_ORIGIN}'),
+    ],
+)
+def test_wrong_settings(hesper: Hesper, tmp_path: Path, arguments, environment, message) -> None:
+    ended = hesper("serve", *arguments, **environment)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (WRONG_SETTING, "", f"hesper: {message}\n")
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("json", "message"),
+    [
+        ('{"prot": 8080}', "data/hesper.json: prot is no setting; there are host, port, "),
+        ('{"port": "8080"}', 'data/hesper.json, port: a port from 0 to 65535 is wanted, not "8080".'),
+        ('{"data": "elsewhere"}', "data/hesper.json, data: a file in the data folder cannot say where that is."),
+        ('{"port": 1,}', "data/hesper.json: "),
+    ],
+)
+def test_wrong_files(hesper: Hesper, tmp_path: Path, json: str, message: str) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/hesper.json").write_text(json)
+    ended = hesper("serve")
+    assert ended.returncode == WRONG_SETTING
+    assert ended.stderr.startswith(f"hesper: {message}")
+    assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["--prot", "1"], ["--port"], ["now"]])
+def test_wrong_command_lines(hesper: Hesper, arguments: list[str]) -> None:
+    ended = hesper("serve", *arguments)
+    assert ended.returncode == WRONG_USAGE
+    assert ended.stderr.startswith("Error: ")
+
+
+def test_files_of_tls_that_do_not_work_together(hesper: Hesper, tmp_path: Path) -> None:
+    (tmp_path / "key.pem").write_text("no key")
+    ended = hesper("serve", "--tls-key", "key.pem", "--tls-certificate", "key.pem", "--port", "0")
+    assert ended.returncode == WRONG_SETTING
+    assert "certificate" in ended.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["serve"], ["account"], ["account", "create"], ["check"], ["import"]])
+def test_help(hesper: Hesper, arguments: list[str]) -> None:
+    told = hesper(*arguments, "--help")
+    assert told.returncode == 0
+    assert told.stdout.startswith("OVERVIEW: ")
+
+
+def test_version(hesper: Hesper) -> None:
+    assert hesper("--version").stdout.startswith("hesper 0.")

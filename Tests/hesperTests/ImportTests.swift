@@ -1,0 +1,204 @@
+import Foundation
+import HesperModel
+import HesperStore
+import Testing
+
+@testable import hesper
+
+/// A folder of texts becomes notes; again and again, it becomes the same notes.
+@Suite struct ImportTests {
+    private let folder = TemporaryFolder()
+    private let spring = Date(timeIntervalSince1970: 1_557_126_489.5)
+
+    private func text(_ text: String, _ name: String, changed date: Date? = nil) throws {
+        try folder.write(text, to: name, changed: date)
+    }
+
+    private var source: String { folder.path + "/Notes" }
+
+    @Test func textsBecomeNotes() async throws {
+        let home = try await Household()
+        try text("# Paris\n\nThe tower\r\n", "Notes/paris.md", changed: spring)
+        try text("plain", "Notes/Travel/2019/plain.TXT")
+        let report = try await home.importFolder(source)
+        #expect(report == ImportReport(new: 2, tags: 2))
+        let notes = try await home.notes()
+        #expect(notes.map(\.text) == ["# Paris\n\nThe tower\r\n", "plain"])
+        #expect(notes[0].creationDate?.description == "2019-05-06T07:08:09.500Z")
+        #expect(notes[0].sortDate == notes[0].creationDate)
+        #expect(notes[0].archived == false)
+        #expect(try await home.tagNames(of: notes[0]).isEmpty)
+        #expect(try await home.tagNames(of: notes[1]) == ["Travel", "2019"])
+        #expect(try await home.findings() == [])
+    }
+
+    @Test func aFolderIsOneTagHoweverItIsWritten() async throws {
+        let home = try await Household()
+        let id = UniqueID.random()
+        try await home.makeTag(id, "PARIS")
+        try text("a", "Notes/Paris/a.md")
+        try text("b", "Notes/Trips/paris/Paris/b.md")
+        #expect(try await home.importFolder(source).tags == 1)
+        #expect(try await home.tags().map(\.name) == ["PARIS", "Trips"])
+        let notes = try await home.notes()
+        #expect(notes[0].tags.raw == [id])
+        #expect(try await home.tagNames(of: notes[1]) == ["PARIS", "Trips"])
+    }
+
+    // MARK: Again
+
+    @Test func importingAgainChangesNothing() async throws {
+        let home = try await Household()
+        for index in 0..<1_203 { try text("note \(index)", "Notes/\(index % 7)/\(index).md") }
+        #expect(try await home.importFolder(source) == ImportReport(new: 1_203, tags: 7))
+        let head = try await home.head()
+        #expect(try await home.importFolder(source) == ImportReport(unchanged: 1_203))
+        #expect(try await home.importFolder(source + "/../Notes/") == ImportReport(unchanged: 1_203))
+        #expect(try await home.head() == head)
+        #expect(try await home.findings() == [])
+    }
+
+    /// merge.md, Cases, 32: the other device has the folder elsewhere, and its files another date.
+    @Test func theSameFolderOnAnotherDeviceIsTheSameNotes() async throws {
+        let home = try await Household()
+        let elsewhere = TemporaryFolder()
+        for (place, date) in [(folder, spring), (elsewhere, spring + 86_400)] {
+            try place.write("e", to: "Notes/Caf\u{e9}/e\u{301}.md", changed: date)
+        }
+        try await home.importFolder(source)
+        let head = try await home.head()
+        // Another file system writes the names another way.
+        try FileManager.default.removeItem(atPath: elsewhere.path + "/Notes/Caf\u{e9}")
+        try elsewhere.write("e", to: "Notes/Cafe\u{301}/\u{e9}.md", changed: spring + 86_400)
+        #expect(try await home.importFolder(elsewhere.path + "/Notes") == ImportReport(unchanged: 1))
+        #expect(try await home.head() == head)
+    }
+
+    @Test func aFolderOfAnotherNameIsOtherNotes() async throws {
+        let home = try await Household()
+        try text("read me", "Notes/README.md")
+        try text("read me too", "Archive/README.md")
+        try await home.importFolder(source)
+        #expect(try await home.importFolder(folder.path + "/Archive") == ImportReport(new: 1))
+        #expect(try await home.notes().map(\.text) == ["read me", "read me too"])
+    }
+
+    @Test func whatChangedInTheFileAndInTheNoteIsMerged() async throws {
+        let home = try await Household()
+        try text("one\n\ntwo\n\nthree\n", "Notes/a.md", changed: spring)
+        try await home.importFolder(source)
+        try await home.edit(try #require(try await home.notes().first), text: "ONE\n\ntwo\n\nthree\n")
+        // The file was changed before the note was, and is brought after.
+        try text("one\n\ntwo\n\nTHREE\n", "Notes/a.md", changed: spring + 60)
+        #expect(try await home.importFolder(source) == ImportReport(changed: 1))
+        #expect(try await home.notes().map(\.text) == ["ONE\n\ntwo\n\nTHREE\n"])
+        #expect(try await home.importFolder(source) == ImportReport(unchanged: 1))
+        #expect(try await home.notes().map(\.text) == ["ONE\n\ntwo\n\nTHREE\n"])
+        #expect(try await home.findings() == [])
+    }
+
+    @Test(arguments: [0.0, 60, 1e9])
+    func aNoteThatWentOnIsNotTakenBackByItsFile(laterBy seconds: Double) async throws {
+        let home = try await Household()
+        try text("draft", "Notes/a.md", changed: spring)
+        try await home.importFolder(source)
+        try await home.edit(try #require(try await home.notes().first), text: "finished")
+        try text("draft", "Notes/a.md", changed: spring + seconds)
+        try await home.importFolder(source)
+        #expect(try await home.notes().map(\.text) == ["finished"])
+    }
+
+    @Test func whatWasDeletedOrTakenOutStaysSo() async throws {
+        let home = try await Household()
+        try text("a", "Notes/x/a.md")
+        try text("b", "Notes/x/b.md")
+        try text("c", "Notes/y/c.md")
+        try await home.importFolder(source)
+        let (notes, tags) = (try await home.notes(), try await home.tags())
+        try await home.delete(notes[0].uniqueID, .note)
+        try await home.takeOut(tags[0], of: notes[1])
+        try await home.delete(tags[1].uniqueID, .tag)
+        #expect(try await home.importFolder(source) == ImportReport(unchanged: 2, deleted: 1))
+        let after = try await home.notes()
+        #expect(after.map(\.text) == ["b", "c"])
+        #expect(try await home.tagNames(of: after[0]).isEmpty)
+        #expect(try await home.tags().map(\.name) == ["x"])
+        // A folder's tag that is gone is made anew for a note that never had it, and only for that.
+        try text("d", "Notes/y/d.md")
+        #expect(try await home.importFolder(source) == ImportReport(new: 1, unchanged: 2, deleted: 1, tags: 1))
+        let all = try await home.notes()
+        #expect(try await home.tagNames(of: all[1]).isEmpty)
+        #expect(try await home.tagNames(of: all[2]) == ["y"])
+    }
+
+    @Test func aClockIsNotAheadThoughTheFileIs() async throws {
+        let home = try await Household()
+        try text("from tomorrow", "Notes/a.md", changed: Date() + 86_400)
+        #expect(try await home.importFolder(source) == ImportReport(new: 1))
+        #expect(try #require(try await home.notes()[0].$text.clock).timestamp <= .now)
+    }
+
+    // MARK: What is no text
+
+    @Test func whatCannotBeANoteIsNamedAndTheRestIsImported() async throws {
+        let home = try await Household()
+        try text("good", "Notes/a.md")
+        try folder.write(Data([0x63, 0xff, 0x0a]), to: "Notes/binary.txt")
+        try folder.write(Data([0xff, 0xfe, 0x61, 0x00]), to: "Notes/utf16.txt")
+        try text("a\0b", "Notes/nul.md")
+        try text(String(repeating: "a", count: Limits.textBytes), "Notes/full.md")
+        try text(String(repeating: "é", count: Limits.textBytes / 2) + "é", "Notes/over.md")
+        let report = try await home.importFolder(source)
+        #expect(report.new == 2)
+        #expect(
+            report.skipped == [
+                .init(path: "binary.txt", reason: "It is not UTF-8."),
+                .init(path: "nul.md", reason: "The text cannot hold the character U+0000."),
+                .init(path: "over.md", reason: "It has 1048578 bytes, a note at most 1048576."),
+                .init(path: "utf16.txt", reason: "It is not UTF-8."),
+            ])
+    }
+
+    @Test func aByteOrderMarkIsNoText() async throws {
+        let home = try await Household()
+        try folder.write(Data([0xef, 0xbb, 0xbf, 0x61]), to: "Notes/a.txt")
+        try await home.importFolder(source)
+        #expect(try await home.notes().map { Array($0.text.utf8) } == [[0x61]])
+    }
+
+    @Test func hiddenFilesLinksAndOtherKindsArePassedOver() async throws {
+        let home = try await Household()
+        try text("a", "Notes/a.markdown")
+        try text("b", "Notes/.git/b.md")
+        try text("c", "Notes/.c.md")
+        try text("d", "Notes/d.html")
+        try text("", "Notes/empty.md")
+        try text("e", "Notes/md")
+        let links = FileManager.default
+        try links.createSymbolicLink(atPath: source + "/circle", withDestinationPath: source)
+        try links.createSymbolicLink(atPath: source + "/link.md", withDestinationPath: source + "/a.markdown")
+        #expect(try await home.importFolder(source) == ImportReport(new: 1, passedOver: 7))
+    }
+
+    @Test func aFolderThatIsNotThereIsAMistake() async throws {
+        let home = try await Household()
+        await #expect(throws: Failure("\(source): No such file or directory.", .usage)) {
+            try await home.importFolder(source)
+        }
+    }
+}
+
+/// The IDs are part of what an import promises: another version, or another program, finds the same notes.
+@Suite struct SourceNoteTests {
+    @Test(
+        arguments: [
+            ("Notes", [], "a.md", "70a55aa7-e612-5159-bd21-09c485c93337"),
+            ("Notes", ["Travel", "Caf\u{e9}"], "paris.md", "0190356e-c742-51d2-b011-a940e64583ba"),
+            ("Notes", ["Travel", "Cafe\u{301}"], "paris.md", "0190356e-c742-51d2-b011-a940e64583ba"),
+        ] as [(String, [String], String, String)])
+    func iDsComeFromWhereTheFileLies(folder: String, folders: [String], name: String, id: String) {
+        let zero = Timestamp(clamping: 0)
+        let file = SourceFile(path: "", folders: folders, name: name, byteCount: 0, creation: zero, modification: zero)
+        #expect(SourceNote.uniqueID(of: file, in: folder).description == id)
+    }
+}
