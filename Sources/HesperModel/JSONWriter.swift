@@ -80,7 +80,8 @@ public struct JSONWriter: Sendable {
             separate()
             bytes.append(contentsOf: value.description.utf8)
         case .string(let value): string(value)
-        case .array(let elements): array { writer in
+        case .array(let elements):
+            array { writer in
                 for element in elements { writer.write(element) }
             }
         case .object(let object):

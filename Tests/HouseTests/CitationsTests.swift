@@ -75,12 +75,12 @@ import Testing
         }
     }
 
-    /// Names of pages are in lower case and longer than those of files in tests; those of sections begin with a capital
-    /// and end where punctuation begins.
+    /// Names of pages are in lower case and follow a space or a parenthesis; those of sections begin with a capital and end
+    /// where punctuation begins.
     private static func citations(inText text: String, file: String) -> [Citation] {
         // A comment may go on in the next line.
         let text = text.replacing(#/\n[ \t]*(?:///?|#)[ \t]*/#, with: " ")
-        return text.matches(of: #/([a-z]{5,}\.md)((?:, [A-Z][A-Za-z' ]*)*)/#).flatMap { match in
+        return text.matches(of: #/(?:^|[\s(])([a-z]+\.md)((?:, [A-Z][A-Za-z' ]*)*)/#).flatMap { match in
             let sections = match.2.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             return (sections.isEmpty ? [nil] : sections.map(Optional.some)).map {
                 Citation(page: String(match.1), section: $0, file: file)

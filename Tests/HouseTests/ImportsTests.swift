@@ -10,7 +10,10 @@ import Testing
     static let rules: [(module: String, ours: Set<String>, others: Set<String>)] = [
         ("HesperModel", [], ["Crypto", "Foundation"]),
         ("HesperStore", ["HesperModel"], []),
-        ("HesperSQLite", ["HesperModel", "HesperStore"], ["Foundation", "GRDB", "SQLite3", "GRDBSQLite", "Synchronization", "Glibc"]),
+        (
+            "HesperSQLite", ["HesperModel", "HesperStore"],
+            ["Foundation", "GRDB", "SQLite3", "GRDBSQLite", "Synchronization", "Glibc"]
+        ),
     ]
 
     @Test(arguments: rules.indices) func importsOnlyWhatThePlanAllows(_ index: Int) throws {
@@ -45,7 +48,9 @@ import Testing
             try String(contentsOf: folder.appending(path: file), encoding: .utf8).split(separator: "\n")
                 .compactMap { line in
                     let words = line.split(separator: " ")
-                    guard let index = words.firstIndex(of: "import"), index <= 1, index + 1 < words.count else { return nil }
+                    guard let index = words.firstIndex(of: "import"), index <= 1, index + 1 < words.count else {
+                        return nil
+                    }
                     let path = words[words.index(after: index)] == "struct" ? words[index + 2] : words[index + 1]
                     return (String(path.split(separator: ".")[0]), file)
                 }
