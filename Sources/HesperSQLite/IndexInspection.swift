@@ -11,7 +11,7 @@ struct IndexInspection {
         let indexed = try snapshot.indexedSequence(of: scope)
         let objects = try bound(
             "SELECT id, section, sequence, body FROM objects WHERE scope = ?1 AND sequence IS NOT NULL ORDER BY id")
-        try objects.forEach {
+        try objects.eachRow {
             let id = try objects.id(0)
             guard let section = try? objects.section(1),
                 let entity = try? Entity.read(objects.bytes(3), id: id, section: section)
@@ -68,21 +68,21 @@ struct IndexInspection {
             if case .entity(let entity, _?)? = try? reader.state(of: id) { entity } else { nil }
         }
         let members = try bound("SELECT member, object FROM members WHERE scope = ?1")
-        try members.forEach {
+        try members.eachRow {
             let (member, id) = (try members.id(0), try members.id(1))
             if try !(entity(id)?.heldMembers.contains(member) ?? false) {
                 report("\(id) is found by \(member), but does not hold it.")
             }
         }
         let names = try bound("SELECT folded_name, tag FROM tag_names WHERE scope = ?1")
-        try names.forEach {
+        try names.eachRow {
             let id = try names.id(1)
             if try entity(id)?.foldedTagName != names.string(0) {
                 report("Tag \(id) is found by a name that is not its own.")
             }
         }
         let documents = try bound("SELECT note FROM documents WHERE scope = ?1")
-        try documents.forEach {
+        try documents.eachRow {
             let id = try documents.id(0)
             switch try? reader.state(of: id) {
             case .entity(.note, _?)?: break

@@ -46,7 +46,7 @@ struct Prepared {
     func reset() { sqlite3_reset(handle) }
 
     /// Gives every row, and resets whatever happens.
-    func forEach(_ body: () throws -> Void) throws {
+    func eachRow(_ body: () throws -> Void) throws {
         defer { reset() }
         while try step() { try body() }
     }
@@ -59,7 +59,7 @@ struct Prepared {
 
     func all<T>(_ body: () throws -> T) throws -> [T] {
         var rows: [T] = []
-        try forEach { rows.append(try body()) }
+        try eachRow { rows.append(try body()) }
         return rows
     }
 }

@@ -43,7 +43,7 @@ struct Inspection {
             SELECT type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock FROM edits
             WHERE scope = ?1 ORDER BY object, number
             """)
-        defer { [objects, deleted, edits].forEach { $0.reset() } }
+        defer { for rows in [objects, deleted, edits] { rows.reset() } }
         func step(_ rows: Prepared, _ column: Int32) throws -> UniqueID? { try rows.step() ? rows.id(column) : nil }
         var object = try step(objects, 0)
         var dead = try step(deleted, 0)
@@ -138,6 +138,6 @@ struct Inspection {
             GROUP BY sequence HAVING count(*) > 1
             """)
         twice.bind(1, scope)
-        try twice.forEach { report("Sequence number \(twice.integer(0)) was given out \(twice.integer(1)) times.") }
+        try twice.eachRow { report("Sequence number \(twice.integer(0)) was given out \(twice.integer(1)) times.") }
     }
 }

@@ -5,7 +5,7 @@ extension SQLiteSnapshot {
     func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws {
         let reach = try ScanReach(scan, in: scope, of: self)
         var cursors: [ScanCursor] = []
-        defer { cursors.forEach { $0.rows.reset() } }
+        defer { for cursor in cursors { cursor.rows.reset() } }
         func add(_ sql: String, _ type: String?, isDeleted: Bool) throws {
             let rows = try prepare(sql)
             rows.bind(1, scope)

@@ -12,7 +12,7 @@ extension SQLiteSnapshot {
         let reader = try StateReader(self, scope: scope)
         var notes: [Note] = []
         var passed = 0
-        try rows.forEachUntilFalse {
+        try rows.eachRowUntilFalse {
             let id = try rows.id(0)
             if isExact, passed < search.offset {
                 if try exists(id, in: scope) { passed += 1 }
@@ -64,7 +64,7 @@ extension SQLiteSnapshot {
 }
 
 extension Prepared {
-    fileprivate func forEachUntilFalse(_ body: () throws -> Bool) throws {
+    fileprivate func eachRowUntilFalse(_ body: () throws -> Bool) throws {
         defer { reset() }
         while try step(), try body() {}
     }

@@ -70,7 +70,8 @@ import Testing
     }
 
     @Test func closed() async throws {
-        try await TestServer.test(.router, { $0.signUp = .closed }) { client in
+        let change: TestServer.Change = { $0.signUp = .closed }
+        try await TestServer.test(.router, change) { client in
             let row = AccountsTests.signUp("closed", status: 403, contains: ["sign-up-closed"])
             try await row.check(client)
             try await AccountsTests.signUp("guessed", more: #","invitation":"x""#, status: 403).check(client)

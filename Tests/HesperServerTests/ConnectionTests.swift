@@ -95,7 +95,8 @@ import Testing
     }
 
     @Test func aSlowBodyIsGivenUp() async throws {
-        try await ConnectionTests.talk({ $0.connections.bodySeconds = 1 }) { port in
+        let change: TestServer.Change = { $0.connections.bodySeconds = 1 }
+        try await ConnectionTests.talk(change) { port in
             let connection = try RawConnection(port: port)
             connection.send(
                 "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
@@ -107,7 +108,8 @@ import Testing
     }
 
     @Test func aSlowHeadIsGivenUp() async throws {
-        try await ConnectionTests.talk({ $0.connections.idleSeconds = 1 }) { port in
+        let change: TestServer.Change = { $0.connections.idleSeconds = 1 }
+        try await ConnectionTests.talk(change) { port in
             let connection = try RawConnection(port: port)
             connection.send("GET /healthz HTTP/1.1\r\nHost: ")
             #expect(connection.readToEnd().isEmpty)
@@ -131,7 +133,8 @@ import Testing
     }
 
     @Test func oneConnectionMoreThanAllowedWaits() async throws {
-        try await ConnectionTests.talk({ $0.connections.count = 2 }) { port in
+        let change: TestServer.Change = { $0.connections.count = 2 }
+        try await ConnectionTests.talk(change) { port in
             // The test's own client holds one.
             let first = try RawConnection(port: port)
             first.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")

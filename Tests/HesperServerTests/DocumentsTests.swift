@@ -45,7 +45,8 @@ import Testing
     }
 
     @Test(arguments: [nil, "/nowhere/openapi.yaml"]) func withoutTheFile(_ path: String?) async throws {
-        try await TestServer.test(.router, { $0.contract = path }) { client in
+        let change: TestServer.Change = { $0.contract = path }
+        try await TestServer.test(.router, change) { client in
             for url in ["/openapi.yaml", "/docs"] {
                 try await Row("gone", .get, url, status: 404, contains: ["without its contract"]).check(client)
             }
