@@ -43,6 +43,8 @@ public struct SearchQuery: Sendable, Hashable {
 
     /// The terms of each phrase. No phrase is empty; only the last term of one can be a prefix.
     public let phrases: [[Term]]
+    /// Whether it asks for no word at all.
+    public var isEmpty: Bool { phrases.isEmpty }
 
     /// Reads a query as typed.
     public init(_ text: String) throws(Failure) {

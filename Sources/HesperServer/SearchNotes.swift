@@ -54,7 +54,7 @@ struct SearchNotes: Resource {
         writer.object { writer in
             writer.name("note")
             writer.raw(plain)
-            guard let snippet = query.snippet(of: note.text) else { return }
+            guard !query.isEmpty, let snippet = query.snippet(of: note.text) else { return }
             writer.name("snippet")
             writer.object { writer in
                 writer.member("text", snippet.text)

@@ -33,7 +33,7 @@ def test_the_last_deleted_first(emptied):
     assert set(first) == {"uniqueID", "firstLine", "deletionDate", "purgeDate", "device"}
     assert first["firstLine"] == "first line of 3"
     assert first["device"] == {"uniqueID": writer.node, "name": "phone"}
-    assert first["deletionDate"] == first["purgeDate"] == DATE
+    assert first["deletionDate"] == DATE and first["purgeDate"] == DATE
     moments = [datetime.fromisoformat(first[name]) for name in ("deletionDate", "purgeDate")]
     assert moments[1] - moments[0] == timedelta(days=30)
 
