@@ -82,34 +82,22 @@ class Server:
         for _ in range(3):
             if not chosen:
                 self.port = free_port()
-            with self.log_path.open("ab") as log:
-                self.process = subprocess.Popen(
-                    [
-                        *self.prefix,
-                        str(BINARY),
-                        "serve",
-                        "--host",
-                        "127.0.0.1",
-                        "--port",
-                        str(self.port),
-                        "--data",
-                        str(self.data),
-                        "--log-level",
-                        self.log_level,
-                        *self.arguments,
-                    ],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    env=self.environment,
-                    cwd=ROOT,
-                )
+            self.launch()
             if self.wait_until_ready():
                 return self
             self.process = None
             if chosen:
                 break
         raise RuntimeError(f"the server did not start; its log ends:\n{self.log[-2000:]}")
+
+    def launch(self) -> None:
+        """Starts the process, and waits for nothing."""
+        command = [*self.prefix, str(BINARY), "serve", "--host", "127.0.0.1", "--port", str(self.port)]
+        command += ["--data", str(self.data), "--log-level", self.log_level, *self.arguments]
+        with self.log_path.open("ab") as log:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment, cwd=ROOT
+            )
 
     def wait_until_ready(self, seconds: float = 30) -> bool:
         """Whether /readyz answers 200 in time; False at once if the process ends."""
