@@ -1,6 +1,7 @@
-"""A storm of pushes: the devices of several accounts, each on a connection of its own, push until the server is gone."""
+"""A storm of pushes: devices of several accounts, each on a connection of its own, push until the server is gone."""
 
 import threading
+from collections.abc import Callable
 from random import Random
 
 import requests
@@ -137,21 +138,22 @@ class Storm:
         self.acknowledged = 0
         self.counted = threading.Condition()
 
-    def rage(self, pushes: int, end) -> None:
-        """Everybody pushes; when so many pushes are acknowledged, `end()` ends the server, and all stop."""
+    def rage(self, pushes: int, end: Callable[[], int | None]) -> int | None:
+        """Everybody pushes, and stops when `end()` has ended the server, after so many acknowledged pushes: its value."""
         before, failures = self.acknowledged, []
         threads = [threading.Thread(target=self.push_on, args=(author, failures)) for author in self.authors]
         for thread in threads:
             thread.start()
         with self.counted:
             reached = self.counted.wait_for(lambda: self.acknowledged >= before + pushes or failures, timeout=60)
-        end()
+        ended = end()
         for thread in threads:
             thread.join(60)
             assert not thread.is_alive(), "a connection hangs"
         if failures:
             raise failures[0]
         assert reached, f"{self.acknowledged - before} pushes in a minute"
+        return ended
 
     def push_on(self, author: Author, failures: list[BaseException]) -> None:
         try:

@@ -1,0 +1,136 @@
+"""Disks that can be made to fail under a running server, and mended."""
+
+import errno
+import os
+import resource
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from client import ROOT, Server
+
+MEGABYTE = 1 << 20
+
+
+class Disk:
+    """Where a server keeps its data. `fail` makes it refuse what is written, `mend` ends that."""
+
+    server: Server
+
+    def fail(self) -> None:
+        raise NotImplementedError
+
+    def mend(self) -> None:
+        raise NotImplementedError
+
+
+class SmallDisk(Disk):
+    """A file system of 32 MB in memory, filled to the last byte by somebody else's file. Needs root."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.server = Server(data=folder / "data")
+
+    def fail(self) -> None:
+        with (self.folder / "ballast").open("wb", buffering=0) as ballast:
+            for size in (MEGABYTE, 4_096):
+                for _ in range(10_000):
+                    try:
+                        ballast.write(bytes(size))
+                    except OSError as error:
+                        assert error.errno == errno.ENOSPC, error
+                        break
+
+    def mend(self) -> None:
+        (self.folder / "ballast").unlink()
+
+
+class LimitedFiles(Disk):
+    """A limit on the size of files (`ulimit -f`), set on the server while it runs; needs no root."""
+
+    def __init__(self, folder: Path):
+        # The signal that comes with the limit would end the server; without it a write fails, as on a full disk.
+        self.server = Server(data=folder / "data", prefix=["env", "--ignore-signal=XFSZ"])
+
+    def fail(self) -> None:
+        largest = max(file.stat().st_size for file in self.server.data.iterdir())
+        # No whole number of pages: the last write that fits is cut short.
+        self.set_limit(largest + MEGABYTE // 2 + 1_000)
+
+    def mend(self) -> None:
+        if self.server.process is not None:
+            self.set_limit(None)
+
+    def set_limit(self, size: int | None) -> None:
+        """In bytes; None: none but what the process began with."""
+        _, hard = resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
+
+
+class FailingDisk(Disk):
+    """The calls that SQLite makes fail with EIO: a library loaded before the C library sees to it."""
+
+    def __init__(self, folder: Path, calls: str):
+        self.calls, self.marker = calls, folder / "fails"
+        environment = {"LD_PRELOAD": str(library()), "FAILING_DISK": str(self.marker)}
+        self.server = Server(data=folder / "data", environment=environment)
+
+    def fail(self, calls: str | None = None) -> None:
+        written = self.marker.with_suffix(".new")
+        written.write_text(calls or self.calls)
+        written.rename(self.marker)
+
+    def mend(self) -> None:
+        self.marker.unlink(missing_ok=True)
+
+
+def library() -> Path:
+    """The preloaded library, compiled; skips the test where there is no compiler."""
+    source, built = Path(__file__).with_name("failing-disk.c"), ROOT / ".build/black-box/failing-disk.so"
+    compiler = next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))), None)
+    if compiler is None:
+        pytest.skip("there is no C compiler (cc, clang or gcc) to make a failing disk with")
+    if not built.exists() or built.stat().st_mtime < source.stat().st_mtime:
+        built.parent.mkdir(parents=True, exist_ok=True)
+        made = built.with_suffix(f".{os.getpid()}")
+        subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", made, source], check=True)
+        made.rename(built)
+    return built
+
+
+@contextmanager
+def mounted(folder: Path) -> Iterator[Path]:
+    """A small file system of its own; skips the test where none can be mounted."""
+    mount = ["mount", "-t", "tmpfs", "-o", "size=32m,mode=700", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or not shutil.which("mount"):
+        pytest.skip("mounting a small disk needs root")
+    made = subprocess.run(mount, capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {made.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def disk(name: str, folder: Path) -> Iterator[Disk]:
+    """The disk of that name, with a server on it that runs."""
+    if name == "full":
+        with mounted(folder) as place, closing(SmallDisk(place)) as made:
+            yield made
+    elif name == "file limit":
+        with closing(LimitedFiles(folder)) as made:
+            yield made
+    else:
+        with closing(FailingDisk(folder, name)) as made:
+            yield made
+
+
+@contextmanager
+def closing(made: Disk) -> Iterator[Disk]:
+    with made.server:
+        yield made
