@@ -83,8 +83,7 @@ static void make(Note *note) {
 }
 
 static void push(int notes, double seconds) {
-    sqlite3_stmt *begin = prepare("BEGIN IMMEDIATE"), *savepoint = prepare("SAVEPOINT push"),
-                 *release = prepare("RELEASE push"), *commit = prepare("COMMIT"), *lock = prepare(SQL_lock),
+    sqlite3_stmt *begin = prepare("BEGIN IMMEDIATE"), *commit = prepare("COMMIT"), *lock = prepare(SQL_lock),
                  *object = prepare(SQL_object), *tombstone = prepare(SQL_tombstone),
                  *insert_object = prepare(SQL_insertObject), *insert_parcel = prepare(SQL_insertParcel),
                  *advance = prepare(SQL_advance), *all = prepare("SELECT id FROM scopes ORDER BY id");
@@ -97,7 +96,7 @@ static void push(int notes, double seconds) {
     double began = now(), took = 0;
     for (; took < seconds; took = now() - began, commits++) {
         int64_t scope = scopes[commits % count], sequence;
-        done(begin), done(savepoint);
+        done(begin);
         sqlite3_bind_int64(lock, 1, scope);
         check(sqlite3_step(lock), SQLITE_ROW, SQL_lock);
         sequence = sqlite3_column_int64(lock, 0);
@@ -139,7 +138,7 @@ static void push(int notes, double seconds) {
         sqlite3_bind_blob(advance, 3, made[0].digest, 16, SQLITE_STATIC);
         sqlite3_bind_blob(advance, 4, made[0].clock, 16, SQLITE_STATIC);
         sqlite3_bind_blob(advance, 5, made[0].clock, 16, SQLITE_STATIC);
-        done(advance), done(release), done(commit);
+        done(advance), done(commit);
     }
     printf("{\"requests\": %lld, \"seconds\": %.6f, \"rate\": %.2f, \"objects\": %lld}\n", (long long)commits, took,
            commits / took, (long long)commits * notes);

@@ -1,4 +1,4 @@
-/// Every statement that a push is made of, beside BEGIN IMMEDIATE, SAVEPOINT, RELEASE and COMMIT; a benchmark plays the same
+/// Every statement that a push is made of, beside BEGIN IMMEDIATE and COMMIT; a benchmark plays the same
 /// through SQLite's C API.
 public enum PushStatements {
     // MARK: What a merge asks

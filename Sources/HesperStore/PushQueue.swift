@@ -19,7 +19,8 @@ public actor PushQueue {
 
     public init(store: any Store) { self.store = store }
 
-    /// Does `body` in a transaction with others, under a savepoint of its own; returns when it is durable.
+    /// Does `body` in a transaction with others, of which none is harmed if it throws; returns when it is durable.
+    /// - Parameter body: done again if another of the transaction throws.
     func submit<T: Sendable>(
         to scope: ScopeID, _ body: @escaping @Sendable (any Transaction) throws -> T
     ) async throws -> T {
@@ -44,7 +45,20 @@ public actor PushQueue {
         isCommitting = false
     }
 
+    /// Hardly ever does a job throw, and a savepoint costs a copy of every page that is changed under it. So they do
+    /// without, and only if one throws all is undone, and done again with a savepoint each.
     private func commit(_ group: [Job]) async {
+        do {
+            let values = try await store.write { transaction in try group.map { try $0.run(transaction) } }
+            for (job, value) in zip(group, values) { job.done.resume(returning: value) }
+        } catch let error where group.count == 1 || (error as? StoreError)?.isUnavailable == true {
+            for job in group { job.done.resume(throwing: error) }
+        } catch {
+            await commitApart(group)
+        }
+    }
+
+    private func commitApart(_ group: [Job]) async {
         do {
             let results = try await store.write { transaction in
                 try group.map { job in

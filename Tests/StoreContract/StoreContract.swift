@@ -35,7 +35,8 @@ public struct StoreContract {
     }
 
     public static let cases: [Case] =
-        accountCases + deviceCases + pushCases + transactionCases + scanCases + digestCases + deletionCases + bagCases
+        accountCases + deviceCases + pushCases + groupCases + transactionCases + scanCases + digestCases + deletionCases
+        + bagCases
         + historyCases + searchCases + durabilityCases
 }
 

@@ -1,0 +1,86 @@
+import HesperModel
+import HesperStore
+
+extension StoreContract {
+    static let groupCases: [Case] = [
+        Case("commits what waits together, in the order of arrival") { (desk: Desk) in
+            let ids = (0..<20).map { _ in UniqueID.random() }
+            let applied = try await desk.group(ids.map { id in { _ in [desk.note(id, "Milk", at: 1)] } })
+            try expect(try applied.map { try $0.get().after.sequence }.sorted(), is: Array(1...20).map(Int64.init))
+            try expect(Set(try await desk.rows().map(\.id)), is: Set(ids))
+            try expect(try await desk.inconsistencies(), is: [])
+        },
+        Case("lets one of a group fail alone, whatever it had done") { (desk: Desk) in
+            let ids = (0..<6).map { _ in UniqueID.random() }
+            let applied = try await desk.group(
+                ids.enumerated().map { index, id in
+                    { transaction in
+                        guard index.isMultiple(of: 2) else {
+                            try desk.push([desk.note(id, "Bread", at: 1)], in: transaction)
+                            throw Deliberate()
+                        }
+                        return [desk.note(id, "Milk", at: 1)]
+                    }
+                })
+            for (index, result) in applied.enumerated() {
+                let isRefused = if case .failure(is Deliberate) = result { true } else { false }
+                try expect(isRefused, is: !index.isMultiple(of: 2), "whether job \(index) failed")
+            }
+            let rows = try await desk.rows()
+            try expect(Set(rows.map(\.id)), is: [ids[0], ids[2], ids[4]])
+            try expect(rows.map(\.sequence), is: [1, 2, 3])
+            try expect(try await desk.inconsistencies(), is: [])
+        },
+        Case("undoes one that fails alone in its group") { (desk: Desk) in
+            let applied = try await desk.group([
+                { transaction in
+                    try desk.push([desk.note(.random(), "Bread", at: 1)], in: transaction)
+                    throw Deliberate()
+                }
+            ])
+            try expect((try? applied[0].get()) == nil)
+            try expect(try await desk.rows().count, is: 0)
+            try expect(try await desk.inconsistencies(), is: [])
+        },
+    ]
+}
+
+extension Desk {
+    typealias Job = @Sendable (any Transaction) throws -> [Push.Element]
+
+    /// Puts jobs through the queue of pushes while the writer is held up, so that they come into one transaction.
+    fileprivate func group(_ jobs: [Job]) async throws -> [Result<Scope.Applied, any Error>] {
+        let queue = PushQueue(store: store)
+        let scope = Scope(scope, queue: queue, installation: store.installation, now: { Desk.date(1_000) })
+        let node = device.node
+        return try await withThrowingTaskGroup(of: (Int, Result<Scope.Applied, any Error>).self) { tasks in
+            let (began, begin) = AsyncStream.makeStream(of: Void.self)
+            async let held: Void = store.write { _ in
+                begin.finish()
+                for _ in 0..<100 { Pause.millisecond() }
+            }
+            for await _ in began {}
+            for (index, job) in jobs.enumerated() {
+                tasks.addTask {
+                    do {
+                        return (
+                            index,
+                            .success(
+                                try await scope.write(by: node) { transaction, _, _ in
+                                    var push = Push()
+                                    push.elements = try job(transaction)
+                                    return push
+                                })
+                        )
+                    } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            try await held
+            var results: [(Int, Result<Scope.Applied, any Error>)] = []
+            for try await result in tasks { results.append(result) }
+            return results.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+}
