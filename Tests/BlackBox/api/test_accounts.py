@@ -1,0 +1,148 @@
+"""`/v1/accounts` and `/v1/account`, from sign-up to the end: over real HTTP, where each password takes its time."""
+
+import sqlite3
+
+import pytest
+from client import PASSWORD, Client, Refused, Server
+from rows import DATE, UUID, Like, Row, check_holds, check_problem, parametrize
+
+TOKEN = Like(r"hesper_[A-Za-z0-9_-]{43}")  # 256 bits
+NODE = Like(r"[0-9a-f]{16}")
+NEW_PASSWORD = "пароль, another"
+
+
+def usage(client: Client) -> dict:
+    return client.get("/v1/account").json()["usage"]
+
+
+def test_sign_up_tells_who_one_is(server):
+    client = Client(server.url)
+    body = {"email": "Ada.Lovelace+notes@Example.org", "password": PASSWORD, "deviceName": "Ada’s 📱"}
+    response = client.post("/v1/accounts", body | {"appVersion": "Vesper 3.1"}, headers={"User-Agent": "Vesper/210"})
+    assert response.status_code == 201, response.text
+    assert response.headers["Cache-Control"] == "no-store"
+    answer = response.json()
+    check_holds(answer["account"], {"uniqueID": UUID, "email": body["email"], "creationDate": DATE})
+    assert answer["account"]["usage"] == {"objects": 0, "bytes": 0}
+    device = {"uniqueID": NODE, "name": "Ada’s 📱", "appVersion": "Vesper 3.1", "userAgent": "Vesper/210"}
+    check_holds(answer["device"], device | {"creationDate": DATE, "lastUseDate": DATE, "current": True})
+    assert answer["token"] == TOKEN
+    assert PASSWORD not in response.text
+    client.token = answer["token"]
+    assert client.get("/v1/account").json() == answer["account"]
+    # The address is taken, in whatever case; the account that has it hears nothing of this.
+    again = client.post("/v1/accounts", body | {"email": body["email"].upper()})
+    assert "token" not in check_problem(again, "email-taken", 409, "/email")
+    assert len(client.get("/v1/devices").json()["devices"]) == 1
+
+
+def test_usage_counts_what_is_kept(client):
+    assert usage(client) == {"objects": 0, "bytes": 0}
+    client.post("/v1/notes", {"text": "x" * 10_000})
+    after_note = usage(client)
+    assert after_note["objects"] == 1 and after_note["bytes"] >= 10_000
+    client.post("/v1/tags", {"name": "x"})
+    assert usage(client)["objects"] == 2
+    assert usage(client)["bytes"] > after_note["bytes"]
+
+
+def test_no_secret_is_kept(client, server):
+    """Neither the token nor the password can be read out of the files, nor out of the log."""
+    client.post("/v1/notes", {"text": "kept as it is"})
+    with sqlite3.connect(f"file:{server.data / 'hesper.sqlite'}?mode=ro", uri=True) as database:
+        kept = "\n".join(database.iterdump())
+    assert client.email in kept and "kept as it is" in kept
+    for secret in (client.token, client.token.removeprefix("hesper_"), PASSWORD):
+        assert secret not in kept
+        assert secret not in server.log
+
+
+REFUSED = [
+    Row("sign in, a wrong password", "POST", "/v1/devices",
+        {"email": "{email}", "password": "wrong password", "deviceName": "x"}, 401, {"slug": "unauthenticated"}),
+    Row("sign in, an unknown e-mail", "POST", "/v1/devices",
+        {"email": "nobody@example.org", "password": PASSWORD, "deviceName": "x"}, 401, {"slug": "unauthenticated"}),
+    Row("sign in, no device name", "POST", "/v1/devices", {"email": "{email}", "password": PASSWORD}, 422,
+        {"slug": "invalid-field", "pointer": "/deviceName"}),
+    Row("change, a wrong password", "PATCH", "/v1/account",
+        {"currentPassword": "wrong password", "newPassword": NEW_PASSWORD}, 403,
+        {"slug": "forbidden", "pointer": "/currentPassword"}),
+    Row("change, a new one too short", "PATCH", "/v1/account", {"currentPassword": PASSWORD, "newPassword": "1234567"},
+        422, {"slug": "invalid-field", "pointer": "/newPassword"}),
+    Row("change, nothing", "PATCH", "/v1/account", {}, 422, {"slug": "invalid-field", "pointer": "/currentPassword"}),
+    Row("change, the e-mail", "PATCH", "/v1/account",
+        {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD, "email": "eve@example.org"}, 422,
+        {"slug": "unknown-field", "pointer": "/email"}),
+    Row("erase, a wrong password", "DELETE", "/v1/account", {"password": "wrong password"}, 403,
+        {"slug": "forbidden", "pointer": "/password"}),
+    Row("erase, no password", "DELETE", "/v1/account", {}, 422, {"slug": "invalid-field", "pointer": "/password"}),
+]  # fmt: skip
+
+
+@parametrize(REFUSED)
+def test_refused(row, somebody):
+    """And nothing is different afterwards: the token holds, nobody new is signed in."""
+    devices = somebody.get("/v1/devices").json()
+    account = somebody.get("/v1/account").json()
+    row.run(somebody, {"email": somebody.email})
+    assert somebody.get("/v1/account").json() == account
+    assert somebody.get("/v1/devices").json() == devices
+
+
+def test_a_new_password_signs_the_others_out(client):
+    """Whoever changes it stays signed in; who was signed in must prove that they know it."""
+    other = client.another_device()
+    note = other.post("/v1/notes", {"text": "stays"}).json()
+    changed = client.patch("/v1/account", {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD})
+    assert (changed.status_code, changed.json()["email"]) == (200, client.email)
+    assert changed.headers["Cache-Control"] == "no-store"
+    check_problem(other.get("/v1/notes"), "unauthenticated", 401)
+    assert [device["current"] for device in client.get("/v1/devices").json()["devices"]] == [True]
+    with pytest.raises(Refused, match="401"):
+        other.sign_in(client.email, PASSWORD)
+    other.sign_in(client.email.upper(), NEW_PASSWORD)
+    assert other.get(f"/v1/notes/{note['uniqueID']}").json() == note
+
+
+def test_erasing_leaves_nothing(fresh_server: Server):
+    client = fresh_server.client()
+    other = client.another_device()
+    bystander = fresh_server.client()
+    kept = bystander.post("/v1/notes", {"text": "a bystander's words"}).json()
+    client.post("/v1/notes", {"text": "zebra words"})
+    gone = client.post("/v1/notes", {"text": "quagga words"}).json()["uniqueID"]
+    client.delete(f"/v1/notes/{gone}")
+    client.post("/v1/tags", {"name": "okapi"})
+    erased = client.delete("/v1/account", json={"password": PASSWORD})
+    assert (erased.status_code, erased.text) == (204, "")
+    for device in (client, other):
+        check_problem(device.get("/v1/account"), "unauthenticated", 401)
+        check_problem(device.post("/v1/sync", {}), "unauthenticated", 401)
+    with pytest.raises(Refused, match="401"):
+        Client(fresh_server.url).sign_in(client.email)
+    assert bystander.get(f"/v1/notes/{kept['uniqueID']}").json() == kept
+    # The address is free again, for somebody who finds nothing of what was there.
+    client.sign_up(client.email)
+    found, _ = client.read_all()
+    assert not any(found.values())
+    with sqlite3.connect(f"file:{fresh_server.data / 'hesper.sqlite'}?mode=ro", uri=True) as database:
+        dump = "\n".join(database.iterdump())
+    assert "a bystander's words" in dump.replace("''", "'")
+    for word in ("zebra", "quagga", "okapi"):
+        assert word not in dump
+    assert fresh_server.command("check").returncode == 0
+
+
+def test_sign_up_may_be_closed():
+    """Who has an account still signs in, and the server says so before anybody tries."""
+    with Server(arguments=["--sign-up", "closed"]) as server:
+        made = server.command("account", "create", "ada@example.org", input=PASSWORD + "\n")
+        assert made.returncode == 0, made.stderr
+        client = Client(server.url)
+        assert client.get("/v1/server").json()["signUp"] == "closed"
+        body = {"email": "eve@example.org", "password": PASSWORD, "deviceName": "x"}
+        check_problem(client.post("/v1/accounts", body), "sign-up-closed", 403)
+        # Neither does it tell whose address is known.
+        check_problem(client.post("/v1/accounts", body | {"email": "ada@example.org"}), "sign-up-closed", 403)
+        client.sign_in("ada@example.org")
+        assert client.get("/v1/account").json()["email"] == "ada@example.org"
