@@ -1,0 +1,397 @@
+"""Another account's IDs behave exactly like unknown ones, on every route: driven from openapi.yaml.
+
+Two accounts, the twins, do the same at every step, except that where one names what is the stranger's, the other names
+what nobody has. Their answers must be the same to the byte, names, clocks and tokens aside. Nothing of the stranger's
+changes. Every place of the contract that can hold an ID, a clock, a token or a cursor must be in a probe below.
+"""
+
+import base64
+import json
+import re
+import secrets
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from client import Client
+from rows import filled
+from writer import Writer, deleted, new_id
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "contract"))
+import contract_document  # noqa: E402
+
+# Strings that name nothing. Any other string of the contract, but dates, must be in a probe.
+PLAIN = {
+    "text", "textBaseValue", "name", "objectType", "objectTypes", "mimeType", "filename", "preview", "sha256",
+    "currentPassword", "newPassword", "password", "q", "sort", "/changes/notes/*/clocks/attributes/{}",
+    "/changes/tags/*/clocks/attributes/{}", "/changes/objects/*/clocks/attributes/{}",
+}  # fmt: skip
+NAMES_THE_STRANGER = re.compile(r"\{(id|device|clock|token_\w+|cursor_\w+|prefix|etag)\}")
+
+
+@dataclass
+class Probe:
+    """A request. `{id}` and the like are the stranger's for one twin, nobody's for the other; `{own…}` are theirs."""
+
+    operation: str
+    path: dict = field(default_factory=dict)
+    query: dict = field(default_factory=dict)
+    headers: dict = field(default_factory=dict)
+    body: Any = None
+    status: tuple = (200,)  # those that there may be, so that a probe that is refused for another reason is seen
+
+    def __str__(self) -> str:
+        said = {"path": self.path, "query": self.query, "headers": self.headers, "body": self.body}
+        return f"{self.operation} " + " ".join(f"{name} {value}" for name, value in said.items() if value)
+
+
+DATE = "2024-01-02T03:04:05.678Z"
+ID = {"uniqueID": "{id}"}
+OWN = {"uniqueID": "{own}"}
+
+
+def pushed(section: str, *elements: dict) -> Probe:
+    return Probe("sync", body={"syncToken": "{since}", "changes": {section: list(elements)}})
+
+
+PROBES = [
+    # One object.
+    *[
+        probe
+        for kind, made in (("Note", {"text": "x", "creationDate": DATE}), ("Tag", {"name": "{name}"}), ("Object", {}))
+        for new in (made | {"objectType": "board"} if kind == "Object" else made,)
+        for probe in (
+            Probe(f"get{kind}", ID, status=(404,)),
+            Probe(f"get{kind}", ID, headers={"If-None-Match": "{etag}"}, status=(404,)),
+            Probe(f"get{kind}", ID, headers={"If-None-Match": "*"}, status=(404,)),
+            Probe(f"patch{kind}", ID, body={"attributes": {"a": 1}}, status=(404,)),
+            Probe(f"patch{kind}", ID, headers={"If-Match": "{etag}"}, body={}, status=(404, 412)),
+            Probe(f"patch{kind}", ID, headers={"If-Match": "*"}, body={}, status=(404, 412)),
+            Probe(f"delete{kind}", ID, status=(404,)),
+            Probe(f"put{kind}", ID, body=new, status=(201,)),
+            Probe(f"put{kind}", ID, body=new | ID, status=(201,)),
+            Probe(f"put{kind}", {"uniqueID": "{free}"}, body=new | ID, status=(422,)),
+            Probe(f"put{kind}", ID, headers={"If-Match": "{etag}"}, body=new, status=(412,)),
+            Probe(f"put{kind}", ID, headers={"If-None-Match": "*"}, body=new, status=(201,)),
+            Probe(f"put{kind}", ID, headers={"If-None-Match": "{etag}"}, body=new, status=(201,)),
+            Probe(f"create{kind}", body=new | ID, status=(201,)),
+        )
+    ],
+    Probe("listEdits", ID, status=(404,)),
+    Probe("listEdits", OWN, {"cursor": "{cursor_edits}"}),
+    Probe("signOut", {"uniqueID": "{device}"}, status=(404,)),
+    # A note's members.
+    Probe("createNote", body={"uniqueID": "{free}", "tags": ["{id}"]}, status=(422,)),
+    Probe("createNote", body={"uniqueID": "{free}", "attachments": ["{id}"]}, status=(422,)),
+    Probe("putNote", OWN, body={"tags": ["{own_tag}", "{id}"]}, status=(422,)),
+    Probe("putNote", OWN, body={"attachments": ["{id}"]}, status=(422,)),
+    Probe("patchNote", OWN, body={"tags": ["{id}", "{own_tag}"]}, status=(422,)),
+    Probe("patchNote", OWN, body={"attachments": ["{id}"]}, status=(422,)),
+    # Lists and feeds.
+    Probe("listDevices", query={"cursor": "{device}"}),
+    Probe("listRecentlyDeleted", query={"cursor": "{cursor_deleted}"}),
+    Probe("search", query={"tag": "{id}"}),
+    Probe("search", query={"q": "{word}"}),
+    Probe("search", query={"cursor": "{cursor_search}"}),
+    Probe("getDigests", query={"prefix": "{prefix}"}),
+    Probe("listChanges", query={"since": "{token_changes}"}, status=(410,)),
+    Probe("listNotes", query={"since": "{token_notes}"}, status=(410,)),
+    Probe("listTags", query={"since": "{token_tags}"}, status=(410,)),
+    Probe("listObjects", query={"since": "{token_objects}"}, status=(410,)),
+    Probe("listDeletedObjects", query={"since": "{token_deleted}"}, status=(410,)),
+    # DeletedObjects.
+    Probe("uploadDeletedObjects", query={"since": "{token_deleted}"}, body={"deletedObjects": []}, status=(410,)),
+    Probe("uploadDeletedObjects", body={"deletedObjects": [{"uniqueID": "{id}", "objectType": "note"}]}),
+    Probe("uploadDeletedObjects", body={"deletedObjects": [
+        {"uniqueID": "{own_tag}", "objectType": "tag", "mergedInto": "{id}"}]}),
+    pushed("deletedObjects", {"uniqueID": "{id}", "objectType": "tag"}),
+    pushed("deletedObjects", {"uniqueID": "{id}", "objectType": "tag", "mergedInto": "{own_tag}"}),
+    pushed("deletedObjects", {"uniqueID": "{own_tag}", "objectType": "tag", "mergedInto": "{id}"}),
+    # Pushes.
+    Probe("sync", body={"syncToken": "{token_changes}"}, status=(410,)),
+    pushed("notes", {"uniqueID": "{id}", "creationDate": DATE, "text": "x", "clocks": {"text": "{stamp}"}}),
+    pushed("notes", {"uniqueID": "{id}", "text": "early", "clocks": {"text": "{stamp}"}}),
+    pushed("notes", {"uniqueID": "{id}", "creationDate": DATE, "text": "x", "clocks": {"text": "{clock}"}}),
+    pushed("notes", {"uniqueID": "{id}", "creationDate": DATE, "text": "x", "textBase": "{clock}",
+                     "textBaseValue": "w", "clocks": {"text": "{stamp}"}}),
+    pushed("notes", {"uniqueID": "{id}", "creationDate": DATE, "text": "x\nthree", "clocks": {"text": "{stamp}"}},
+           {"uniqueID": "{id}", "text": "other\nx", "textBase": "{clock}", "clocks": {"text": "{later}"}}),
+    pushed("notes", {"uniqueID": "{own}", "text": "mine\nthree", "textBase": "{clock}", "clocks": {"text": "{later}"}}),
+    pushed("notes", {"uniqueID": "{own}", "archived": True, "sortDate": DATE, "tags": ["{own_tag}"],
+                     "attributes": {"a": 1}, "clocks": {"archived": "{clock}", "sortDate": "{clock}",
+                     "tags": {"{own_tag}": "{clock}"}, "attachments": {"{free}": "{clock}"},
+                     "attributes": {"a": "{clock}"}}}),
+    pushed("notes", {"uniqueID": "{own}", "tags": ["{id}"], "attachments": ["{id}"],
+                     "clocks": {"tags": {"{id}": "{stamp}"}, "attachments": {"{id}": "{stamp}"}}}),
+    pushed("notes", {"uniqueID": "{own}", "clocks": {"tags": {"{id}": "{stamp}"}}}),
+    pushed("tags", {"uniqueID": "{id}", "name": "{name}", "clocks": {"name": "{stamp}"}}),
+    pushed("tags", {"uniqueID": "{free}", "name": "{name}", "clocks": {"name": "{clock}"}}),
+    pushed("tags", {"uniqueID": "{id}", "attributes": {"a": 1}, "clocks": {"attributes": {"a": "{clock}"}}}),
+    pushed("objects", {"uniqueID": "{id}", "objectType": "card", "attributes": {"a": 1},
+                       "clocks": {"attributes": {"a": "{clock}"}}}),
+    pushed("attachments", {"uniqueID": "{id}", "mimeType": "image/png", "sha256": "0" * 64}),
+]  # fmt: skip
+
+
+# The contract: every place that can hold an ID.
+
+
+def strings(document, schema, pointer: str) -> Iterator[str]:
+    """Every place of a string in a schema: a list's elements are `*`, a map's keys `{}` and its values `*`."""
+    schema = contract_document.resolve(document, schema)
+    if schema.get("type") == "string" and schema.get("format") != "date-time":
+        yield pointer
+    for name, inner in schema.get("properties", {}).items():
+        yield from strings(document, inner, f"{pointer}/{name}")
+    if "items" in schema:
+        yield from strings(document, schema["items"], f"{pointer}/*")
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield f"{pointer}/{{}}"
+        yield from strings(document, schema["additionalProperties"], f"{pointer}/*")
+
+
+def places(document) -> set[tuple[str, str]]:
+    """(operationId, place) of everything that might name what another account has."""
+    found = set()
+    for _, _, operation, parameters in contract_document.operations(document):
+        if operation.get("security") == []:
+            continue  # There is no account to be in.
+        for parameter in parameters:
+            for place in strings(document, parameter["schema"], f"{parameter['in']} {parameter['name']}"):
+                found.add((operation["operationId"], place))
+        for entry in operation.get("requestBody", {}).get("content", {}).values():
+            for place in strings(document, entry["schema"], ""):
+                found.add((operation["operationId"], place))
+    return found
+
+
+def probed(probe: Probe) -> Iterator[tuple[str, str]]:
+    """The places in which a probe names what is the stranger's."""
+
+    def walk(value: Any, pointer: str) -> Iterator[str]:
+        match value:
+            case str() if NAMES_THE_STRANGER.search(value):
+                yield pointer
+            case list():
+                for each in value:
+                    yield from walk(each, f"{pointer}/*")
+            case dict():
+                for name, each in value.items():
+                    is_key = "{" in name
+                    if is_key and NAMES_THE_STRANGER.search(name):
+                        yield f"{pointer}/{{}}"
+                    is_map = is_key or pointer.endswith("/clocks/attributes")
+                    yield from walk(each, f"{pointer}/*" if is_map else f"{pointer}/{name}")
+
+    for where, values in (("path", probe.path), ("query", probe.query), ("header", probe.headers)):
+        for name, value in values.items():
+            for _ in walk(value, ""):
+                yield probe.operation, f"{where} {name}"
+    for place in walk(probe.body, ""):
+        yield probe.operation, place
+
+
+@pytest.fixture(scope="module")
+def document():
+    return contract_document.load()
+
+
+def test_every_place_of_the_contract_is_probed(document):
+    """A route, parameter or field that is new must get a probe, or be told to name nothing."""
+    wanted = {
+        (operation, place)
+        for operation, place in places(document)
+        if place not in PLAIN and re.split("[ /]", place.removesuffix("/*"))[-1] not in PLAIN
+    }
+    assert len(wanted) > 60  # or the contract was not understood
+    assert wanted - {each for probe in PROBES for each in probed(probe)} == set()
+
+
+def test_every_probe_is_of_the_contract(document):
+    known = places(document)
+    assert {each for probe in PROBES for each in probed(probe)} - known == set()
+
+
+# The accounts.
+
+
+@dataclass
+class Stranger:
+    """Somebody who has one of everything."""
+
+    writer: Writer
+    kinds: dict[str, str] = field(default_factory=dict)
+
+    def makes(self) -> dict[str, str]:
+        """New objects of every kind, and all that names them."""
+        writer, client = self.writer, self.writer.client
+        kinds = ("note", "tag", "board", "deleted note", "deleted tag", "merged tag", "waiting note", "waiting grave")
+        self.kinds = ids = {kind: new_id() for kind in kinds}
+        name, word = secrets.token_hex(8), "w" + secrets.token_hex(8)
+        ids["merged tag"] = "f" + ids["merged tag"][1:]  # the smaller ID survives
+        ids["tag"] = "0" + ids["tag"][1:]
+        note = writer.note(ids["note"], text=f"{word} theirs\nthree", tags={ids["tag"]: True}, attributes={"a": 1})
+        others = [writer.note(text="more") for _ in range(2)]
+        writer.push(
+            notes=[note, writer.note(ids["deleted note"], text="gone"), writer.edit(ids["waiting note"], text="waits"),
+                   *others],
+            tags=[writer.tag(name, ids["tag"]), writer.tag(name.upper(), ids["merged tag"]),
+                  writer.tag(name + "gone", ids["deleted tag"])],
+            objects=[writer.thing("board", ids["board"], a=1)],
+        )  # fmt: skip
+        self.token = writer.push(deletedObjects=[
+            deleted(ids["deleted note"]), deleted(others[0]["uniqueID"]), deleted(ids["deleted tag"], "tag"),
+            deleted(ids["waiting grave"], "attachment")])["syncToken"]  # fmt: skip
+        client.patch(f"/v1/notes/{ids['note']}", {"archived": True})
+
+        def of(path: str, member: str, **parameters: Any) -> str:
+            return client.get(path, params=parameters).json()[member]
+
+        world = {"name": name, "word": word, "clock": note["clocks"]["text"], "device": client.device["uniqueID"]}
+        world["etag"] = client.get(f"/v1/notes/{ids['note']}").headers["ETag"]
+        world["cursor_edits"] = of(f"/v1/notes/{ids['note']}/edits", "nextCursor", limit=1)
+        world["cursor_deleted"] = of("/v1/recently-deleted", "nextCursor", limit=1)
+        world["cursor_search"] = of("/v1/search", "nextCursor", limit=1)
+        feeds = {"changes": "changes", "notes": "notes", "tags": "tags", "objects": "objects"}
+        for token, feed in (feeds | {"deleted": "deleted-objects"}).items():
+            world[f"token_{token}"] = of(f"/v1/{feed}", "syncToken", limit=5_000)
+        self.token = world["token_changes"]
+        return world
+
+    def has(self) -> tuple:
+        """All that it has, as far as anybody can see it."""
+        client = self.writer.client
+        feed = client.get("/v1/changes", params={"since": self.token}).json()
+        feed.pop("serverClock")
+        routes = ("/v1/account", "/v1/digests", "/v1/recently-deleted", "/v1/devices", "/v1/search")
+        read = [client.get(route).json() for route in (*routes, f"/v1/notes/{self.kinds['note']}/edits")]
+        for device in read[3]["devices"]:
+            device.pop("lastUseDate")
+        read[1].pop("serverClock")
+        return feed, read
+
+
+@dataclass
+class Twin:
+    client: Client
+    ids: dict[str, str] = field(default_factory=dict)  # what it says, and what both are to have said
+    token: str | None = None
+
+    def answer(self, method: str, path: str, probe: Probe, world: dict[str, str]) -> tuple[int, dict, Any]:
+        """What it is answered, with every name replaced by what it stands for."""
+        response = self.client.request(
+            method,
+            filled(path, {name: filled(value, world) for name, value in probe.path.items()}),
+            params=filled(probe.query, world),
+            headers={"X-Request-ID": "the-same"} | filled(probe.headers, world),
+            json=filled(probe.body, world),
+        )
+        headers = {name: self.plain(value) for name, value in response.headers.items() if name != "Date"}
+        is_json = "json" in response.headers.get("Content-Type", "")
+        text = self.plain(response.text)
+        return response.status_code, headers, in_order(json.loads(text)) if is_json else text
+
+    def plain(self, text: str) -> str:
+        text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(-[0-9a-f]{4}-[0-9a-f]{16})?", "<moment>", text)
+        for said, meant in self.ids.items():
+            text = text.replace(said, meant)
+        text = re.sub(r'(?<=")[0-9a-f]{32}(?=")', "<hash>", text)
+        return re.sub(r'(?<="syncToken":")[A-Za-z0-9_-]+', lambda token: f"<token of {len(token[0])}>", text)
+
+
+def in_order(answer: Any) -> Any:
+    """Lists of objects sorted: some are in the order of IDs, of which the twins have different ones."""
+    match answer:
+        case dict():
+            return {name: in_order(value) for name, value in answer.items()}
+        case list():
+            return sorted((in_order(value) for value in answer), key=json.dumps)
+    return answer
+
+
+@pytest.fixture(scope="module")
+def twins(server) -> tuple[Twin, Twin]:
+    twins = Twin(server.client(device_name="twin")), Twin(server.client(device_name="twin"))
+    for twin in twins:
+        twin.ids[twin.client.device["uniqueID"]] = "<node>"
+    return twins
+
+
+@pytest.fixture(scope="module")
+def stranger(server) -> Stranger:
+    return Stranger(Writer(server.client(device_name="stranger")))
+
+
+def nobodys(world: dict[str, str]) -> dict[str, str]:
+    """The same kinds of names, of nothing that there is."""
+    other = {"name": secrets.token_hex(8), "word": "w" + secrets.token_hex(8), "device": secrets.token_hex(8)}
+    other["clock"] = world["clock"][:-16] + other["device"]
+    other["etag"] = f'"{secrets.token_hex(16)}"'
+    for name, value in world.items():
+        if name.startswith("token_"):
+            # Bytes 2 to 9 are the installation's epoch: the token of a server that never was.
+            token = bytearray(base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)))
+            token[2:10] = secrets.token_bytes(8)
+            other[name] = base64.urlsafe_b64encode(token).decode().rstrip("=")
+        elif name.startswith("cursor_"):
+            other[name] = value  # A place in a list: it says nothing of whose.
+    return other
+
+
+@pytest.mark.parametrize("probe", PROBES, ids=str)
+def test_like_unknown(probe, document, twins, stranger):
+    path, method, _ = contract_document.operations_by_id(document)[probe.operation]
+    theirs = stranger.makes()
+    before = stranger.has()
+    mine, others = twins
+    kinds = stranger.kinds if "{id}" in str(probe) or "{prefix}" in str(probe) else {"note": stranger.kinds["note"]}
+    for kind, unique_id in kinds.items():
+        if kind != "note":
+            theirs["name"] = secrets.token_hex(8)  # A name is taken by the first that is made with it.
+        unknown = unique_id[0] + new_id()[1:]
+        own = {name: new_id() for name in ("own", "own_tag", "free")}
+        makes = Writer(mine.client)
+        changes = {
+            "notes": [makes.note(own["own"], text="mine\ntwo"), makes.note(text="gone")],
+            "tags": [makes.tag(own["own_tag"], own["own_tag"])],
+        }
+        own |= {"stamp": makes.tick(), "later": makes.tick()[:-16] + secrets.token_hex(8)}
+        changes["deletedObjects"] = [deleted(changes["notes"][1]["uniqueID"])]
+        for twin in twins:
+            answer = twin.client.sync(changes, since=twin.token)
+            assert "rejected" not in str(answer["results"]) and not answer["hasMore"]
+            twin.token = answer["syncToken"]
+        one = theirs | own | {"id": unique_id, "prefix": unique_id[:8]}
+        other = nobodys(theirs) | own | {"id": unknown, "prefix": unknown[:8]}
+        for name in ("id", "prefix", "name", "word", "device"):
+            mine.ids[one[name]] = others.ids[other[name]] = f"<{name} {kind}>"
+        answers = [
+            twin.answer(method.upper(), path, probe, world | {"since": twin.token})
+            for twin, world in ((mine, one), (others, other))
+        ]
+        assert answers[0] == answers[1], f"{kind}: {probe}"
+        assert answers[0][0] in probe.status, f"{kind}: {probe}: {answers[0]}"
+    assert stranger.has() == before
+    # What waits for its creationDate waits still.
+    note = stranger.writer.client.put(f"/v1/notes/{stranger.kinds['waiting note']}", {"text": "waits"})
+    assert (note.status_code, note.json()["text"]) == (201, "waits")
+
+
+def test_the_twins_end_alike(twins, stranger):
+    """After all of it: as many objects, as many bytes, and none of the stranger's words."""
+    usages = [twin.client.get("/v1/account").json()["usage"] for twin in twins]
+    assert usages[0] == usages[1] and usages[0]["objects"] > 100
+    for twin in twins:
+        found, _ = twin.client.read_all()
+        assert len(found["notes"]) > 100
+        assert "theirs" not in str(found)
+        assert twin.client.get("/v1/search", params={"q": "theirs"}).json() == {"results": []}
+    assert "theirs" in str(stranger.writer.client.read_all()[0])
+
+
+def test_the_bags_are_well(server, twins, stranger):
+    checked = server.command("check")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
