@@ -1,0 +1,52 @@
+"""The published vectors, held against a second implementation, and the example of their README, which has to run."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "Vectors"
+sys.path.append(str(FOLDER))
+
+import check
+
+
+def every_case():
+    for kind in check.CHECKS:
+        for case in check.cases(kind):
+            yield pytest.param(kind, case, id=f"{kind}: {case['name']}")
+
+
+@pytest.mark.parametrize(("kind", "case"), list(every_case()))
+def test_the_reference_agrees(kind, case):
+    check.CHECKS[kind](case)
+
+
+@pytest.mark.parametrize("kind", check.CHECKS)
+def test_a_vector_that_is_wrong_is_noticed(kind):
+    """Every check can fail: with one hex digit of what is expected changed, it does."""
+    field = "bytes" if kind == "clocks" else "digest"
+    case = next(case for case in check.cases(kind) if field in case)
+    wrong = {**case, field: ("0" if case[field][0] != "0" else "1") + case[field][1:]}
+    with pytest.raises(AssertionError):
+        check.CHECKS[kind](wrong)
+
+
+def test_the_example_of_the_readme_runs():
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    run = subprocess.run(
+        [sys.executable, "-c", example], cwd=FOLDER, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert len(lines) == sum("object" in case for case in check.cases("digests"))
+    assert [line for line in lines if not line.startswith("ok ")] == []
+
+
+def test_every_file_is_explained():
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for file in FOLDER.glob("*.json"):
+        assert f"## {file.name}" in readme

@@ -1,0 +1,48 @@
+import Testing
+
+@testable import HesperModel
+
+/// merge.md, The digest, as `Tests/Vectors/digests.json` has it.
+@Suite("Vectors: digests")
+struct DigestVectorsTests {
+    static let vectors = Result { try VectorCase.load("digests.json") }
+
+    @Test("Every case has a name of its own, and is of an object or of a scope")
+    func complete() throws {
+        let all = try Self.vectors.get()
+        #expect(Set(all.map(\.testDescription)).count == all.count)
+        for vector in all { #expect(vector.has("object") != vector.has("objects"), "\(vector.testDescription)") }
+    }
+
+    @Test("An object has this digest", arguments: try vectors.get().filter { $0.has("object") })
+    func objects(vector: VectorCase) throws {
+        let shown = try VectorCase(json: #require(vector.object["object"]))
+        let digest =
+            shown.has("deletionDate")
+            ? try shown.deletedObject().digest : try shown.entity(in: Section(vector.objectType())).digest
+        #expect(digest.description == (try vector.string("digest")))
+        let lines = try vector.strings("lines").map { $0 + "\n" }.joined()
+        #expect(Digest(of: Array(lines.utf8)) == digest, "of these lines")
+    }
+
+    @Test("A scope has this digest", arguments: try vectors.get().filter { $0.has("objects") })
+    func scopes(vector: VectorCase) throws {
+        let page = try VectorCase(json: #require(vector.object["objects"]))
+        var digest = Digest.zero
+        for section in Section.allCases {
+            for shown in try page.cases(section.name) { digest ^= try shown.entity(in: section).digest }
+        }
+        for shown in try page.cases("deletedObjects") { digest ^= try shown.deletedObject().digest }
+        #expect(digest.description == (try vector.string("digest")))
+    }
+}
+
+extension VectorCase {
+    /// An object as sync shows it, read as a client reads it; what comes out again is what went in.
+    func entity(in section: Section) throws -> Entity {
+        let id: UniqueID = try value("uniqueID")
+        let entity = try JSON.object(object).bytes.withUnsafeBytes { try Entity.read($0, id: id, section: section) }
+        #expect(try JSONReader.read(entity.body).sorted == JSON.object(object).sorted)
+        return entity
+    }
+}

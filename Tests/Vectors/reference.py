@@ -1,0 +1,160 @@
+"""Clocks, the fold and digests, from merge.md alone: without a line of Hesper's own code, and with nothing but Python's
+standard library. Short and slow; for checking vectors, and for reading."""
+
+import hashlib
+import re
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+CLOCK = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{3})Z-([0-9a-fA-F]{4})-([0-9a-fA-F]{16})", re.ASCII)
+LAST = (datetime(9999, 12, 31, 23, 59, 59, 999000, UTC) - EPOCH) // timedelta(milliseconds=1)
+SECTIONS = {"note": "notes", "tag": "tags", "attachment": "attachments"}
+
+
+# Clocks: here a clock is (milliseconds, counter, node).
+
+
+def read_clock(text):
+    """None if it is malformed."""
+    match = CLOCK.fullmatch(text)
+    if not match or int(match[1]) < 1970:
+        return None
+    try:
+        moment = datetime(*(int(match[index]) for index in range(1, 7)), int(match[7]) * 1000, UTC)
+    except ValueError:
+        return None
+    return (moment - EPOCH) // timedelta(milliseconds=1), int(match[8], 16), int(match[9], 16)
+
+
+def date_text(milliseconds):
+    moment = EPOCH + timedelta(milliseconds=milliseconds)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+
+
+def write_clock(clock):
+    return f"{date_text(clock[0])}-{clock[1]:04x}-{clock[2]:016x}"
+
+
+def read_date(text):
+    return (datetime.fromisoformat(text) - EPOCH) // timedelta(milliseconds=1)
+
+
+def clock_bytes(clock):
+    return clock[0].to_bytes(6) + clock[1].to_bytes(2) + clock[2].to_bytes(8)
+
+
+def read_bytes(data):
+    if len(data) != 16 or int.from_bytes(data[:6]) > LAST:
+        return None
+    return int.from_bytes(data[:6]), int.from_bytes(data[6:8]), int.from_bytes(data[8:])
+
+
+def tick(seen, wall, node):
+    """The least clock of this node at `wall` or after `seen`, which is (milliseconds, counter)."""
+    if seen is None or wall > seen[0]:
+        return wall, 0, node
+    return (seen[0], seen[1] + 1, node) if seen[1] < 0xFFFF else (seen[0] + 1, 0, node)
+
+
+def is_ahead(clock, now, greatest):
+    return clock[0] > now + 5 * 60 * 1000 and (greatest is None or clock[0] > greatest[0])
+
+
+# Objects: here an object is {"type", "id", "once": {attribute: value}, "registers": {attribute: (clock, value)}}.
+
+
+def fold(edits, deleted_objects):
+    """The objects that exist and the DeletedObjects, by ID."""
+    deleted, objects = {}, {}
+    for deletion in deleted_objects:
+        standing = deleted.setdefault(deletion["uniqueID"], dict(deletion))
+        targets = [one["mergedInto"] for one in (standing, deletion) if "mergedInto" in one]
+        if targets:
+            standing["mergedInto"] = min(targets)
+        standing["deletionDate"] = min(standing["deletionDate"], deletion["deletionDate"])
+    for edit in edits:
+        if (id := edit["uniqueID"]) in deleted:
+            continue
+        empty = {"id": id, "type": edit.get("objectType"), "once": {}, "registers": {}}
+        folded, name = objects.setdefault(id, empty), edit["attribute"]
+        if "clock" in edit:
+            new = (read_clock(edit["clock"]), edit["value"])
+            standing = folded["registers"].get(name)
+            folded["registers"][name] = new if standing is None or new[0] > standing[0] else standing
+        elif name == "creationDate":
+            folded["once"][name] = min(folded["once"].get(name, edit["value"]), edit["value"])
+        else:
+            folded["once"].setdefault(name, edit["value"])
+            folded["type"] = edit["value"] if name == "objectType" else folded["type"]
+    needed = {"note": "creationDate", "tag": "name", "attachment": "mimeType"}
+
+    def exists(one):
+        return needed.get(one["type"], "objectType") in {**one["once"], **one["registers"]}
+
+    return {id: one for id, one in objects.items() if exists(one)}, deleted
+
+
+def under(one, prefix):
+    """Registers of members or of what apps made up, without the prefix: those of `tags.` by their IDs."""
+    return {name[len(prefix) :]: register for name, register in one["registers"].items() if name.startswith(prefix)}
+
+
+def listed(members):
+    return sorted((id for id, (_, is_in) in members.items() if is_in), key=lambda id: (members[id][0], id))
+
+
+def state(one):
+    """As sync shows it (protocol.md, Two shapes)."""
+    registers, custom = one["registers"], under(one, "attributes.")
+    shown = {"uniqueID": one["id"], **one["once"]}
+    if one["type"] == "attachment":
+        return shown
+    shown["attributes"] = {name: value for name, (_, value) in custom.items()}
+    clocks = {name: write_clock(clock) for name, (clock, _) in registers.items() if "." not in name}
+    clocks["attributes"] = {name: write_clock(clock) for name, (clock, _) in custom.items()}
+    if one["type"] == "note":
+        shown |= {"text": "", "archived": False, "sortDate": one["once"]["creationDate"]}
+        for kind in ("tags", "attachments"):
+            shown[kind] = listed(under(one, kind + "."))
+            clocks[kind] = {id: write_clock(clock) for id, (clock, _) in under(one, kind + ".").items()}
+    shown |= {name: value for name, (_, value) in registers.items() if "." not in name}
+    return {**shown, "clocks": clocks}
+
+
+def resolved(one, kind, objects, deleted):
+    """The members that a reader sees (merge.md, Membership)."""
+    live = {}
+    for id, register in under(one, kind + ".").items():
+        while "mergedInto" in deleted.get(id, {}):
+            id = deleted[id]["mergedInto"]
+        if id in objects:
+            live[id] = max(live.get(id, register), register)
+    return listed(live)
+
+
+def state_lines(type, shown):
+    """The lines of the digest of what sync shows."""
+    clocks = {name: clock for name, clock in shown.get("clocks", {}).items() if isinstance(clock, str)}
+    for kind in ("tags", "attachments", "attributes"):
+        clocks |= {f"{kind}.{name}": clock for name, clock in shown.get("clocks", {}).get(kind, {}).items()}
+    lines = [type, shown["uniqueID"]] + [f"{name}={clocks[name]}" for name in sorted(clocks)]
+    return lines + [f"{name}={shown[name]}" for name in ("creationDate", "sha256") if name in shown]
+
+
+def deleted_lines(shown):
+    return ["deleted", shown["uniqueID"]] + [shown[name] for name in ("mergedInto",) if name in shown]
+
+
+def digest(lines):
+    return hashlib.sha256("".join(line + "\n" for line in lines).encode()).digest()[:16]
+
+
+def scope_digest(page):
+    total = bytes(16)
+    types = {section: type for type, section in SECTIONS.items()}
+    for section, shown_objects in page.items():
+        for shown in shown_objects:
+            type = types.get(section) or shown["objectType"]
+            lines = deleted_lines(shown) if section == "deletedObjects" else state_lines(type, shown)
+            total = bytes(one ^ other for one, other in zip(total, digest(lines), strict=True))
+    return total.hex()
