@@ -65,36 +65,14 @@ extension Clock: LosslessStringConvertible {
     public init?(_ text: String) {
         var copy = text
         let clock: Clock?? = copy.withUTF8 { bytes in
-            guard bytes.count == Clock.textLength, let milliseconds = Clock.milliseconds(bytes),
-                bytes[24] == UInt8(ascii: "-"), bytes[29] == UInt8(ascii: "-"),
+            guard bytes.count == Clock.textLength, let milliseconds = Timestamp.milliseconds(written: bytes),
+                milliseconds >= 0, bytes[24] == UInt8(ascii: "-"), bytes[29] == UInt8(ascii: "-"),
                 let counter = Hex.parse(bytes[25..<29]), let node = Hex.parse(bytes[30..<46])
             else { return nil }
-            return Clock(time: milliseconds << 16 | counter, node: NodeID(node))
+            return Clock(time: UInt64(milliseconds) << 16 | counter, node: NodeID(node))
         }
         guard let clock, let clock else { return nil }
         self = clock
-    }
-
-    /// Reads `2026-11-21T08:47:12.345Z`, just so; a clock is read a million times for once that a date is.
-    private static func milliseconds(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64? {
-        func number(_ from: Int, _ count: Int, _ end: Unicode.Scalar) -> Int64? {
-            var value: Int64 = 0
-            for index in from..<from + count {
-                let digit = bytes[index] &- 0x30
-                guard digit < 10 else { return nil }
-                value = value * 10 + Int64(digit)
-            }
-            return bytes[from + count] == UInt8(ascii: end) ? value : nil
-        }
-        guard let year = number(0, 4, "-"), let month = number(5, 2, "-"), let day = number(8, 2, "T"),
-            let hour = number(11, 2, ":"), let minute = number(14, 2, ":"), let second = number(17, 2, "."),
-            let fraction = number(20, 3, "Z")
-        else { return nil }
-        guard year >= 1970, (1...12).contains(month), hour < 24, minute < 60, second < 60,
-            (1...Calendar.daysIn(month: month, year: year)).contains(day)
-        else { return nil }
-        let days = Calendar.day(year: year, month: month, day: day)
-        return UInt64(((days * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + fraction)
     }
 
     public var description: String {

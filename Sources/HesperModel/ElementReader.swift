@@ -6,8 +6,9 @@ struct ElementReader {
     private(set) var refused: [String: Problem] = [:]
     private let clocks: JSONObject
     /// Names of fields that were asked for, and of those among them that have clocks: all others are unknown.
-    private var read: Set<String> = ["uniqueID", "clocks"]
-    private var clocked: Set<String> = []
+    /// Lists, as there are few: to look through them costs less than to hash.
+    private var read = ["uniqueID", "clocks"]
+    private var clocked: [String] = []
 
     init(_ object: JSONObject, at pointer: String) {
         self.object = object
@@ -31,7 +32,7 @@ struct ElementReader {
 
     /// Takes the value of a field, if it is there and `convert` can make something of it.
     mutating func value(_ field: String, _ convert: (JSON) -> Result<Value, FieldError>) -> Value? {
-        read.insert(field)
+        read.append(field)
         guard let json = object[field] else { return nil }
         switch convert(json) {
         case .success(let value): return value
@@ -50,7 +51,7 @@ struct ElementReader {
     /// A field with a clock of its own.
     mutating func register(_ attribute: Attribute, _ convert: (JSON) -> Result<Value, FieldError>) {
         let field = attribute.description
-        clocked.insert(field)
+        clocked.append(field)
         guard let value = value(field, convert) else {
             if object[field] == nil, clocks[field] != nil {
                 refuse(field, .invalidField, "clocks has \(field), but \(field) itself is missing")
@@ -84,8 +85,8 @@ struct ElementReader {
 
     /// `tags` or `attachments`: every member with a clock in the push is in if the list names it, else out.
     mutating func members(_ field: String, _ attribute: (UniqueID) -> Attribute) {
-        read.insert(field)
-        clocked.insert(field)
+        read.append(field)
+        clocked.append(field)
         var named: [UniqueID: Int] = [:]
         switch object[field] {
         case nil: break
@@ -124,8 +125,8 @@ struct ElementReader {
 
     /// `attributes`: what apps made up.
     mutating func customAttributes() {
-        read.insert("attributes")
-        clocked.insert("attributes")
+        read.append("attributes")
+        clocked.append("attributes")
         var values: [String: Value] = [:]
         switch object["attributes"] {
         case nil: break
@@ -164,7 +165,7 @@ struct ElementReader {
 
     /// A clock that stands beside a field.
     mutating func plainClock(_ field: String) -> Clock? {
-        read.insert(field)
+        read.append(field)
         guard let json = object[field] else { return nil }
         if case .string(let text) = json, let clock = Clock(text) { return clock }
         refuse(field, .invalidField, "\(field) is a clock as the server sent it")

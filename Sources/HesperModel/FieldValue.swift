@@ -62,7 +62,9 @@ public enum FieldValue {
             return .failure(FieldError("a whole number lies within ±(2^53 - 1)", limit: Int(Limits.integer)))
         }
         if case .string(let text) = value {
-            if hasNUL(text) { return .failure(FieldError("an attribute cannot hold the character U+0000")) }
+            if PlainBytes.holdsNUL(text) {
+                return .failure(FieldError("an attribute cannot hold the character U+0000"))
+            }
             // Only strings can be long, and only long ones need to be measured.
             if text.utf8.count > Limits.attributeValueBytes / 6, json.bytes.count > Limits.attributeValueBytes {
                 let limit = Limits.attributeValueBytes
@@ -112,11 +114,9 @@ public enum FieldValue {
         guard text.utf8.count <= limit else {
             return .failure(FieldError("has at most \(limit) bytes of UTF-8, not \(text.utf8.count)", limit: limit))
         }
-        guard !hasNUL(text) else { return .failure(FieldError("cannot hold the character U+0000")) }
+        guard !PlainBytes.holdsNUL(text) else { return .failure(FieldError("cannot hold the character U+0000")) }
         return .success(.string(text))
     }
-
-    private static func hasNUL(_ text: String) -> Bool { text.utf8.contains(0) }
 
     private static func isMIMEType(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -1,7 +1,5 @@
 /// Lower-case hexadecimal, straight from and into UTF-8 bytes.
 enum Hex {
-    static let digits: [UInt8] = Array("0123456789abcdef".utf8)
-
     /// The value of one hex digit of either case, nil for any other byte.
     @inline(__always)
     static func value(_ byte: UInt8) -> UInt8? {
@@ -15,8 +13,14 @@ enum Hex {
 
     /// Appends the `count` lowest digits of `value`, most significant first.
     static func append(_ value: UInt64, digits count: Int, to bytes: inout [UInt8]) {
-        for index in stride(from: count - 1, through: 0, by: -1) {
-            bytes.append(digits[Int(truncatingIfNeeded: (value >> UInt64(index * 4)) & 0xf)])
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { digits in
+            var rest = value
+            for index in digits.indices.reversed() {
+                let digit = UInt8(truncatingIfNeeded: rest & 0xf)
+                digits[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+                rest >>= 4
+            }
+            bytes.append(contentsOf: UnsafeBufferPointer(digits))
         }
     }
 

@@ -188,7 +188,7 @@ extension JSONReader {
     private mutating func string() throws(Problem) -> String {
         index += 1
         let start = index
-        while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { index += 1 }
+        index = PlainBytes.end(in: bytes, from: start)
         if next == UInt8(ascii: "\"") {
             index += 1
             return try text(UnsafeBufferPointer(rebasing: bytes[start..<index - 1]))
@@ -204,6 +204,9 @@ extension JSONReader {
             guard byte >= 0x20 else { throw malformed("a string has a control character that is not escaped") }
             index += 1
             if byte == UInt8(ascii: "\\") { try escape(&unescaped) } else { unescaped.append(byte) }
+            let end = PlainBytes.end(in: bytes, from: index)
+            unescaped.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[index..<end]))
+            index = end
         }
         throw malformed("a string does not end")
     }

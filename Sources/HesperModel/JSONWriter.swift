@@ -146,19 +146,15 @@ public struct JSONWriter: Sendable {
         value.withUTF8 { utf8 in
             // Runs without a byte to escape are copied whole.
             var start = 0
-            for index in 0..<utf8.count where JSONWriter.mustEscape(utf8[index]) {
-                bytes.append(contentsOf: utf8[start..<index])
-                escape(utf8[index])
-                start = index + 1
+            while true {
+                let end = PlainBytes.end(in: utf8, from: start)
+                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start..<end]))
+                guard end < utf8.count else { break }
+                escape(utf8[end])
+                start = end + 1
             }
-            bytes.append(contentsOf: utf8[start..<utf8.count])
         }
         bytes.append(UInt8(ascii: "\""))
-    }
-
-    @inline(__always)
-    private static func mustEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     private mutating func escape(_ byte: UInt8) {

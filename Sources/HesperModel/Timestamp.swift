@@ -28,14 +28,42 @@ extension Timestamp: Comparable {
 extension Timestamp: LosslessStringConvertible {
     /// Reads an RFC 3339 date-time; a fraction is rounded to the nearest millisecond, halves up.
     public init?(_ text: String) {
+        var copy = text
+        if let written = copy.withUTF8({ $0.count == Timestamp.textLength ? Timestamp.milliseconds(written: $0) : nil })
+        {
+            self.init(milliseconds: written)
+            return
+        }
         var scanner = DateScanner(text.utf8)
         guard let milliseconds = scanner.dateTime() else { return nil }
         self.init(milliseconds: milliseconds)
     }
 
+    /// Reads what ``append(to:)`` writes and nothing else: that is what nearly all dates and clocks are.
+    static func milliseconds(written bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+        func number(_ from: Int, _ count: Int, _ end: Unicode.Scalar) -> Int64? {
+            var value: Int64 = 0
+            for index in from..<from + count {
+                let digit = bytes[index] &- 0x30
+                guard digit < 10 else { return nil }
+                value = value * 10 + Int64(digit)
+            }
+            return bytes[from + count] == UInt8(ascii: end) ? value : nil
+        }
+        guard let year = number(0, 4, "-"), let month = number(5, 2, "-"), let day = number(8, 2, "T"),
+            let hour = number(11, 2, ":"), let minute = number(14, 2, ":"), let second = number(17, 2, "."),
+            let fraction = number(20, 3, "Z")
+        else { return nil }
+        guard (1...12).contains(month), hour < 24, minute < 60, second < 60,
+            (1...Calendar.daysIn(month: month, year: year)).contains(day)
+        else { return nil }
+        let days = Calendar.day(year: year, month: month, day: day)
+        return ((days * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + fraction
+    }
+
     public var description: String {
         var text: [UInt8] = []
-        text.reserveCapacity(24)
+        text.reserveCapacity(Timestamp.textLength)
         append(to: &text)
         return String(decoding: text, as: UTF8.self)
     }
@@ -43,29 +71,41 @@ extension Timestamp: LosslessStringConvertible {
     func append(to text: inout [UInt8]) {
         let (days, milliseconds) = milliseconds.flooredDivision(by: 86_400_000)
         let (year, month, day) = Calendar.date(ofDay: days)
-        func digits(_ value: Int64, _ count: Int) {
-            var divisor: Int64 = 1
-            for _ in 1..<count { divisor *= 10 }
-            while divisor > 0 {
-                text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / divisor % 10))
-                divisor /= 10
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Timestamp.textLength) { out in
+            // From the end, as division gives the last digit first.
+            var index = out.endIndex
+            func put(_ separator: Unicode.Scalar) {
+                index -= 1
+                out[index] = UInt8(ascii: separator)
             }
+            func put(_ value: Int64, digits: Int) {
+                var rest = UInt32(truncatingIfNeeded: value)
+                for _ in 0..<digits {
+                    index -= 1
+                    out[index] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+            }
+            put("Z")
+            put(milliseconds % 1000, digits: 3)
+            put(".")
+            put(milliseconds / 1000 % 60, digits: 2)
+            put(":")
+            put(milliseconds / 60_000 % 60, digits: 2)
+            put(":")
+            put(milliseconds / 3_600_000, digits: 2)
+            put("T")
+            put(day, digits: 2)
+            put("-")
+            put(month, digits: 2)
+            put("-")
+            put(year, digits: 4)
+            text.append(contentsOf: UnsafeBufferPointer(out))
         }
-        digits(year, 4)
-        text.append(UInt8(ascii: "-"))
-        digits(month, 2)
-        text.append(UInt8(ascii: "-"))
-        digits(day, 2)
-        text.append(UInt8(ascii: "T"))
-        digits(milliseconds / 3_600_000, 2)
-        text.append(UInt8(ascii: ":"))
-        digits(milliseconds / 60_000 % 60, 2)
-        text.append(UInt8(ascii: ":"))
-        digits(milliseconds / 1000 % 60, 2)
-        text.append(UInt8(ascii: "."))
-        digits(milliseconds % 1000, 3)
-        text.append(UInt8(ascii: "Z"))
     }
+
+    /// The length of a moment as text, in bytes.
+    static let textLength = 24
 }
 
 /// The proleptic Gregorian calendar, by Howard Hinnant's "chrono-compatible low-level date algorithms".

@@ -1,0 +1,94 @@
+import Testing
+
+@testable import HesperModel
+
+/// JSON as RFC 8259 has it, and nothing beside it.
+@Suite("JSON")
+struct JSONTests {
+    private static func read(_ text: String) throws(Problem) -> JSON { try JSONReader.read(Array(text.utf8)) }
+
+    @Test(
+        "What is JSON is read, and written back the shortest way",
+        arguments: [
+            (" {} ", "{}"), ("[ ]", "[]"), ("[1,2 ,3]", "[1,2,3]"), (#"{"a":{"b":[null,true,false]}}"#, nil),
+            ("0", nil), ("-0", "0"), ("1.0", "1"), ("1e3", "1000"), ("-1.5E-3", "-0.0015"), ("0.1", nil),
+            ("9007199254740991", nil), ("-9007199254740991", nil), (#""""#, nil), (#""\u0041\/\u00e9""#, #""A/é""#),
+            (#""\ud83c\udf0d""#, "\"\u{1f30d}\""), (#""\b\f\n\r\t\"\\""#, nil), (#""\u0000\u001f""#, nil),
+            ("\"\u{2028}\u{7f}\"", nil), ("\r\n\t \"x\" \r\n", "\"x\""),
+        ] as [(String, String?)])
+    func good(text: String, written: String?) throws {
+        #expect(String(decoding: try JSONTests.read(text).bytes, as: UTF8.self) == written ?? text)
+    }
+
+    @Test(
+        "What is not is refused, with the place",
+        arguments: [
+            ("", "at byte 0"), ("{", "at byte 1"), ("[1,]", "at byte 3"), ("[1 2]", "at byte 3"),
+            (#"{"a" 1}"#, "followed by :"), (#"{"a":1,}"#, "no name"), (#"{a:1}"#, "no name"), ("'a'", "at byte 0"),
+            ("01", "a number"), ("+1", "at byte 0"), ("1.", "after its point"), (".5", "at byte 0"),
+            ("1e", "its exponent"), ("1e999", "too large"), ("NaN", "at byte 0"), ("tru", "at byte 0"),
+            ("\"a\nb\"", "control character"), (#""a"#, "does not end"), (#""\x""#, "an escape"),
+            (#""\u12""#, "four hex digits"), (#""\ud83c""#, "half a surrogate"), (#""\udf0d""#, "half a surrogate"),
+            (#""\ud83c\u0041""#, "half a surrogate"), ("1 2", "something follows"), ("\u{feff}1", "at byte 0"),
+            ("\u{0b}1", "at byte 0"), (#"{"a":1,"a":1}"#, "stands twice"), (#"{"a":1,"\u0061":1}"#, "stands twice"),
+            ("// c\n1", "at byte 0"),
+        ])
+    func bad(text: String, what: String) {
+        #expect {
+            try JSONTests.read(text)
+        } throws: { error in
+            guard let problem = error as? Problem else { return false }
+            return problem.slug == .malformedRequest && problem.detail.contains(what)
+        }
+    }
+
+    @Test("A name that stands twice is found among many")
+    func manyNames() throws {
+        let names = (0..<100).map { "\"name\($0)\":\($0)" }
+        #expect(throws: Never.self) { try JSONTests.read("{\(names.joined(separator: ","))}") }
+        #expect(throws: Problem.self) { try JSONTests.read("{\((names + ["\"name7\":7"]).joined(separator: ","))}") }
+    }
+
+    @Test(
+        "Bytes that are not UTF-8 are refused", arguments: [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xe2, 0x82]])
+    func notUTF8(bytes: [UInt8]) {
+        #expect(throws: Problem.self) { try JSONReader.read([0x22] + bytes + [0x22]) }
+        #expect(throws: Problem.self) { try JSONReader.read(Array("\"\\n".utf8) + bytes + [0x22]) }
+    }
+
+    @Test("Depth is bounded: one more is refused")
+    func depth() {
+        func nested(_ count: Int) -> String {
+            String(repeating: "[", count: count) + String(repeating: "]", count: count)
+        }
+        #expect(throws: Never.self) { try JSONTests.read(nested(Limits.depth)) }
+        #expect(throws: Problem.self) { try JSONTests.read(nested(Limits.depth + 1)) }
+        #expect(throws: Problem.self) { try JSONTests.read(nested(100_000)) }
+    }
+
+    @Test("Any string comes back as it was", arguments: 1...3)
+    func strings(run: Int) throws {
+        var random = SeededGenerator(for: "strings \(run)")
+        let parts = [
+            "a", "milk ", "\"", "\\", "\u{0}", "\u{1f}", "\u{20}", "\u{21}", "\n", "é", "世", "\u{1f30d}", "\u{7f}",
+        ]
+        for _ in 0..<2_000 {
+            let text = (0..<Int.random(in: 0..<40, using: &random))
+                .map { _ in parts[Int.random(in: 0..<parts.count, using: &random)] }.joined()
+            #expect(try JSONReader.read(JSON.string(text).bytes) == .string(text), "seed \(random.seed)")
+            #expect(PlainBytes.holdsNUL(text) == text.unicodeScalars.contains("\u{0}"), "seed \(random.seed)")
+        }
+    }
+
+    @Test("Every byte at every place of a word: plain, or the end of what is plain")
+    func plainBytes() {
+        for byte in UInt8.min ... .max {
+            for place in 0..<20 {
+                var bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 20)
+                bytes[place] = byte
+                let isPlain = byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+                #expect(bytes.withUnsafeBufferPointer { PlainBytes.end(in: $0, from: 0) } == (isPlain ? 20 : place))
+            }
+        }
+    }
+}
