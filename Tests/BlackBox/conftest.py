@@ -1,5 +1,7 @@
-"""What the black-box tests share: a server for all, a server for one test, a fresh account, devices."""
+"""What the black-box tests share: a server for all, a server for one test, a fresh account, devices, a seed."""
 
+import os
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -37,3 +39,11 @@ def devices(server: Server) -> Callable[[int], list[Device]]:
         return [Device(client) for client in [first, *others]]
 
     return make
+
+
+@pytest.fixture
+def seed() -> int:
+    """HESPER_SEED repeats the choices of a run; the timing of the machine it cannot."""
+    seed = int(os.environ.get("HESPER_SEED", time.time_ns() % 1_000_000))
+    print(f"HESPER_SEED={seed}")
+    return seed

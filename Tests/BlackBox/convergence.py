@@ -1,5 +1,6 @@
 """What must hold when everybody has synced: equal copies, equal digests, and the server's own view the same."""
 
+from client import Client, Refused
 from device import Device
 from local_copy import LocalCopy
 
@@ -42,11 +43,22 @@ def check_same(*devices: Device, repaired: int = 0) -> None:
 
 def history(device: Device, note: str, attribute: str = "text") -> list:
     """The values that a note's history has of an attribute, newest first."""
+    edits = read_history(device.client, note)
+    return [edit.get("value") for edit in edits if edit["attribute"] == attribute]
+
+
+def read_history(client: Client, note: str) -> list[dict]:
+    """All edits of a note, newest first; none if the server does not know it."""
     edits, cursor = [], {}
-    for _ in range(1_000):
-        page = device.client.get(f"/v1/notes/{note}/edits", params={"limit": 1_000, **cursor}).json()
+    for _ in range(10_000):
+        response = client.get(f"/v1/notes/{note}/edits", params={"limit": 200, **cursor})
+        if response.status_code == 404:
+            return []
+        if response.status_code != 200:
+            raise Refused(response)
+        page = response.json()
         edits += page["edits"]
         if "nextCursor" not in page:
-            break
+            return edits
         cursor = {"cursor": page["nextCursor"]}
-    return [edit.get("value") for edit in edits if edit["attribute"] == attribute]
+    raise RuntimeError("the history does not come to an end")

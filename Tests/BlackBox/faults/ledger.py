@@ -3,6 +3,7 @@
 from collections import Counter
 
 from client import Client
+from convergence import read_history
 from local_copy import LocalCopy, read_state
 from push import Push
 
@@ -75,19 +76,3 @@ def read_copy(client: Client) -> LocalCopy:
             copy.fold_entity(read_state(section, item))
     assert copy.digest == answer["digest"]
     return copy
-
-
-def read_history(client: Client, note: str) -> list[dict]:
-    """All edits of a note, newest first; none if the server never saw it."""
-    edits, cursor = [], {}
-    for _ in range(1_000):
-        response = client.get(f"/v1/notes/{note}/edits", params={"limit": 1_000, **cursor})
-        if response.status_code == 404:
-            return []
-        assert response.status_code == 200, response.text
-        page = response.json()
-        edits += page["edits"]
-        if "nextCursor" not in page:
-            return edits
-        cursor = {"cursor": page["nextCursor"]}
-    raise RuntimeError("the history does not come to an end")

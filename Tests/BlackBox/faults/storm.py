@@ -139,7 +139,7 @@ class Storm:
         self.counted = threading.Condition()
 
     def rage(self, pushes: int, end: Callable[[], int | None]) -> int | None:
-        """Everybody pushes, and stops when `end()` has ended the server, after so many acknowledged pushes: its value."""
+        """Everybody pushes until `end()` has ended the server, after so many acknowledged pushes: what it returned."""
         before, failures = self.acknowledged, []
         threads = [threading.Thread(target=self.push_on, args=(author, failures)) for author in self.authors]
         for thread in threads:

@@ -1,8 +1,8 @@
 """After a fault: what was not acknowledged is sent again, everybody syncs, and all must be one and whole."""
 
 from client import Server
-from convergence import check_same
-from ledger import read_copy, read_history
+from convergence import check_same, read_history
+from ledger import read_copy
 from push import Push
 from storm import Author, Storm
 
