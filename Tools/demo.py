@@ -1,15 +1,17 @@
 """What Hesper is for, on real texts: Debian's fortunes, edited on two devices that do not see each other."""
 
-import json
+import os
 import re
 import shutil
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "Tests/BlackBox"))
 
-from client import Client, Server  # noqa: E402
+import clocks  # noqa: E402
+from client import BINARY, PASSWORD, Client, Server  # noqa: E402
 from device import Device  # noqa: E402
 
 FORTUNES = Path("/usr/share/games/fortunes")
@@ -33,23 +35,25 @@ def write_texts(folder: Path) -> int:
             file = folder / inside.parent / inside.name.removesuffix(".fortunes") / f"{index:03}.txt"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text + "\n")
+            os.utime(file, (source.stat().st_mtime,) * 2)  # a note's date is its file's
             count += 1
     return count
 
 
 def run_import(server: Server, email: str, folder: Path) -> None:
+    begin = time.monotonic()
     done = server.command("import", "--account", email, str(folder), seconds=600)
-    print((done.stdout + done.stderr).strip()[-1500:])
     if done.returncode:
-        sys.exit("demo: the import failed")
+        sys.exit(f"demo: the import failed\n{done.stderr}")
+    print(f"{done.stdout.strip()} ({time.monotonic() - begin:.1f} s)")
 
 
-def show_receipts(name: str, receipts: list[dict]) -> None:
+def show_receipts(name: str, receipts: list[dict], names: dict[str, str]) -> None:
     print(f"{name} is told:")
     for receipt in receipts:
-        fields = {field: result["outcome"] for field, result in receipt.get("fields", {}).items()}
-        outcomes = json.dumps(fields) if fields else ""
-        print(f"  {receipt['objectType']} {receipt['uniqueID']}: {receipt['status']} {outcomes}")
+        fields = [f"{field} {result['outcome']}" for field, result in receipt.get("fields", {}).items()]
+        what = names.get(receipt["uniqueID"], f"a new {receipt['objectType']}")
+        print(f"  {what:<28} {receipt['status']}{': ' if fields else ''}{', '.join(fields)}")
 
 
 def show_note(name: str, device: Device, note: str) -> None:
@@ -70,32 +74,46 @@ def several_lines(device: Device, count: int) -> list[str]:
     return found[:: len(found) // count][:count]
 
 
-def edit_offline(a: Device, b: Device, notes: list[str]) -> None:
+def edit_offline(a: Device, b: Device, notes: list[str]) -> dict[str, str]:
+    """Edits on both devices, neither of which syncs; what to call the objects that they touch."""
     both, archived, deleted, tagged = notes
+    names = {note: f"note {index}" for index, note in enumerate(notes, 1)}
     title("Offline: both devices edit the same notes")
     lines = a.text(both).rstrip("\n").split("\n")
     a.write(both, "\n".join([lines[0] + " (read twice)", *lines[1:]]) + "\n")
     b.write(both, "\n".join([*lines, "Heard on the train."]) + "\n")
-    print("A changes the first line of a note, B adds a last line to it.")
+    print("Note 1: A changes the first line, B adds a last line.")
     a.archive(archived)
     b.write(archived, b.text(archived).rstrip("\n") + "\nTo be continued.\n")
-    print("A archives another, B goes on writing in it.")
+    print("Note 2: A archives it, B goes on writing in it.")
     a.delete(deleted)
     b.write(deleted, b.text(deleted).rstrip("\n") + "\nThis must not be lost.\n")
-    print("A deletes a third, B writes in it.")
-    a.tag(tagged, a.make_tag("Favourites"))
-    b.tag(tagged, b.make_tag("favourites"))
-    b.tag(both, b.make_tag("Train"))
-    print("Both make a tag “Favourites” and put it on a fourth, in two spellings.")
+    print("Note 3: A deletes it, B writes in it.")
+    for device, spelling in ((a, "Favourites"), (b, "favourites")):
+        tag = device.make_tag(spelling)
+        device.tag(tagged, tag)
+        names[tag] = f"tag “{spelling}”"
+    train = b.make_tag("Train")
+    b.tag(both, train)
+    names[train] = "tag “Train”"
+    print("Note 4: both put a tag of their own making on it, A “Favourites”, B “favourites”.")
+    return names
 
 
-def show_history(client: Client, note: str) -> None:
-    title("The history of the first note, newest first")
+def show_history(client: Client, note: str, names: dict[str, str]) -> None:
+    """`names`: of tags, by their IDs."""
+    title("The history of note 1, newest first (* stands now)")
+    servers = clocks.parts(client.get("/v1/changes", params={"limit": 1}).json()["serverClock"])[2]
     for edit in client.get(f"/v1/notes/{note}/edits").json()["edits"]:
-        value = edit.get("value")
-        text = value.strip().replace("\n", " / ")[:70] if isinstance(value, str) else json.dumps(value)
-        who = edit["device"].get("name") or "the server"
-        print(f"  {edit['clock']}  {who:<10} {edit['attribute']:<12.12} {'*' if edit['standing'] else ' '} {text}")
+        value, attribute = edit.get("value"), edit["attribute"]
+        if attribute == "text":
+            first, *_, last = value.strip().split("\n")
+            value = f"{first[:40]} … {last[-40:]}"
+        elif attribute.startswith("tags."):
+            attribute, value = "tag", names[attribute.removeprefix("tags.")] + ("" if value else " taken off")
+        # An import stamps with a node made from the text, so that importing twice makes the same edits.
+        who = edit["device"].get("name") or ("the server" if edit["device"]["uniqueID"] == servers else "the import")
+        print(f"  {edit['clock'][:23]}Z  {who:<10} {attribute:<10}{'*' if edit['standing'] else ' '} {value}")
 
 
 def main() -> int:
@@ -106,14 +124,16 @@ def main() -> int:
     with Server(data=FOLDER / "data") as server:
         title(f"A server on an empty folder: {server.url}, data in {server.data.relative_to(ROOT)}")
         first = server.client(device_name="A")
-        print(f"{write_texts(FOLDER / 'texts')} texts from {FORTUNES} are files in folders now.")
-        title("Import: folders become tags")
+        print(f"{write_texts(FOLDER / 'texts')} texts from {FORTUNES}, split at %, are files in folders now.")
+        title("Import: each file becomes a note, its folders become tags")
         run_import(server, first.email, FOLDER / "texts")
         title("Two devices sign in and read everything")
         a, b = Device(first), Device(first.another_device(device_name="B"))
         for name, device in (("A", a), ("B", b)):
+            begin = time.monotonic()
             device.sync()
-            print(f"{name} has {len(device.notes)} notes, {len(device.tags)} tags, digest {device.copy.digest}")
+            counts = f"{len(device.notes)} notes, {len(device.tags)} tags"
+            print(f"{name}: {counts} in {time.monotonic() - begin:.1f} s; digest {device.copy.digest}")
         before = len(a.notes)
         title("Import again: nothing is doubled")
         run_import(server, first.email, FOLDER / "texts")
@@ -121,17 +141,18 @@ def main() -> int:
         print(f"A has {len(a.notes)} notes.")
 
         notes = several_lines(a, 4)
-        edit_offline(a, b, notes)
-        title("Online again: A syncs, then B, then A")
-        show_receipts("A", a.sync())
-        show_receipts("B", b.sync())
+        names = edit_offline(a, b, notes)
+        title("Online again: A syncs, then B, then A; the receipts")
+        show_receipts("A", a.sync(), names)
+        show_receipts("B", b.sync(), names)
         a.sync()
         title("The notes now, the same on both")
+        names |= {note: f"what B wrote in {names[deleted]}" for deleted, note in b.rescued.items()}
         for note in [*notes, *b.rescued.values()]:
-            show_note(f"{note}, on A", a, note)
+            show_note(names[note], a, note)
             if a.note(note) != b.note(note):
                 sys.exit("demo: the devices show different notes")
-        show_history(first, notes[0])
+        show_history(first, notes[0], a.tags | b.tags)
         title("Digests")
         said = first.get("/v1/digests").json()["digest"]
         print(f"A           {a.copy.digest}\nB           {b.copy.digest}\nthe server  {said}")
@@ -146,9 +167,14 @@ def main() -> int:
             and before == len(a.notes)
             and "(read twice)" in text
             and "Heard on the train." in text
-            and len(b.rescued) == 1
+            and a.note(notes[1])["archived"]
+            and "To be continued." in a.text(notes[1])
+            and [a.text(note).endswith("This must not be lost.\n") for note in b.rescued.values()] == [True]
+            and [name.lower() for name in a.tags.values()].count("favourites") == 1
         )
         print("\nEqual: nothing lost, nothing doubled." if right else "\nNOT as it should be.")
+        print(f"To look around: {os.path.relpath(BINARY, ROOT)} serve --data {server.data.relative_to(ROOT)}")
+        print(f"and sign in as {first.email} with the password “{PASSWORD}”.")
         return 0 if right else 1
 
 

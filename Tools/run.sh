@@ -27,7 +27,7 @@ check_port() {
     who=$(holder)
     if [ -n "$who" ]; then
         echo "make run: port $port is taken by $who." >&2
-        echo "make run: stop it, or choose another port: make run PORT=8081" >&2
+        echo "make run: stop it, or choose another port: make run PORT=$((port + 1))" >&2
         exit 1
     fi
 }
