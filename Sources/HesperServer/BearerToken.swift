@@ -17,11 +17,15 @@ struct BearerToken: Sendable {
 
     /// Of an `Authorization` header; nil for anything that this server never gave out.
     init?(authorization header: String) {
-        let scheme = header.prefix(7)
-        guard scheme.utf8.count == 7, scheme.lowercased() == "bearer " else { return nil }
-        let text = header.dropFirst(7).trimmed
-        guard text.utf8.count == BearerToken.length, text.hasPrefix(BearerToken.prefix) else { return nil }
-        self.text = String(text)
+        // Bytes, not characters: every request comes by here.
+        let scheme = header.utf8.prefix(7)
+        guard scheme.elementsEqual("bearer ".utf8, by: { $0 | 0x20 == $1 }) else { return nil }
+        let space = UInt8(ascii: " ")
+        let text = header.utf8.dropFirst(7).drop { $0 == space }.prefix { $0 != space }
+        guard text.count == BearerToken.length, text.starts(with: BearerToken.prefix.utf8),
+            header.utf8[text.endIndex...].allSatisfy({ $0 == space })
+        else { return nil }
+        self.text = String(Substring(text))
     }
 
     private init(text: String) { self.text = text }

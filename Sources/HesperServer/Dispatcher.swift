@@ -87,17 +87,17 @@ struct Dispatcher: HTTPResponder {
         _ response: inout Response, to request: Request, requestID: String, keeping: Route.Keeping
     ) {
         response.headers.append(HTTPField(name: .requestID, value: requestID))
-        response.headers.append(HTTPField(name: .xContentTypeOptions, value: "nosniff"))
+        response.headers.append(.noSniffing)
         let keeping = response.status.code < 400 ? keeping : .never
         switch keeping {
         case .revalidated:
-            response.headers.append(HTTPField(name: .cacheControl, value: "private, no-cache"))
-            response.headers.append(HTTPField(name: .vary, value: "Authorization, Origin"))
+            response.headers.append(.revalidated)
+            response.headers.append(.varyBySession)
         case .never:
-            response.headers.append(HTTPField(name: .cacheControl, value: "no-store"))
+            response.headers.append(.neverKept)
         case .shared:
-            response.headers.append(HTTPField(name: .cacheControl, value: "no-cache"))
-            response.headers.append(HTTPField(name: .vary, value: "Origin"))
+            response.headers.append(.shared)
+            response.headers.append(.varyByOrigin)
         }
         crossOrigin.expose(&response, to: request)
     }
@@ -108,6 +108,16 @@ extension Route {
         guard let text = request.uri.query, !text.isEmpty else { return .empty }
         return try Query(text, known: parameters)
     }
+}
+
+/// Headers that always say the same are made, and found legal, once.
+extension HTTPField {
+    fileprivate static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
+    fileprivate static let revalidated = HTTPField(name: .cacheControl, value: "private, no-cache")
+    fileprivate static let varyBySession = HTTPField(name: .vary, value: "Authorization, Origin")
+    fileprivate static let neverKept = HTTPField(name: .cacheControl, value: "no-store")
+    fileprivate static let shared = HTTPField(name: .cacheControl, value: "no-cache")
+    fileprivate static let varyByOrigin = HTTPField(name: .vary, value: "Origin")
 }
 
 extension HTTPField.Name {

@@ -78,14 +78,24 @@ struct FeedAnswer: Sendable {
     }
 
     private func writeTail(of page: Page, to buffer: inout ByteBuffer) {
-        // The digest is of everything, so it is told where everything was asked for and has been sent.
-        if case .changes = shape, !page.hasMore, feed.selection == .all {
-            buffer.writeString(",\"digest\":\"\(page.head.digest)\"")
+        var writer = JSONWriter(capacity: 384)
+        writer.object { writer in
+            // The digest is of everything, so it is told where everything was asked for and has been sent.
+            if case .changes = shape, !page.hasMore, feed.selection == .all {
+                writer.member("digest", page.head.digest.description)
+            }
+            writer.member("syncToken", page.token.text)
+            writer.member("hasMore", page.hasMore)
+            writer.name("remaining")
+            writer.object { writer in
+                writer.member("objects", Int64(page.remaining.objects))
+                writer.member("bytes", Int64(page.remaining.bytes))
+            }
+            if let clock = backend.serverClock { writer.member("serverClock", clock) }
         }
-        buffer.writeString(",\"syncToken\":\"\(page.token.text)\",\"hasMore\":\(page.hasMore)")
-        buffer.writeString(",\"remaining\":{\"objects\":\(page.remaining.objects),\"bytes\":\(page.remaining.bytes)}")
-        if let clock = backend.serverClock { buffer.writeString(",\"serverClock\":\"\(clock)\"") }
-        buffer.writeStaticString("}")
+        // The object is open already: these are more members of it.
+        buffer.writeStaticString(",")
+        buffer.writeBytes(writer.bytes.dropFirst())
     }
 }
 

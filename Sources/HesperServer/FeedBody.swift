@@ -21,6 +21,8 @@ struct FeedBody: PageSink {
     init(_ shape: FeedAnswer.Shape, results: [UInt8]?, send: @escaping (ByteBuffer) -> Void) {
         self.shape = shape
         self.send = send
+        // Room for a page that holds little, which most do.
+        buffer.reserveCapacity(512 + (results?.count ?? 0))
         buffer.writeStaticString("{")
         if let results {
             buffer.writeStaticString("\"results\":")

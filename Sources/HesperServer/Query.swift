@@ -13,9 +13,13 @@ struct Query: Sendable {
     /// - Throws: ``Problem`` about a name that is not known or stands twice, or an escape that cannot be read.
     init(_ text: some StringProtocol, known: [String]) throws(Problem) {
         var pairs: [(name: String, value: String)] = []
-        for part in text.split(separator: "&") {
-            let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = try Query.decoded(halves[0])
+        var rest = Substring(text).utf8
+        while !rest.isEmpty {
+            let part = rest.prefix { $0 != UInt8(ascii: "&") }
+            rest = rest[part.endIndex...].dropFirst()
+            guard !part.isEmpty else { continue }
+            let before = part.prefix { $0 != UInt8(ascii: "=") }
+            let name = try Query.decoded(before)
             guard known.contains(name) else {
                 let all = known.isEmpty ? "none is" : "known are " + known.joined(separator: ", ")
                 throw Problem(.unknownField, "There is no parameter \"\(name.prefix(64))\" here: \(all).", at: name)
@@ -23,7 +27,7 @@ struct Query: Sendable {
             guard !pairs.contains(where: { $0.name == name }) else {
                 throw Problem(.invalidField, "The parameter \(name) stands twice.", at: name)
             }
-            pairs.append((name, halves.count == 2 ? try Query.decoded(halves[1]) : ""))
+            pairs.append((name, try Query.decoded(part[before.endIndex...].dropFirst())))
         }
         self.pairs = pairs
     }
@@ -50,11 +54,11 @@ struct Query: Sendable {
         }
     }
 
-    private static func decoded(_ text: some StringProtocol) throws(Problem) -> String {
-        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
-            return String(text)
+    private static func decoded(_ text: Substring.UTF8View) throws(Problem) -> String {
+        guard text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+            return String(Substring(text))
         }
-        let spaced = text.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        let spaced = text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         guard let decoded = String(decoding: spaced, as: UTF8.self).removingPercentEncoding else {
             throw Problem(
                 .malformedRequest, "A percent sign in the query is not followed by hex digits that make UTF-8.")

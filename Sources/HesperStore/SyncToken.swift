@@ -69,7 +69,9 @@ extension SyncToken {
             bytes[0] == SyncToken.version
         else { return nil }
         var numbers = stride(from: 2, to: bytes.count, by: 8).map { start in
-            bytes[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            var number: UInt64 = 0
+            for byte in bytes[start..<start + 8] { number = number << 8 | UInt64(byte) }
+            return number
         }[...]
         let kind = bytes[1]
         let isFirst = kind & 6 != 0
