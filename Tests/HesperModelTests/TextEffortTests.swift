@@ -2,15 +2,16 @@ import Testing
 
 @testable import HesperModel
 
-/// Texts of 1 MiB, the longest that Hesper takes, made to be hard to align.
+/// Texts of any size, made to be hard to align.
 struct HardText: CustomTestStringConvertible, Sendable {
-    static let size = 1 << 20
-
     let testDescription: String
-    let make: @Sendable (inout TextRandom) -> (base: String, older: String, newer: String)
+    /// Of about so many bytes each.
+    let make: @Sendable (inout TextRandom, Int) -> (base: String, older: String, newer: String)
 
     /// Fills a text up to its size.
-    private static func filled(_ random: inout TextRandom, _ next: (inout TextRandom, Int) -> String) -> String {
+    private static func filled(_ random: inout TextRandom, _ size: Int, _ next: (inout TextRandom, Int) -> String)
+        -> String
+    {
         var text = ""
         var count = 0
         while text.utf8.count < size - 64 {
@@ -23,32 +24,39 @@ struct HardText: CustomTestStringConvertible, Sendable {
     private static func threeTimes(
         _ name: String, _ next: @escaping @Sendable (inout TextRandom, Int) -> String
     ) -> HardText {
-        HardText(testDescription: name) { random in
-            (filled(&random, next), filled(&random, next), filled(&random, next))
+        HardText(testDescription: name) { random, size in
+            (filled(&random, size, next), filled(&random, size, next), filled(&random, size, next))
         }
+    }
+
+    static let twiceOrThrice = HardText(testDescription: "words that come twice or thrice") { random, size in
+        func text() -> String { filled(&random, size) { random, _ in "\(random.number(0..<size / 13)) " } }
+        return (text(), text(), text())
     }
 
     static let all: [HardText] = [
         threeTimes("two words in any order, one line") { random, _ in random.one(of: ["a ", "b "]) },
         threeTimes("two lines in any order") { random, _ in random.one(of: ["a\n", "b\n"]) },
-        threeTimes("words that come twice or thrice") { random, _ in "\(random.number(0..<80_000)) " },
+        twiceOrThrice,
         threeTimes("nothing in common") { random, _ in "\(random.next())\n" },
         threeTimes("emoji families") { random, _ in random.one(of: ["👨‍👩‍👧", "👩🏽‍🚀", "🇩🇪"]) },
-        HardText(testDescription: "lines in reverse") { random in
-            let lines = (0..<100_000).map { "\($0)\n" }
+        HardText(testDescription: "lines in reverse") { random, size in
+            let lines = (0..<size / 10).map { "\($0)\n" }
             return (lines.joined(), lines.reversed().joined(), lines.shuffled(using: &random).joined())
         },
-        HardText(testDescription: "one line repeated, here more, there less") { _ in
-            let lines = String(repeating: "the same\n", count: 110_000)
-            return (lines, "x\n" + lines.dropLast(18_000), lines.dropFirst(90_000) + "y\n" + lines.dropLast(300_000))
+        HardText(testDescription: "one line repeated, here more, there less") { _, size in
+            let lines = String(repeating: "the same\n", count: size / 9)
+            return (
+                lines, "x\n" + lines.dropLast(size / 58), lines.dropFirst(size / 12) + "y\n" + lines.dropLast(size / 3)
+            )
         },
-        HardText(testDescription: "one word of a mebibyte") { _ in
+        HardText(testDescription: "one word") { _, size in
             let word = String(repeating: "x", count: size - 2)
             return (word, word + "a", "b" + word)
         },
-        HardText(testDescription: "pairs that nest, so that each cut finds one anchor") { _ in
+        HardText(testDescription: "pairs that nest, so that each cut finds one anchor") { _, size in
             func nested(_ odd: Int) -> String {
-                let half = (0..<70_000).map { $0 % 2 == odd ? "\($0) " : "\($0 / 2) x " }
+                let half = (0..<size / 15).map { $0 % 2 == odd ? "\($0) " : "\($0 / 2) x " }
                 return half.joined() + half.reversed().joined()
             }
             return (nested(0), nested(1), nested(0) + "end")
@@ -58,11 +66,17 @@ struct HardText: CustomTestStringConvertible, Sendable {
 
 @Suite("The work of a merge is bounded by the size of its texts")
 struct TextEffortTests {
-    @Test("1 MiB of text that is hard to align", arguments: HardText.all)
-    func bounded(hard: HardText) throws {
+    /// What is bounded are steps, counted, not seconds: a smaller text shows it as well.
+    @Test("128 KiB of text that is hard to align", arguments: HardText.all)
+    func bounded(hard: HardText) throws { try check(hard, size: 1 << 17) }
+
+    @Test("1 MiB, the longest text that Hesper takes")
+    func longest() throws { try check(.twiceOrThrice, size: Limits.textBytes) }
+
+    private func check(_ hard: HardText, size: Int) throws {
         var random = TextRandom(seed: 7)
-        let (base, older, newer) = hard.make(&random)
-        for text in [base, older, newer] { #expect(text.utf8.count > HardText.size / 3) }
+        let (base, older, newer) = hard.make(&random, size)
+        for text in [base, older, newer] { #expect(text.utf8.count > size / 3) }
         var effort: TextEffort?
         let merged = TextMerge.merge(base: base, older: older, newer: newer, effort: &effort)
         let spent = try #require(effort)

@@ -95,6 +95,26 @@ struct CaseAttachmentTests {
         for end in try world.everyOrder() { #expect(end[1].attachments(of: other) == [picture]) }
     }
 
+    @Test("A restored server let another note have the picture: what is given back and refused leaves the copy")
+    func restored() throws {
+        var world = start
+        let (data, backup) = (world.server.bag.data, world.server.bag)
+        world[0].attach(picture, to: one)
+        try world.sync(0)
+        world.server.bag = backup
+        world.server.bag.data = data
+        world.server.epoch += 1
+        world[1].attach(picture, to: other)
+        for (order, holder) in [([0, 1], one), ([1, 0], other)] {
+            var end = world
+            try end.settle(order)
+            for device in end.indices {
+                #expect(end[device].attachments(of: one) == (holder == one ? [picture] : []))
+                #expect(end[device].attachments(of: other) == (holder == other ? [picture] : []))
+            }
+        }
+    }
+
     @Test("Two notes claim one picture in one push: one of them has it")
     func twice() throws {
         var world = start

@@ -29,6 +29,71 @@ struct FoldLawTests {
             guard differ < 5 else { return }
         }
     }
+
+    @Test("The bags hold everything that a bag can hold")
+    func coverage() {
+        var random = SeededGenerator(for: "what bags hold")
+        var missing: Set<String> = [
+            "note creationDate", "note creationDate twice", "note text", "note archived", "note sortDate", "note tags",
+            "note attachments", "note attributes", "note waits", "note deleted", "tag name", "tag attributes",
+            "tag waits",
+            "tag deleted", "tag merged", "tag merged twice", "attachment mimeType", "attachment width",
+            "attachment height", "attachment filename", "attachment byteCount", "attachment sha256",
+            "attachment preview", "attachment waits", "attachment deleted", "object objectType", "object attributes",
+            "object waits", "object deleted", "an edit of what is deleted", "one clock in two attributes",
+            "a member that is live", "a member that is dead", "a member that was merged", "two members that became one",
+        ]
+        for _ in 0..<FoldLawTests.count / 2 { missing.subtract(RandomBag(using: &random).features) }
+        #expect(missing.isEmpty, "seed \(random.seed)")
+    }
+}
+
+extension RandomBag {
+    /// What a bag has in it, in words.
+    fileprivate var features: Set<String> {
+        var features: Set<String> = []
+        let fold = Refold(items)
+        var clocks: [UniqueID: [Clock: Attribute]] = [:]
+        for item in items {
+            switch item {
+            case .edit(let parcel):
+                let section = parcel.objectType.map(Section.init) ?? .objects
+                for edit in parcel.edits {
+                    let name = edit.attribute.description.prefix { $0 != "." }
+                    let feature = "\(section.singular) \(name)"
+                    if !features.insert(feature).inserted { features.insert("\(feature) twice") }
+                    if fold.deleted[parcel.object] != nil { features.insert("an edit of what is deleted") }
+                    guard let clock = edit.clock else { continue }
+                    let other = clocks[parcel.object, default: [:]].updateValue(edit.attribute, forKey: clock)
+                    if let other, other != edit.attribute { features.insert("one clock in two attributes") }
+                }
+            case .deletion(let deleted):
+                let type = Section(deleted.objectType).singular
+                features.insert("\(type) deleted")
+                guard deleted.mergedInto != nil else { continue }
+                if !features.insert("\(type) merged").inserted { features.insert("\(type) merged twice") }
+            }
+        }
+        for entity in fold.entities.values {
+            if !entity.exists { features.insert("\(entity.section.singular) waits") }
+            guard case .note(let note) = entity else { continue }
+            let members = Array(note.tags.registers.keys)
+            let live = members.compactMap(fold.resolve)
+            if live.count > Set(live).count { features.insert("two members that became one") }
+            for member in members {
+                switch fold.resolve(member) {
+                case nil: features.insert("a member that is dead")
+                case member: features.insert("a member that is live")
+                default: features.insert("a member that was merged")
+                }
+            }
+        }
+        return features
+    }
+}
+
+extension Section {
+    fileprivate var singular: String { String(name.dropLast()) }
 }
 
 extension Refold {
@@ -36,6 +101,14 @@ extension Refold {
     func isSame(as other: Refold) -> Bool {
         // Of an object that waits, a page says nothing of what is not known yet.
         entities.mapValues(\.json) == other.entities.mapValues(\.json) && deleted == other.deleted
-            && digest == other.digest
+            && digest == other.digest && members == other.members
+    }
+
+    /// What a reader sees of the tags and attachments of each note (merge.md, Membership).
+    private var members: [UniqueID: [[UniqueID]]] {
+        entities.compactMapValues { entity in
+            guard case .note(let note) = entity else { return nil }
+            return [note.tags.resolved(resolve), note.attachments.resolved(resolve)]
+        }
     }
 }

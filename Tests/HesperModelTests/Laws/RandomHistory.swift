@@ -6,6 +6,8 @@ struct RandomHistory {
     private var random: SeededGenerator
     private var ids: [Section: [UniqueID]] = [:]
     private var words = 0
+    /// What the answers said: statuses, outcomes of fields, problems.
+    private(set) var answers: Set<String> = []
 
     init(devices: Int, using random: SeededGenerator) {
         world = World(devices: devices)
@@ -24,7 +26,7 @@ struct RandomHistory {
     /// One thing that a person, or an accident, does.
     mutating func step() throws {
         let device = number(0..<world.indices.count)
-        switch number(0..<100) {
+        switch number(0..<110) {
         case 0..<12:
             let id = world.id()
             ids[.notes, default: []].append(id)
@@ -50,14 +52,50 @@ struct RandomHistory {
             }
         case 62..<70: if let tag = any(.tags) { edit(tag, .name, .string(tagName()), on: device) }
         case 70..<72: if let one = any(.tags), let other = any(.tags) { swap(one, other, on: device) }
-        case 72..<75: if let object = any(.objects) { edit(object, .custom("a0"), .string(word()), on: device) }
-        case 75..<79:
-            if let id = any([.notes, .tags, .objects].randomElement(using: &random) ?? .notes) {
-                world[device].delete(id)
-            }
-        case 79: world[device].clockError = Int64(number(-1000..<1000)) * 86_400_000
+        case 72..<75:
+            if let id = any([.notes, .tags, .objects][number(0..<3)]) { edit(id, .custom("a0"), custom(), on: device) }
+        case 75..<78: if let id = any(Section.allCases[number(0..<4)]) { world[device].delete(id) }
+        case 78..<80: world[device].clockError = Int64(number(-1000..<1000)) * 86_400_000
         case 80: world[device].close()
-        default: try world.sync(device, answerIsLost: number(0..<4) == 0)
+        case 81..<84: attachment(on: device)
+        case 84..<91:
+            if let note = any(.notes), let attachment = any(.attachments) {
+                edit(note, .attachment(attachment), .bool(number(0..<4) > 0), on: device)
+            }
+        default:
+            try world.sync(device, answerIsLost: number(0..<4) == 0)
+            for receipt in world[device].receipts {
+                answers.insert(receipt.status.rawValue)
+                for field in receipt.fields.values {
+                    answers.insert(field.problem?.slug.rawValue ?? field.outcome.rawValue)
+                }
+            }
+        }
+    }
+
+    /// Puts an old bag in the place of the scope's. The bytes of attachments are kept apart from it, and stay.
+    mutating func restore(_ backup: MemoryBag) {
+        let data = world.server.bag.data
+        world.server.bag = backup
+        world.server.bag.data = data
+        world.server.epoch += 1
+    }
+
+    /// Makes an attachment, whose bytes come first; only a few, so that notes want the same.
+    private mutating func attachment(on device: Int) {
+        guard ids[.attachments, default: []].count < 4 else { return }
+        let id = world.id()
+        ids[.attachments, default: []].append(id)
+        world.server.bag.data[id] = AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32))
+        world[device].make(.attachments, id, [Edit(.mimeType, .string("image/png"), at: nil)])
+    }
+
+    private mutating func custom() -> Value {
+        switch number(0..<4) {
+        case 0: .null
+        case 1: .bool(number(0..<2) == 0)
+        case 2: .number(Double(number(0..<100)) + 0.5)
+        default: .string(word())
         }
     }
 

@@ -64,6 +64,8 @@ extension ModelDevice {
                     continue
                 }
                 shelf.append(problem)
+                // Of what is given back to a restored server, the copy has it already.
+                entity = entity.without(edit)
             } else if field?.outcome == .deleted {
                 if case .string(let text)? = edit.value, edit.attribute == .text { orphans[id] = text }
             } else {
@@ -129,8 +131,21 @@ extension ModelDevice {
         }
     }
 
+    /// What is set, by a body that travelled.
     static func edits(in body: [UInt8], _ id: UniqueID, _ section: Section) -> [Edit] {
         guard case .object(let object)? = try? JSONReader.read(body) else { return [] }
         return PushReader.change(object, id: id, in: section, at: "").edits
+    }
+}
+
+extension Entity {
+    /// The same without one edit that the server refused: a refused field leaves the copy (clients.md).
+    fileprivate func without(_ refused: Edit) -> Entity {
+        guard let clock = refused.clock, register(refused.attribute)?.clock == clock else { return self }
+        var entity = section.empty(uniqueID)
+        for edit in ModelDevice.edits(in: body, uniqueID, section) where edit.attribute != refused.attribute {
+            entity.fold(edit)
+        }
+        return entity
     }
 }
