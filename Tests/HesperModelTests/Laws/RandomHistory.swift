@@ -26,7 +26,7 @@ struct RandomHistory {
     /// One thing that a person, or an accident, does.
     mutating func step() throws {
         let device = number(0..<world.indices.count)
-        switch number(0..<110) {
+        switch number(0..<114) {
         case 0..<12:
             let id = world.id()
             ids[.notes, default: []].append(id)
@@ -58,9 +58,9 @@ struct RandomHistory {
         case 78..<80: world[device].clockError = Int64(number(-1000..<1000)) * 86_400_000
         case 80: world[device].close()
         case 81..<84: attachment(on: device)
-        case 84..<91:
+        case 84..<95:
             if let note = any(.notes), let attachment = any(.attachments) {
-                edit(note, .attachment(attachment), .bool(number(0..<4) > 0), on: device)
+                edit(note, .attachment(attachment), .bool(number(0..<5) > 0), on: device)
             }
         default:
             try world.sync(device, answerIsLost: number(0..<4) == 0)
@@ -83,7 +83,7 @@ struct RandomHistory {
 
     /// Makes an attachment, whose bytes come first; only a few, so that notes want the same.
     private mutating func attachment(on device: Int) {
-        guard ids[.attachments, default: []].count < 4 else { return }
+        guard ids[.attachments, default: []].count < 3 else { return }
         let id = world.id()
         ids[.attachments, default: []].append(id)
         world.server.bag.data[id] = AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32))
