@@ -31,7 +31,9 @@ struct PlainFields: Sendable {
         case .tags:
             values[.name] = try value("name", FieldValue.tagName, &fields)
         case .objects:
-            if case .string(let name)? = try value("objectType", FieldValue.objectType, &fields) { objectType = name }
+            if !isPatch, case .string(let name)? = try value("objectType", FieldValue.objectType, &fields) {
+                objectType = name
+            }
         case .attachments: break
         }
         if let json = fields.value("attributes") { try addCustom(json, fields) }

@@ -57,6 +57,8 @@ ROWS = [
     Row("patch, another version", "PATCH", THING, {"attributes": {"columns": 4}}, 412,
         headers={"If-Match": '"other"'}),
     Row("patch, never seen", "PATCH", NEW, {"attributes": {"columns": 4}}, 404),
+    Row("patch, what does not change", "PATCH", THING, {"objectType": "board"}, 422,
+        holds={"slug": "unknown-field", "pointer": "/objectType"}),
     Row("patch, a field of one's own", "PATCH", THING, {"columns": 4}, 422,
         holds={"slug": "unknown-field", "pointer": "/columns"}),
     Row("patch, an object in attributes", "PATCH", THING, {"attributes": {"frame": {"x": 1}}}, 422,
