@@ -56,7 +56,7 @@ struct Edits: Resource {
                         let edits = stored.parcel.edits.filter { $0.clock != nil }
                             .sorted { ($0.clock ?? .zero) > ($1.clock ?? .zero) }
                         for (index, edit) in edits.enumerated().dropFirst(skip) {
-                            guard shown < limit else {
+                            guard shown < limit, shown == 0 || writer.bytes.count < Limits.pageBytes else {
                                 next = Cursor(stored.position, Int64(index))
                                 break parcels
                             }

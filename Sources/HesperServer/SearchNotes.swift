@@ -29,10 +29,13 @@ struct SearchNotes: Resource {
                 Search(query: query, tags: tags, archived: archived, order: order, offset: offset, limit: limit + 1),
                 in: scope)
             var writer = JSONWriter(capacity: 4_096)
+            var taken = 0
             try writer.object { writer in
                 writer.name("results")
                 try writer.array { writer in
                     for note in found.prefix(limit) {
+                        if taken > 0, writer.bytes.count >= Limits.pageBytes { break }
+                        taken += 1
                         // The index knows every register; a note that has the tag no more is left out here.
                         if let target = target ?? nil, try !resolver.members(of: note).tags.contains(target) {
                             continue
@@ -40,7 +43,7 @@ struct SearchNotes: Resource {
                         try write(note, query, resolver, to: &writer)
                     }
                 }
-                if found.count > limit { writer.member("nextCursor", Cursor(Int64(offset + limit)).text) }
+                if found.count > taken { writer.member("nextCursor", Cursor(Int64(offset + taken)).text) }
             }
             return writer.bytes
         }

@@ -157,3 +157,19 @@ ROWS = [
 @parametrize(ROWS)
 def test_history(row, somebody, world):
     row.run(somebody, world)
+
+
+def test_a_page_ends_early_past_4_mib(writer):
+    """A page of long texts is no page of gigabytes: it ends past 4 MiB, and the next goes on from there."""
+    note = writer.note(text="0" * 1_000_000)
+    writer.push(notes=[note])
+    base = note["clocks"]["text"]
+    for index in range(1, 7):
+        edit = writer.edit(note["uniqueID"], text=str(index) * 1_000_000, base=base)
+        writer.push(notes=[edit])
+        base = edit["clocks"]["text"]
+    first = edits(writer.client, note["uniqueID"])
+    second = edits(writer.client, note["uniqueID"], cursor=first["nextCursor"])
+    found = [[edit["value"][0] for edit in page["edits"]] for page in (first, second)]
+    assert found == [["6", "5", "4", "3", "2"], ["1", "0"]]
+    assert "nextCursor" not in second

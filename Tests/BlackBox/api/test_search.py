@@ -219,3 +219,19 @@ ROWS = [
 @parametrize(ROWS)
 def test_parameters(row, somebody):
     row.run(somebody, {})
+
+
+def test_a_page_ends_early_past_4_mib(fresh_writer):
+    """A page of long notes is no page of gigabytes: it ends past 4 MiB, and the next goes on from there."""
+    long = [fresh_writer.note(text=f"long {index}\n" + "x" * 1_000_000) for index in range(7)]
+    for note in long:
+        fresh_writer.push(notes=[note])
+    pages, cursor = [], {}
+    for _ in range(3):
+        page = fresh_writer.client.get("/v1/search", params={"q": "long", **cursor}).json()
+        pages.append([result["note"]["uniqueID"] for result in page["results"]])
+        if "nextCursor" not in page:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert [len(page) for page in pages] == [5, 2]
+    assert sorted(sum(pages, [])) == sorted(note["uniqueID"] for note in long)
