@@ -38,6 +38,10 @@ extension Call {
     }
 
     private func checkType() throws(Problem) {
+        if let coding = self[.contentEncoding]?.trimmed, coding.lowercased() != "identity" {
+            throw Problem(
+                .unsupportedMediaType, "The body is said to be encoded with \(coding.prefix(64)); send it as it is.")
+        }
         guard let type = self[.contentType] else {
             throw Problem(
                 .unsupportedMediaType, "Say what the body is: \"Content-Type: application/json\" (curl --json does).")

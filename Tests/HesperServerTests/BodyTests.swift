@@ -22,6 +22,13 @@ import Testing
         Row(
             "a type that only begins like it", .post, "/v1/accounts", good,
             headers: [.contentType: "application/jsonp"], status: 415),
+        Row(
+            "a body that is compressed", .post, "/v1/accounts", good,
+            headers: [.contentType: "application/json", .contentEncoding: "gzip"], status: 415,
+            contains: ["unsupported-media-type", "gzip"]),
+        Row(
+            "a body that is said not to be", .post, "/v1/accounts", good,
+            headers: [.contentType: "application/json", .contentEncoding: "identity"], status: 201),
         Row("an empty body", .post, "/v1/accounts", "", status: 400, contains: ["malformed-request"]),
         Row(
             "no body at all", .post, "/v1/accounts", headers: [.contentType: "application/json"], status: 411,
