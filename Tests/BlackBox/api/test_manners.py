@@ -1,0 +1,408 @@
+"""HTTP manners on real connections, on every path of the contract, and under TLS (protocol.md, HTTP manners)."""
+
+import re
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from client import Client, Server, plain_session
+from rows import REQUEST_ID, Row, check_problem, parametrize
+from writer import new_id
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "contract"))
+import contract_document  # noqa: E402
+
+PAGE = "http://localhost:5173"
+
+
+# On every path of the contract.
+
+
+def paths() -> dict[str, set[str]]:
+    """The methods of every path, with those that every server owes: HEAD wherever GET is, and OPTIONS."""
+    found: dict[str, set[str]] = {}
+    for path, method, _, _ in contract_document.operations(contract_document.load()):
+        found.setdefault(path, {"OPTIONS"}).add(method.upper())
+    return {path: methods | ({"HEAD"} if "GET" in methods else set()) for path, methods in found.items()}
+
+
+def concrete(path: str, somebody: Client) -> str:
+    if path.startswith("/v1/devices/"):
+        return path.replace("{uniqueID}", somebody.device["uniqueID"])
+    return path.replace("{uniqueID}", new_id()).replace("{slug}", "deleted")
+
+
+@pytest.mark.parametrize(("path", "methods"), paths().items(), ids=list(paths()))
+def test_methods(somebody, path, methods):
+    """OPTIONS and 405 tell what a path knows; what it does not know is refused before anybody asks who it is."""
+    path = concrete(path, somebody)
+    options = somebody.request("OPTIONS", path)
+    assert (options.status_code, options.text) == (204, "")
+    assert set(options.headers["Allow"].split(", ")) == methods
+    others = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"} - methods
+    stranger = Client(somebody.url)
+    for method in sorted(others):
+        response = stranger.request(method, path, headers={"Content-Type": "text/plain"}, data=b"no JSON")
+        assert response.status_code == 405, method
+        assert response.headers["Allow"] == options.headers["Allow"]
+        if method != "HEAD":
+            check_problem(response, "method-not-allowed", 405)
+    assert somebody.get("/v1/account").status_code == 200  # nothing of it was done
+
+
+@pytest.mark.parametrize("path", [path for path, methods in paths().items() if "GET" in methods])
+def test_head_is_get_without_its_body(somebody, path):
+    note = somebody.post("/v1/notes", {"text": "x"}).json()["uniqueID"]
+    path = path.replace("{uniqueID}", note).replace("{slug}", "deleted")
+    same = {"X-Request-ID": "same"}
+    get, head = somebody.get(path, headers=same), somebody.request("HEAD", path, headers=same)
+    assert (head.status_code, head.content) == (get.status_code, b"")
+    headers = [{name: value for name, value in answer.headers.items() if name != "Date"} for answer in (get, head)]
+    assert headers[0] == headers[1]
+    assert int(head.headers["Content-Length"]) == len(get.content) > 0
+    # What follows on this connection is another answer, not the body that was left out.
+    assert somebody.get("/healthz").json() == {"status": "ok"}
+
+
+@pytest.mark.parametrize(("path", "methods"), paths().items(), ids=list(paths()))
+def test_preflight(somebody, path, methods):
+    """A page of another port of this machine may call; a page from elsewhere is told nothing. Never with cookies."""
+    path = concrete(path, somebody)
+    asked = {"Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "authorization,if-match"}
+    told = Client(somebody.url).request("OPTIONS", path, headers=asked | {"Origin": PAGE})
+    assert told.status_code == 204
+    assert told.headers["Access-Control-Allow-Origin"] == PAGE
+    assert set(told.headers["Access-Control-Allow-Methods"].split(", ")) == methods
+    allowed = told.headers["Access-Control-Allow-Headers"].lower().split(", ")
+    assert {"authorization", "content-type", "if-match", "if-none-match", "x-request-id"} <= set(allowed)
+    assert "Origin" in told.headers["Vary"]
+    stranger = Client(somebody.url).request("OPTIONS", path, headers=asked | {"Origin": "https://evil.example"})
+    assert stranger.status_code == 204
+    for answer in (told, stranger):
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+    assert not [name for name in stranger.headers if name.lower().startswith("access-control-")]
+
+
+def test_what_pages_may_read(somebody):
+    """Of answers and of refusals alike."""
+    for path in ("/v1/account", "/v1/nothing", f"/v1/notes/{new_id()}"):
+        answer = somebody.get(path, headers={"Origin": PAGE})
+        assert answer.headers["Access-Control-Allow-Origin"] == PAGE
+        exposed = set(answer.headers["Access-Control-Expose-Headers"].split(", "))
+        assert {"ETag", "Location", "Retry-After", "X-Request-ID"} <= exposed
+        elsewhere = somebody.get(path, headers={"Origin": "https://evil.example"})
+        assert "Access-Control-Allow-Origin" not in elsewhere.headers
+
+
+def test_origins_of_the_operator():
+    arguments = ["--cors-origin", "https://notes.example.org", "--cors-origin", "https://other.example.org:8443"]
+    with Server(arguments=arguments) as server:
+        for origin, is_allowed in (
+            ("https://notes.example.org", True),
+            ("https://other.example.org:8443", True),
+            ("https://other.example.org", False),
+            ("http://notes.example.org", False),
+            ("https://notes.example.org.evil.example", False),
+            ("null", False),
+        ):
+            answer = Client(server.url).get("/v1/server", headers={"Origin": origin})
+            assert answer.headers.get("Access-Control-Allow-Origin") == (origin if is_allowed else None)
+
+
+# ETags: each kind of object, each form that a client may send.
+
+
+@pytest.fixture(scope="module")
+def tagged(somebody) -> dict[str, str]:
+    note = somebody.post("/v1/notes", {"text": "x"})
+    etag = note.headers["ETag"]
+    assert re.fullmatch(r'"[0-9a-f]{32}"', etag)
+    return {"note": note.headers["Location"], "etag": etag, "bare": etag.strip('"'), "gzip": etag[:-1] + '-gzip"'}
+
+
+ETAGS = [
+    Row("get, no header", "GET", "{note}", answers={"ETag": "{etag}"}),
+    Row("get, in a list", "GET", "{note}", status=304, headers={"If-None-Match": '"a" , {etag},"b"'},
+        answers={"ETag": "{etag}", "Cache-Control": "private, no-cache", "Vary": "Authorization, Origin"}),
+    Row("get, weak", "GET", "{note}", status=304, headers={"If-None-Match": "W/{etag}"}),
+    Row("get, of a compressed answer", "GET", "{note}", status=304, headers={"If-None-Match": "{gzip}"}),
+    Row("get, without quotes", "GET", "{note}", headers={"If-None-Match": "{bare}"}),
+    Row("head", "HEAD", "{note}", status=304, headers={"If-None-Match": "{etag}"}),
+    Row("patch, in a list", "PATCH", "{note}", {}, headers={"If-Match": '"a", {etag}'}),
+    Row("patch, of a compressed answer", "PATCH", "{note}", {}, headers={"If-Match": "{gzip}"}),
+    Row("patch, without quotes", "PATCH", "{note}", {}, 412, headers={"If-Match": "{bare}"}),
+    Row("patch, an empty list", "PATCH", "{note}", {}, 412, headers={"If-Match": ""}),
+    Row("put, both, and one fails", "PUT", "{note}", {"text": "no"}, 412,
+        headers={"If-Match": "{etag}", "If-None-Match": "*"}),
+]  # fmt: skip
+
+
+@parametrize(ETAGS)
+def test_etag(row, somebody, tagged):
+    row.run(somebody, tagged)
+    assert somebody.get(tagged["note"]).headers["ETag"] == tagged["etag"]
+
+
+# Request IDs.
+
+
+def test_request_ids_are_in_the_answer_and_in_the_log():
+    with Server(log_level="debug") as server:
+        client = Client(server.url)
+        theirs = client.get("/v1/account", headers={"X-Request-ID": "from-the-phone-17"})
+        assert theirs.headers["X-Request-ID"] == "from-the-phone-17"
+        assert check_problem(theirs, "unauthenticated", 401)["requestID"] == "from-the-phone-17"
+        ours = client.get("/healthz").headers["X-Request-ID"]
+        assert REQUEST_ID.match(ours) and ours != client.get("/healthz").headers["X-Request-ID"]
+        # What could forge a line of the log, or fill it, is not taken over.
+        for bad in ("a b", "a\tb", "é".encode(), "x" * 129, 'a"b', "a=b", ""):
+            taken = client.get("/healthz", headers={"X-Request-ID": bad}).headers["X-Request-ID"]
+            assert REQUEST_ID.match(taken) and taken != bad
+        wait_for(lambda: "from-the-phone-17" in server.log and ours in server.log)
+        [line] = [line for line in server.log.splitlines() if "from-the-phone-17" in line and "401" in line]
+        assert "/v1/account" in line
+        assert "x" * 129 not in server.log
+
+
+def wait_for(condition, seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it does not come true"
+        time.sleep(0.02)
+
+
+# Connections.
+
+
+class Wire:
+    """A connection, byte for byte."""
+
+    def __init__(self, server: Server):
+        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+        self.reader = self.socket.makefile("rb")
+
+    def __enter__(self) -> "Wire":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.reader.close()
+        self.socket.close()
+
+    def send(self, *lines: str, body: bytes = b"") -> None:
+        self.socket.sendall("".join(f"{line}\r\n" for line in (*lines, "")).encode("latin-1") + body)
+
+    def answer(self, of_head: bool = False) -> tuple[str, dict[str, str], bytes]:
+        """The next answer: status line, headers by their small name, body."""
+        status = self.reader.readline().decode().strip()
+        headers: dict[str, str] = {}
+        for line in iter(self.reader.readline, b"\r\n"):
+            assert line, f"the connection ended in the head after {status!r}"
+            name, _, value = line.decode().partition(":")
+            headers[name.lower()] = value.strip()
+        length = 0 if of_head else int(headers.get("content-length", 0))
+        return status, headers, self.reader.read(length)
+
+    def is_over(self, seconds: float = 5) -> bool:
+        """Whether the server ends it."""
+        self.socket.settimeout(seconds)
+        try:
+            return self.reader.read(1) == b""
+        except TimeoutError:
+            return False
+
+
+def test_a_connection_is_kept(server, somebody):
+    """Answers, refusals and bodies that nobody wanted: the connection stays good for the next."""
+    token = f"Authorization: Bearer {somebody.token}"
+    with Wire(server) as wire:
+        for _ in range(3):
+            wire.send("GET /v1/account HTTP/1.1", "Host: x", token)
+            assert wire.answer()[0] == "HTTP/1.1 200 OK"
+            wire.send("HEAD /v1/account HTTP/1.1", "Host: x", token)
+            assert wire.answer(of_head=True)[0] == "HTTP/1.1 200 OK"
+            wire.send("GET /v1/nothing HTTP/1.1", "Host: x")
+            assert wire.answer()[0] == "HTTP/1.1 404 Not Found"
+            wire.send("POST /v1/sync HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 2",
+                      body=b"{}")  # fmt: skip
+            assert wire.answer()[0] == "HTTP/1.1 401 Unauthorized"
+            wire.send("GET /healthz HTTP/1.1", "Host: x", "Content-Length: 5", body=b"hello")
+            assert wire.answer()[2] == b'{"status":"ok"}'
+            chunks = b"1\r\n{\r\n1;x=y\r\n}\r\n0\r\nTrailer: x\r\n\r\n"
+            json = "Content-Type: application/json"
+            wire.send("POST /v1/sync HTTP/1.1", "Host: x", token, json, "Transfer-Encoding: chunked", body=chunks)
+            assert wire.answer()[0] == "HTTP/1.1 200 OK"
+
+
+def test_requests_in_a_row_are_answered_in_a_row(server):
+    """Pipelining (RFC 9112, 9.3.2)."""
+    with Wire(server) as wire:
+        for index in range(20):
+            wire.send(f"GET /{'v1/server' if index % 2 else 'healthz'} HTTP/1.1", "Host: x", f"X-Request-ID: r{index}")
+        for index in range(20):
+            status, headers, body = wire.answer()
+            assert (status, headers["x-request-id"]) == ("HTTP/1.1 200 OK", f"r{index}")
+            assert (b"Hesper" in body) == bool(index % 2)
+
+
+def test_connection_close(server):
+    with Wire(server) as wire:
+        wire.send("GET /healthz HTTP/1.1", "Host: x", "Connection: close")
+        assert wire.answer()[2] == b'{"status":"ok"}'
+        assert wire.is_over()
+
+
+@pytest.mark.xfail(strict=True, reason="an HTTP/1.0 connection is kept open, whatever it asks for (RFC 9112, 9.3)")
+def test_http_1_0_ends_with_its_answer(server):
+    with Wire(server) as wire:
+        wire.send("GET /healthz HTTP/1.0")
+        assert wire.answer()[2] == b'{"status":"ok"}'
+        assert wire.is_over(1)
+
+
+def test_http_1_0_is_answered(server, somebody):
+    """Without a Host, with a length that says where the answer ends."""
+    token = f"Authorization: Bearer {somebody.token}"
+    for request, length in (("GET /healthz", None), ("GET /v1/changes?limit=1", None), ("POST /v1/sync", 2)):
+        with Wire(server) as wire:
+            lines = [f"{request} HTTP/1.0", token, "Connection: close"]
+            if length:
+                lines += ["Content-Type: application/json", f"Content-Length: {length}"]
+            wire.send(*lines, body=b"{}" if length else b"")
+            status, headers, body = wire.answer()
+            assert status == "HTTP/1.1 200 OK"
+            assert "transfer-encoding" not in headers and body.startswith(b"{") and body.endswith(b"}")
+            assert wire.is_over()
+
+
+TARGETS = [
+    ("GET http://x/healthz HTTP/1.1", "200 OK"),  # absolute, as a proxy may send it (RFC 9112, 3.2.2)
+    ("GET /v1/search?q=100% HTTP/1.1", "400 Bad Request"),
+    ("GET /docs/../v1/server HTTP/1.1", "404 Not Found"),
+    ("GET //v1/server HTTP/1.1", "404 Not Found"),
+    ("GET /v1%2fserver HTTP/1.1", "404 Not Found"),
+    ("GET /V1/server HTTP/1.1", "404 Not Found"),
+    ("CONNECT x:80 HTTP/1.1", "404 Not Found"),
+    ("GET /v1/é HTTP/1.1", "400 Bad Request"),
+    ("GET /healthz HTTP/2.0", "400 Bad Request"),
+    ("GET /healthz", "400 Bad Request"),
+    ("PRI * HTTP/2.0", "400 Bad Request"),
+    ("BREW /healthz HTTP/1.1", "400 Bad Request"),
+]
+
+
+@pytest.mark.parametrize(("line", "status"), TARGETS, ids=[line for line, _ in TARGETS])
+def test_request_lines(server, somebody, line, status):
+    with Wire(server) as wire:
+        wire.send(line, "Host: x", f"Authorization: Bearer {somebody.token}")
+        answered, headers, body = wire.answer()
+        assert answered == f"HTTP/1.1 {status}", body
+        if not status.startswith("200"):
+            assert headers["content-type"] == "application/problem+json"
+            assert REQUEST_ID.match(headers["x-request-id"])
+
+
+def test_whoever_leaves_in_the_middle_harms_nobody(server, somebody):
+    """Half a head, half a body, an answer that is not waited for."""
+    for sent in (
+        b"GET /healthz HT",
+        b"POST /v1/sync HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+        b"GET /docs HTTP/1.1\r\nHost: x\r\n\r\n",
+    ):
+        for _ in range(20):
+            with Wire(server) as wire:
+                wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # ends with a reset
+                wire.socket.sendall(sent)
+    assert somebody.get("/v1/account").status_code == 200
+    assert not re.findall(r"^\S+ (?:error|critical)\b.*", server.log, re.MULTILINE)
+
+
+# TLS.
+
+
+class TLSServer(Server):
+    """The same server with a certificate that it signed itself."""
+
+    def __init__(self, folder: Path):
+        subprocess.run(
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1 "
+            "-addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out certificate.pem".split(),
+            cwd=folder, check=True, capture_output=True,
+        )  # fmt: skip
+        self.certificate = str(folder / "certificate.pem")
+        super().__init__(arguments=["--tls-certificate", self.certificate, "--tls-key", str(folder / "key.pem")])
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self.port}"
+
+    def wait_until_ready(self, seconds: float = 30) -> bool:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                if Client(self.url).get("/readyz", verify=self.certificate, timeout=2).status_code == 200:
+                    return True
+            except requests.ConnectionError:
+                time.sleep(0.02)
+        return False
+
+    def client(self, **account) -> Client:
+        client = Client(self.url)
+        client.session.verify = self.certificate
+        client.sign_up(**account)
+        return client
+
+    def connect(self, version: ssl.TLSVersion, protocols: list[str]) -> ssl.SSLSocket:
+        context = ssl.create_default_context(cafile=self.certificate)
+        context.set_ciphers("DEFAULT@SECLEVEL=0")  # else this side refuses the old versions itself
+        context.minimum_version = context.maximum_version = version
+        context.set_alpn_protocols(protocols)
+        plain = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        return context.wrap_socket(plain, server_hostname="127.0.0.1")
+
+
+@pytest.fixture(scope="module")
+def secure(tmp_path_factory) -> Iterator[TLSServer]:
+    with TLSServer(tmp_path_factory.mktemp("tls")) as running:
+        yield running
+
+
+def test_the_api_over_tls(secure):
+    """A large push, a page that streams, and who does not know the certificate does not talk to it."""
+    client = secure.client()
+    text = "a long text, " * 50_000
+    notes = [{"uniqueID": new_id(), "text": text} for _ in range(3)]
+    for note in notes:
+        assert client.put(f"/v1/notes/{note['uniqueID']}", {"text": text}).status_code == 201
+    found, _ = client.read_all()
+    assert sorted(note["uniqueID"] for note in found["notes"]) == sorted(note["uniqueID"] for note in notes)
+    assert {note["text"] for note in found["notes"]} == {text}
+    with pytest.raises(requests.exceptions.SSLError):
+        plain_session().get(f"{secure.url}/readyz", timeout=10)
+    client.session.close()  # The server waits a while for those who hold a connection to say goodbye.
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_versions_of_tls(secure):
+    for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+        with secure.connect(version, ["h2", "http/1.1"]) as connection:
+            assert connection.selected_alpn_protocol() == "http/1.1"
+    for version in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
+        with pytest.raises((ssl.SSLError, ConnectionError)):
+            secure.connect(version, ["http/1.1"])
+
+
+def test_plain_http_on_the_port_of_tls(secure):
+    """Is told nothing, and the next one over TLS is served."""
+    with Wire(secure) as wire:
+        wire.send("GET /healthz HTTP/1.1", "Host: x")
+        try:
+            assert b"HTTP/1.1 200" not in wire.reader.read(200)
+        except ConnectionResetError:
+            pass
+    assert Client(secure.url).get("/healthz", verify=secure.certificate).status_code == 200
