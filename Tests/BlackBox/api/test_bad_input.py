@@ -13,6 +13,7 @@ from typing import Any
 
 import clocks
 import pytest
+from client import Client
 from rows import CLOCK, Row, check_problem, parametrize
 from writer import Writer, deleted, new_id
 
@@ -22,6 +23,12 @@ import contract_document  # noqa: E402
 MIB = 1 << 20
 PUSH_BYTES = 8 * MIB
 JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def somebody(server) -> Client:
+    """An account of this file's own: what is at the limits is large."""
+    return server.client()
 
 
 # What is not JSON is refused whole: malformed-request, and at which byte. GOOD is a note that nothing is wrong with.
