@@ -11,6 +11,7 @@ extension SQLiteSnapshot {
         let rows = try documents(search, tags: tags, in: scope)
         let reader = try StateReader(self, scope: scope)
         var notes: [Note] = []
+        var bytes = 0
         var passed = 0
         try rows.eachRowUntilFalse {
             let id = try rows.id(0)
@@ -26,6 +27,9 @@ extension SQLiteSnapshot {
                 return true
             }
             notes.append(note)
+            // One more than fills a page tells that there are more.
+            guard bytes < Limits.pageBytes else { return false }
+            bytes += note.text.utf8.count
             return notes.count < search.limit
         }
         return notes

@@ -50,7 +50,7 @@ struct Edits: Resource {
             writer.name("edits")
             try writer.array { writer in
                 parcels: while true {
-                    let parcels = try snapshot.history(of: note.uniqueID, in: scope, before: before, limit: 100)
+                    let parcels = try snapshot.history(of: note.uniqueID, in: scope, before: before, limit: 16)
                     for stored in parcels {
                         before = stored.position
                         let edits = stored.parcel.edits.filter { $0.clock != nil }
@@ -95,7 +95,7 @@ extension Snapshot {
         var entity = Section.notes.empty(id)
         var before: Int64?
         while true {
-            let parcels = try history(of: id, in: scope, before: before, limit: 100)
+            let parcels = try history(of: id, in: scope, before: before, limit: 16)
             guard let last = parcels.last else { return entity }
             for edit in parcels.flatMap(\.parcel.edits) { entity.fold(edit) }
             before = last.position

@@ -49,7 +49,7 @@ public protocol Snapshot {
     func digests(
         in scope: ScopeID, prefix: String, _ body: (UniqueID, ObjectType, Digest) throws -> Void
     ) throws
-    /// Live notes that the query finds in the index as far as it is filled.
+    /// Live notes that the query finds in the index as far as it is filled; past 4 MiB of text one more, and no further.
     func search(_ search: Search, in scope: ScopeID) throws -> [Note]
     /// The sequence up to which the index of terms is filled.
     func indexedSequence(of scope: ScopeID) throws -> Int64
