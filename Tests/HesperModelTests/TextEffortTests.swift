@@ -67,8 +67,8 @@ struct HardText: CustomTestStringConvertible, Sendable {
 @Suite("The work of a merge is bounded by the size of its texts")
 struct TextEffortTests {
     /// What is bounded are steps, counted, not seconds: a smaller text shows it as well.
-    @Test("128 KiB of text that is hard to align", arguments: HardText.all)
-    func bounded(hard: HardText) throws { try check(hard, size: 1 << 17) }
+    @Test("64 KiB of text that is hard to align", arguments: HardText.all)
+    func bounded(hard: HardText) throws { try check(hard, size: 1 << 16) }
 
     @Test("1 MiB, the longest text that Hesper takes")
     func longest() throws { try check(.twiceOrThrice, size: Limits.textBytes) }
