@@ -33,6 +33,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     init(limits: ConnectionLimits) { self.limits = limits }
 
+    func handlerAdded(context: ChannelHandlerContext) {
+        let pipeline = context.pipeline.syncOperations
+        guard let codec = try? pipeline.handler(type: HTTP1ToHTTPServerCodec.self) else { return }
+        try? pipeline.addHandler(MessageFraming(), position: .before(codec))
+    }
+
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -91,6 +97,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
                     ? .headersTooLarge
                     : Problem(.malformedRequest, "This is not HTTP/1.1 as RFC 9112 has it: \(error)."),
                 context: context)
+        case let problem as Problem where !isReading: refuse(problem, context: context)
         case is HTTP1TypeConversionError where !isReading:
             refuse(Problem(.malformedRequest, "The head of the request cannot be read."), context: context)
         default:

@@ -117,11 +117,13 @@ struct ObjectResource: Resource {
 
     private func delete(_ call: Call, _ session: Session) async throws -> Response {
         let id = try call.uniqueID()
-        let (section, scope) = (section, session.scope)
+        let (section, scope, ifMatch) = (section, session.scope, call[.ifMatch])
         _ = try await backend.scope(of: session).write(by: session.device.node, isWhole: true) {
             transaction, _, _ in
             switch try transaction.state(of: id, in: scope) {
             case .entity(let entity, _)? where entity.exists && entity.section == section:
+                let resolver = Resolver(snapshot: transaction, scope: scope)
+                try section.checkPreconditions(entity, ifMatch: ifMatch, ifNoneMatch: nil, in: resolver)
                 guard let type = entity.objectType else { throw Problem.notFound(id) }
                 return Push([.deletion(Deletion(uniqueID: id, objectType: type))])
             case .deleted(let deleted, _)? where Section(deleted.objectType) == section: return Push()

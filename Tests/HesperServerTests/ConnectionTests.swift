@@ -54,6 +54,15 @@ import Testing
             name: "two lengths",
             request: "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
             status: "400 ", slug: .malformedRequest),
+        Refusal(name: "no Host", request: "GET /healthz HTTP/1.1\r\n\r\n", status: "400 ", slug: .malformedRequest),
+        Refusal(
+            name: "two Hosts", request: "GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", status: "400 ",
+            slug: .malformedRequest),
+        Refusal(
+            name: "a coding beside chunks",
+            request: "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                + "Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", status: "400 ",
+            slug: .malformedRequest),
         Refusal(
             name: "a chunk without a size",
             request: "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"

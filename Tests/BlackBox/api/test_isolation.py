@@ -71,6 +71,7 @@ PROBES = [
             Probe(f"patch{kind}", ID, headers={"If-Match": "{etag}"}, body={}, status=(404, 412)),
             Probe(f"patch{kind}", ID, headers={"If-Match": "*"}, body={}, status=(404, 412)),
             Probe(f"delete{kind}", ID, status=(404,)),
+            Probe(f"delete{kind}", ID, headers={"If-Match": "{etag}"}, status=(404,)),
             Probe(f"put{kind}", ID, body=new, status=(201,)),
             Probe(f"put{kind}", ID, body=new | ID, status=(201,)),
             Probe(f"put{kind}", {"uniqueID": "{free}"}, body=new | ID, status=(422,)),

@@ -111,6 +111,11 @@ ROWS = [
         holds={"archived": False}),
     Row("patch, another version", "PATCH", NOTE, {"archived": False}, 412, headers={"If-Match": '"other"'}),
     # DELETE
+    Row("delete, another version", "DELETE", NOTE, status=412, headers={"If-Match": '"other"'},
+        holds={"slug": "precondition-failed"}),
+    Row("delete, that version", "DELETE", NOTE, headers={"If-Match": "{etag}"}, holds={"uniqueID": "{note}"}),
+    Row("delete, again, of whatever version", "DELETE", "/v1/notes/{gone}", headers={"If-Match": '"other"'},
+        holds={"uniqueID": "{gone}"}),
     Row("delete", "DELETE", NOTE, holds={"uniqueID": "{note}", "objectType": "note", "deletionDate": DATE},
         lacks=("mergedInto",)),
     Row("delete again", "DELETE", "/v1/notes/{gone}", holds={"uniqueID": "{gone}", "objectType": "note"}),
