@@ -80,7 +80,7 @@ struct HTMLPage: Sendable {
         article { border-top: 1px solid var(--line); padding-top: .25rem; margin-top: 1.5rem; }
         label { display: block; margin: 1rem 0 .25rem; }
         input { font: inherit; width: 100%; max-width: 28rem; padding: .5rem; }
-        button { font: inherit; margin-top: 1.25rem; padding: .5rem 1.25rem; }
+        button { display: block; font: inherit; margin-top: 1.25rem; padding: .5rem 1.25rem; }
         .method { display: inline-block; min-width: 4.5rem; font-weight: 600; }
         .error { border-left: .25rem solid #d33; padding-left: .75rem; }
         """
