@@ -108,6 +108,19 @@ def test_case_05_two_paragraphs(pair, order):
 
 
 @IN_EITHER_ORDER
+def test_case_05_two_words_of_a_paragraph_that_one_moves_down(pair, order):
+    """An empty line put above a paragraph makes no other paragraph of it: it must not come out twice."""
+    a, b = pair
+    fox = "The {} brown fox jumps over the {} dog today."
+    note = shared_note(a, b, f"top\n{fox.format('quick', 'lazy')}\n\nend one\n")
+    a.write(note, f"top\n\n{fox.format('slow', 'lazy')}\n\nend two\n")
+    b.write(note, f"top\n{fox.format('quick', 'busy')}\n\nend one\n")
+    sync_in(order, pair)
+    settle(*pair)
+    assert a.text(note) == f"top\n\n{fox.format('slow', 'busy')}\n\nend two\n"
+
+
+@IN_EITHER_ORDER
 def test_case_06_two_lines_appended(pair, order):
     a, b = pair
     note = shared_note(a, b, "list\n")

@@ -115,3 +115,7 @@ def test_a_recorded_session_of_two_people(trace: Trace, devices: Callable[[int],
     for paragraph, times in Counter(text.splitlines()).items():
         if len(paragraph.split()) >= 3:
             assert times <= max(paragraphs[paragraph], 1), paragraph
+    # Nor is one there twice with a word changed.
+    runs = Counter(zip(*(recorded.split()[start:] for start in range(8)), strict=False))
+    for run, times in Counter(zip(*(text.split()[start:] for start in range(8)), strict=False)).items():
+        assert times <= max(runs[run], 1), " ".join(run)
