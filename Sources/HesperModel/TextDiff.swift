@@ -5,6 +5,20 @@ struct TextHunk: Equatable, Sendable {
 
     /// Nothing of the base goes.
     var isInsertion: Bool { base.isEmpty }
+
+    /// What is left without the numbers that both begin or end with.
+    func trimmed(_ numbers: ArraySlice<Int32>, _ sideNumbers: ArraySlice<Int32>, effort: inout TextEffort) -> TextHunk {
+        var (start, sideStart) = (base.lowerBound, side.lowerBound)
+        var (end, sideEnd) = (base.upperBound, side.upperBound)
+        while start < end, sideStart < sideEnd, numbers[start] == sideNumbers[sideStart] {
+            (start, sideStart) = (start + 1, sideStart + 1)
+        }
+        while start < end, sideStart < sideEnd, numbers[end - 1] == sideNumbers[sideEnd - 1] {
+            (end, sideEnd) = (end - 1, sideEnd - 1)
+        }
+        effort.spend(base.count - (end - start) + 1)
+        return TextHunk(base: start..<end, side: sideStart..<sideEnd)
+    }
 }
 
 /// How much work a merge has done and may do.
@@ -39,7 +53,7 @@ struct TextDiff {
         self.side = side
         var boxes = [TextHunk(base: base.indices, side: side.indices)]
         while let box = boxes.popLast() {
-            let box = trimmed(box, effort: &effort)
+            let box = box.trimmed(base, side, effort: &effort)
             if box.base.isEmpty || box.side.isEmpty || effort.isSpent {
                 add(box)
             } else if let found = differences(box, effort: &effort) {
@@ -61,19 +75,6 @@ struct TextDiff {
         } else {
             hunks.append(hunk)
         }
-    }
-
-    private func trimmed(_ box: TextHunk, effort: inout TextEffort) -> TextHunk {
-        var (start, sideStart) = (box.base.lowerBound, box.side.lowerBound)
-        var (end, sideEnd) = (box.base.upperBound, box.side.upperBound)
-        while start < end, sideStart < sideEnd, base[start] == side[sideStart] {
-            (start, sideStart) = (start + 1, sideStart + 1)
-        }
-        while start < end, sideStart < sideEnd, base[end - 1] == side[sideEnd - 1] {
-            (end, sideEnd) = (end - 1, sideEnd - 1)
-        }
-        effort.spend(box.base.count - (end - start) + 1)
-        return TextHunk(base: start..<end, side: sideStart..<sideEnd)
     }
 
     /// Myers' greedy search, or nil when it would take more than `mostDifferences` or the effort is spent.

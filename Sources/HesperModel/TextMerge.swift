@@ -66,8 +66,8 @@ struct TextTriple: Sendable {
 
     /// What both sides did to the base, in tokens: by words where both touched the same lines, else by lines.
     func hunks(effort: inout TextEffort) -> (older: [TextHunk], newer: [TextHunk]) {
-        let olderLines = TextDiff(base.lineNumbers[...], older.lineNumbers[...], effort: &effort).hunks
-        let newerLines = TextDiff(base.lineNumbers[...], newer.lineNumbers[...], effort: &effort).hunks
+        let olderLines = TextWordDiff.lines(base, older, effort: &effort)
+        let newerLines = TextWordDiff.lines(base, newer, effort: &effort)
         let olderSide = TextRefinement(base: base, side: older)
         let newerSide = TextRefinement(base: base, side: newer)
         var hunks: (older: [TextHunk], newer: [TextHunk]) = ([], [])

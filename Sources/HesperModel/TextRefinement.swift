@@ -6,7 +6,7 @@ struct TextRefinement {
     /// The hunks, in tokens, of a run of lines that both sides touched.
     func hunks(_ lines: TextHunk, effort: inout TextEffort) -> [TextHunk] {
         let range = tokens(lines)
-        let raw = TextDiff(base.numbers[range.base], side.numbers[range.side], effort: &effort).hunks
+        let raw = TextWordDiff.tokens(range, base, side, effort: &effort)
         var slid: [TextHunk] = []
         for hunk in raw {
             append(

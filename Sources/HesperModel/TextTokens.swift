@@ -46,7 +46,10 @@ struct TextTokens: Sendable {
     func bytes(of token: Int) -> ArraySlice<UInt8> { bytes[offsets[token]..<offsets[token + 1]] }
 
     /// Whether a range of tokens holds anything but blanks, breaks and closing punctuation.
-    func hasWords(_ range: Range<Int>) -> Bool { kinds[range].contains { $0 == .word || $0 == .solo } }
+    func hasWords(_ range: Range<Int>) -> Bool { range.contains(where: isWord) }
+
+    /// Whether a token is more than a blank, a break or closing punctuation.
+    func isWord(_ token: Int) -> Bool { kinds[token] == .word || kinds[token] == .solo }
 
     func hasBreaks(_ range: Range<Int>) -> Bool { kinds[range].contains(.lineBreak) }
 

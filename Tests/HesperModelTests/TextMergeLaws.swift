@@ -23,6 +23,21 @@ enum TextMergeLaws {
         #expect(doubled.isEmpty, "\(what): doubled \(doubled.keys.map { String(decoding: $0, as: UTF8.self) })")
     }
 
+    /// Nor does a paragraph stand twice with a word changed: no run of eight words stands more often than in the text of
+    /// the three that has it most often.
+    static func checkRuns(base: String, older: String, newer: String, _ what: Comment) {
+        let merged = TextMerge.merge(base: base, older: older, newer: newer)
+        let sources = [base, older, newer].map(runs)
+        let doubled = runs(merged).filter { run, count in count > sources.map { $0[run] ?? 0 }.reduce(1, max) }
+        #expect(doubled.isEmpty, "\(what): doubled \(doubled.keys.map { $0.joined(separator: " ") })")
+    }
+
+    /// How often each run of eight words stands in a text, whatever is between the words.
+    static func runs(_ text: String) -> [ArraySlice<Substring>: Int] {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        return words.indices.dropLast(7).reduce(into: [:]) { $0[words[$1..<($1 + 8)], default: 0] += 1 }
+    }
+
     /// What stands between blanks and breaks, without the punctuation around it, as bytes.
     static func words(_ text: String) -> Set<[UInt8]> {
         var words: Set<[UInt8]> = []

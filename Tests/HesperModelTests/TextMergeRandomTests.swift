@@ -93,6 +93,22 @@ struct TextMergeRandomTests {
         }
     }
 
+    @Test("No paragraph stands twice where blank lines come and go and words change", arguments: seeds)
+    func paragraphs(seed: UInt64) {
+        print("seed \(seed)")
+        var editor = TextParagraphEditor(random: TextRandom(seed: seed))
+        for round in 0..<500 {
+            let lines = editor.lines()
+            let (base, one) = (lines.text, editor.edited(lines).text)
+            let other = editor.edited(lines).text
+            for (older, newer) in [(one, other), (other, one)] {
+                let what: Comment = "seed \(seed), round \(round): \([base, older, newer])"
+                TextMergeLaws.check(base: base, older: older, newer: newer, what)
+                TextMergeLaws.checkRuns(base: base, older: older, newer: newer, what)
+            }
+        }
+    }
+
     @Test("Every change of a word stands where only one side changed it", arguments: seeds)
     func wordsApart(seed: UInt64) {
         print("seed \(seed)")

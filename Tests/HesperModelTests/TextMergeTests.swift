@@ -43,6 +43,7 @@ struct TextMergeTests {
         #expect(Set(vectors.map(\.name)).count == vectors.count)
         for vector in vectors {
             TextMergeLaws.check(base: vector.base, older: vector.older, newer: vector.newer, "\(vector.name)")
+            TextMergeLaws.checkRuns(base: vector.base, older: vector.older, newer: vector.newer, "\(vector.name)")
         }
     }
 
