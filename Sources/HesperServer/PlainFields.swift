@@ -38,6 +38,14 @@ struct PlainFields: Sendable {
         }
         if let json = fields.value("attributes") { try addCustom(json, fields) }
         try fields.end()
+        // Wanted also of an object that is there already: the same request is right or wrong, whatever is kept.
+        switch section {
+        case .tags where !isPatch && values[.name] == nil:
+            throw Problem(.invalidField, "name is missing.", at: "/name")
+        case .objects where !isPatch && objectType == nil:
+            throw Problem(.invalidField, "objectType is missing.", at: "/objectType")
+        default: break
+        }
     }
 
     private func value(

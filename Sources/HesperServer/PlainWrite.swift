@@ -28,18 +28,11 @@ struct PlainWrite {
         var settings = fields.values.sorted { $0.key.description < $1.key.description }.map { ($0.key, $0.value) }
         switch section {
         case .notes: settings += try noteSettings(entity, at: now)
-        case .tags:
-            guard entity != nil || fields.values[.name] != nil else {
-                throw Problem(.invalidField, "name is missing.", at: "/name")
-            }
         case .objects:
-            if entity?.objectType == nil, fields.objectType == nil {
-                throw Problem(.invalidField, "objectType is missing.", at: "/objectType")
-            }
             if let type = fields.objectType, entity?.objectType?.name != type {
                 settings.append((.objectType, .string(type)))
             }
-        case .attachments: break
+        case .tags, .attachments: break
         }
         return settings
     }
