@@ -76,6 +76,23 @@ public final class SQLiteStore: Store {
         }
     }
 
+    public func writeDerived<T: Sendable>(
+        _ body: @escaping @Sendable (any Transaction) throws -> T
+    ) async throws -> T {
+        try await withCheckedThrowingContinuation { done in
+            pool.asyncWriteWithoutTransaction { database in
+                done.resume(
+                    with: Result {
+                        try namingErrors {
+                            try Connections.withoutWaiting(database) {
+                                try SQLiteTransaction.run(on: database, body)
+                            }
+                        }
+                    })
+            }
+        }
+    }
+
     public func session(of token: TokenHash) throws -> Session? { try sessions.session(of: token) }
 
     /// Closes all connections. The last process to do so moves the write-ahead log into the database, which then is whole

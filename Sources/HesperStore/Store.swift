@@ -6,6 +6,9 @@ public protocol Store: Sendable {
     func read<T: Sendable>(_ body: @escaping @Sendable (any Snapshot) throws -> T) async throws -> T
     /// Writes, one transaction at a time; what it wrote is durable when this returns. An error undoes all of it.
     func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
+    /// The same for what is derived from the rest and would be made again: a crash may take it, whole, until the next
+    /// ``write(_:)`` is durable.
+    func writeDerived<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
     /// Who holds this token and how far their scope is, without leaving the thread: every request begins with it.
     func session(of token: TokenHash) throws -> Session?
     /// The same for all servers on this store.

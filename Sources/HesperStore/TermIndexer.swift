@@ -18,7 +18,7 @@ public struct TermIndexer: Sendable {
     /// Brings one scope's index up to a sequence: what a search does first.
     public func index(_ scope: ScopeID, upTo sequence: Int64) async throws {
         while try await store.read({ try $0.indexedSequence(of: scope) }) < sequence {
-            let isDone = try await store.write { try $0.indexTerms(of: scope, limit: TermIndexer.batch) }
+            let isDone = try await store.writeDerived { try $0.indexTerms(of: scope, limit: TermIndexer.batch) }
             if isDone { return }
         }
     }
@@ -53,7 +53,7 @@ public struct TermIndexer: Sendable {
         }
         last = scopes.last
         guard !scopes.isEmpty else { return false }
-        try await store.write { transaction in
+        try await store.writeDerived { transaction in
             for scope in scopes {
                 _ = try transaction.indexTerms(of: scope, limit: TermIndexer.batch / scopes.count)
             }

@@ -10,6 +10,21 @@ import Testing
 struct OpeningTests {
     private let folder = Folder()
 
+    @Test("Only what is derived does not wait for the disk, and what follows does again, also after an error")
+    func derived() async throws {
+        let store = try SQLiteStore(folder: folder.url)
+        @Sendable func level(_ transaction: any Transaction) throws -> Int? {
+            let database = try #require(transaction as? SQLiteTransaction).database
+            return try Int.fetchOne(database, sql: "PRAGMA synchronous")
+        }
+        #expect(try await store.writeDerived { try level($0) } == 1)
+        #expect(try await store.write { try level($0) } == 2)
+        await #expect(throws: CancellationError.self) {
+            try await store.writeDerived { _ in throw CancellationError() }
+        }
+        #expect(try await store.write { try level($0) } == 2)
+    }
+
     @Test("A commit is durable before it returns: the writer, whose settings count, is FULL")
     func writerIsDurable() throws {
         let store = try SQLiteStore(folder: folder.url)
