@@ -42,13 +42,4 @@ enum Connections {
                 PRAGMA cache_size = -\(writerCache);
                 """)
     }
-
-    /// Does `body` while commits do not wait for the disk: what they write is in the log, in its order, and durable with the
-    /// next commit that waits.
-    static func withoutWaiting<T>(_ database: Database, _ body: () throws -> T) throws -> T {
-        try database.execute(sql: "PRAGMA synchronous = NORMAL")
-        let result = Result { try body() }
-        try database.execute(sql: "PRAGMA synchronous = FULL")
-        return try result.get()
-    }
 }

@@ -11,6 +11,7 @@ public final class SQLiteStore: Store {
     public let installation: Installation
     private let pool: DatabasePool
     private let sessions: SessionReader
+    private let commitWaits = CommitWaits()
 
     /// The name of the database in its folder.
     public static let fileName = "hesper.sqlite"
@@ -67,28 +68,26 @@ public final class SQLiteStore: Store {
         }
     }
 
-    /// Not cancelled with its task: others may share the transaction.
     public func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
-        try await withCheckedThrowingContinuation { done in
-            pool.asyncWriteWithoutTransaction { database in
-                done.resume(with: Result { try SQLiteTransaction.run(on: database, body) })
-            }
+        try await onWriter { [commitWaits] database in
+            try commitWaits.ensure(on: database)
+            return try SQLiteTransaction.run(on: database, body)
         }
     }
 
     public func writeDerived<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws -> T
     ) async throws -> T {
+        try await onWriter { [commitWaits] database in
+            try commitWaits.suspend(on: database) { try SQLiteTransaction.run(on: database, body) }
+        }
+    }
+
+    /// Not cancelled with its task: others may share the transaction.
+    private func onWriter<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { done in
             pool.asyncWriteWithoutTransaction { database in
-                done.resume(
-                    with: Result {
-                        try namingErrors {
-                            try Connections.withoutWaiting(database) {
-                                try SQLiteTransaction.run(on: database, body)
-                            }
-                        }
-                    })
+                done.resume(with: Result { try namingErrors { try body(database) } })
             }
         }
     }
