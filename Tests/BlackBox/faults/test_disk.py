@@ -34,6 +34,12 @@ def storm_until_refused(storm: Storm) -> None:
     """All devices push at once, so that pushes share the commit that fails."""
     with ThreadPoolExecutor(len(storm.authors)) as pool:
         list(pool.map(push_until_refused, storm.authors))
+    # What did not fit as they pushed together may fit when one pushes alone.
+    for author in storm.authors:
+        for _ in range(MOST_PUSHES):
+            if author.push(author.lost) is None:
+                break
+            push_until_refused(author)
 
 
 def check_refusal(author: Author) -> None:
