@@ -22,7 +22,15 @@ let package = Package(
     ],
     targets: [
         .target(name: "HesperModel", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
-        .target(name: "HesperStore", dependencies: ["HesperModel"]),
+        .target(name: "HesperStore", dependencies: ["HesperModel", .product(name: "NIOCore", package: "swift-nio")]),
+        .target(
+            name: "HesperBlobs",
+            dependencies: [
+                "HesperStore",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .target(
             name: "HesperSQLite",
             dependencies: [

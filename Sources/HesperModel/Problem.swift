@@ -42,10 +42,12 @@ extension Problem {
         case methodNotAllowed = "method-not-allowed"
         case lengthRequired = "length-required"
         case unsupportedMediaType = "unsupported-media-type"
+        case rangeNotSatisfiable = "range-not-satisfiable"
         case immutable
         case attachmentInUse = "attachment-in-use"
         case attachmentDataMissing = "attachment-data-missing"
         case emailTaken = "email-taken"
+        case uploadOffset = "upload-offset"
         case preconditionFailed = "precondition-failed"
         case requestTimeout = "request-timeout"
         case tooLarge = "too-large"
@@ -54,6 +56,8 @@ extension Problem {
         case tooManyRequests = "too-many-requests"
         case internalError = "internal-error"
         case unavailable
+        case quotaExceeded = "quota-exceeded"
+        case storageFull = "storage-full"
 
         /// The HTTP status that goes with it.
         public var status: Int {
@@ -64,18 +68,20 @@ extension Problem {
             case .notFound: 404
             case .methodNotAllowed: 405
             case .requestTimeout: 408
-            case .immutable, .attachmentInUse, .attachmentDataMissing, .emailTaken: 409
+            case .immutable, .attachmentInUse, .attachmentDataMissing, .emailTaken, .uploadOffset: 409
             case .deleted, .tokenExpired: 410
             case .lengthRequired: 411
             case .preconditionFailed: 412
             case .tooLarge: 413
             case .uriTooLong: 414
             case .unsupportedMediaType: 415
+            case .rangeNotSatisfiable: 416
             case .invalidField, .unknownField, .clockMissing, .clockAhead, .clockReused: 422
             case .tooManyRequests: 429
             case .headersTooLarge: 431
             case .internalError: 500
             case .unavailable: 503
+            case .quotaExceeded, .storageFull: 507
             }
         }
 
@@ -97,10 +103,12 @@ extension Problem {
             case .methodNotAllowed: "The method is not allowed here"
             case .lengthRequired: "The length of the body is missing"
             case .unsupportedMediaType: "The body has another type than JSON"
+            case .rangeNotSatisfiable: "No part of the range is there"
             case .immutable: "It can not be changed"
             case .attachmentInUse: "The attachment belongs to another note"
             case .attachmentDataMissing: "The attachment's bytes are missing"
             case .emailTaken: "The e-mail address is taken"
+            case .uploadOffset: "The upload goes on elsewhere"
             case .preconditionFailed: "It is not the version that was asked for"
             case .requestTimeout: "The request took too long to arrive"
             case .tooLarge: "The request is too large"
@@ -109,6 +117,8 @@ extension Problem {
             case .tooManyRequests: "Too many requests"
             case .internalError: "Something went wrong in the server"
             case .unavailable: "The store is away"
+            case .quotaExceeded: "The account has no room left"
+            case .storageFull: "The server has no room left"
             }
         }
     }

@@ -9,8 +9,7 @@ struct IndexInspection {
 
     func inspect() throws {
         let indexed = try snapshot.indexedSequence(of: scope)
-        let objects = try bound(
-            "SELECT id, section, sequence, body FROM objects WHERE scope = ?1 AND sequence IS NOT NULL ORDER BY id")
+        let objects = try bound("SELECT id, section, sequence, body FROM objects WHERE scope = ?1 ORDER BY id")
         try objects.eachRow {
             let id = try objects.id(0)
             guard let section = try? objects.section(1),
@@ -22,7 +21,9 @@ struct IndexInspection {
             if let name = entity.foldedTagName, try snapshot.tag(named: name, in: scope) != id {
                 report("Tag \(id) is not found by its name.")
             }
-            if case .note(let note) = entity, objects.integer(2) <= indexed { try inspectTerms(of: note) }
+            if case .note(let note) = entity, let sequence = objects.integerIfAny(2), sequence <= indexed {
+                try inspectTerms(of: note)
+            }
         }
         try inspectStrays(indexed: indexed)
     }
@@ -65,7 +66,7 @@ struct IndexInspection {
     private func inspectStrays(indexed: Int64) throws {
         let reader = try StateReader(snapshot, scope: scope)
         func entity(_ id: UniqueID) throws -> Entity? {
-            if case .entity(let entity, _?)? = try? reader.state(of: id) { entity } else { nil }
+            if case .entity(let entity, _)? = try? reader.state(of: id) { entity } else { nil }
         }
         let members = try bound("SELECT member, object FROM members WHERE scope = ?1")
         try members.eachRow {

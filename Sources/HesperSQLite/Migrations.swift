@@ -8,7 +8,7 @@ import HesperStore
 /// The version is SQLite's `user_version`, read and written under the write lock: two processes that start at once do not
 /// both migrate.
 enum Migrations {
-    private static let all: [@Sendable (Database) throws -> Void] = [createTables]
+    private static let all: [@Sendable (Database) throws -> Void] = [createTables, addAttachments]
 
     /// The version that this Hesper reads and writes.
     static var version: Int { all.count }
@@ -39,5 +39,28 @@ enum Migrations {
         try database.execute(
             sql: "INSERT INTO installation (one, epoch, node) VALUES (1, ?, ?)",
             arguments: [Int64(bitPattern: .random(in: 1 ... .max)), node])
+    }
+
+    @Sendable private static func addAttachments(_ database: Database) throws {
+        try database.execute(sql: SchemaOfAttachments.tables)
+        try database.execute(sql: SchemaOfAttachments.firstSweeps)
+        try database.execute(sql: SchemaOfAttachments.leases)
+        try addMembersOfWaitingNotes(database)
+    }
+
+    /// The first version kept members of notes that exist; a note that waits holds what it holds as well.
+    private static func addMembersOfWaitingNotes(_ database: Database) throws {
+        let waiting = try Prepared(
+            "SELECT scope, id, body FROM objects WHERE sequence IS NULL AND section = 0", on: database)
+        let insert = try Prepared(PushStatements.insertMember, on: database)
+        try waiting.eachRow {
+            let id = try waiting.id(1)
+            insert.bind(1, waiting.integer(0))
+            insert.bind(3, id)
+            for member in try Entity.read(waiting.bytes(2), id: id, section: .notes).heldMembers {
+                insert.bind(2, member)
+                try insert.run()
+            }
+        }
     }
 }

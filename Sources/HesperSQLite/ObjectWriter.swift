@@ -6,12 +6,14 @@ struct ObjectWriter {
     private let transaction: SQLiteTransaction
     private let scope: ScopeID
     private let device: NodeID?
+    private let date: Timestamp
     private let insert: Prepared
 
-    init(_ transaction: SQLiteTransaction, scope: ScopeID, device: NodeID?) throws {
+    init(_ transaction: SQLiteTransaction, scope: ScopeID, device: NodeID?, date: Timestamp) throws {
         self.transaction = transaction
         self.scope = scope
         self.device = device
+        self.date = date
         insert = try transaction.prepare(PushStatements.insertObject)
     }
 
@@ -56,10 +58,11 @@ struct ObjectWriter {
         put.bind(6, sequence)
         put.bind(7, deleted.body.count)
         put.bind(8, device)
+        put.bind(9, date)
         try put.run()
     }
 
-    /// Members have rows while their note lives.
+    /// Members have rows from when their note is first heard of until it is deleted.
     private func writeMembers(of note: UniqueID, before: ObjectState?, after: Entity?) throws {
         var entityBefore: Entity?
         if case .entity(let entity, _)? = before { entityBefore = entity }
@@ -83,10 +86,15 @@ struct ObjectWriter {
 }
 
 extension Entity {
-    /// The tags and attachments that a live note's own registers say it holds.
+    /// The tags and attachments that a note's own registers say it holds, also while it waits.
     var heldMembers: Set<UniqueID> {
-        guard case .note(let note) = self, exists else { return [] }
-        guard note.tags.count + note.attachments.count > 0 else { return [] }
+        guard case .note(let note) = self, note.tags.count + note.attachments.count > 0 else { return [] }
         return Set(note.tags.raw).union(note.attachments.raw)
+    }
+
+    /// The attachments among them.
+    var heldAttachments: Set<UniqueID> {
+        guard case .note(let note) = self, note.attachments.count > 0 else { return [] }
+        return Set(note.attachments.raw)
     }
 }

@@ -12,6 +12,10 @@ public enum PushStatements {
         "SELECT type, merged_into, deletion_date, sequence FROM tombstones WHERE scope = ?1 AND id = ?2"
     /// Scope, folded name.
     public static let tagNamed = "SELECT tag FROM tag_names WHERE scope = ?1 AND folded_name = ?2"
+    /// Scope, attachment.
+    public static let blob = """
+        SELECT nonce, byte_count, sha256, arrival_date, unheld_since FROM blobs WHERE scope = ?1 AND attachment = ?2
+        """
     /// Scope, member.
     public static let holders = "SELECT object FROM members WHERE scope = ?1 AND member = ?2"
     /// Scope, object, clock.
@@ -39,16 +43,25 @@ public enum PushStatements {
         """
     /// Scope, ID.
     public static let deleteObject = "DELETE FROM objects WHERE scope = ?1 AND id = ?2"
-    /// Scope, ID, type, merged into, deletion date, sequence, bytes, device.
+    /// Scope, ID, type, merged into, deletion date, sequence, bytes, device, date of arrival.
     public static let putTombstone = """
-        INSERT INTO tombstones (scope, id, type, merged_into, deletion_date, sequence, bytes, deleted_by)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        INSERT INTO tombstones (scope, id, type, merged_into, deletion_date, sequence, bytes, deleted_by, arrival_date)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
         ON CONFLICT (scope, id) DO UPDATE SET merged_into = ?4, deletion_date = ?5, sequence = ?6, bytes = ?7
         """
     /// Scope, member, note.
     public static let insertMember = "INSERT OR IGNORE INTO members (scope, member, object) VALUES (?1, ?2, ?3)"
     /// Scope, member, note.
     public static let deleteMember = "DELETE FROM members WHERE scope = ?1 AND member = ?2 AND object = ?3"
+    /// Scope, attachment, date.
+    public static let noteHolder = """
+        UPDATE blobs SET unheld_since = CASE
+            WHEN EXISTS (SELECT 1 FROM members WHERE scope = ?1 AND member = ?2) THEN NULL
+            ELSE coalesce(unheld_since, ?3) END
+        WHERE scope = ?1 AND attachment = ?2
+        """
+    /// Scope, object, date.
+    public static let scheduleSweep = "INSERT OR IGNORE INTO sweeps (scope, object, due_date) VALUES (?1, ?2, ?3)"
     /// Scope, folded name, tag.
     public static let claimTagName = "INSERT INTO tag_names (scope, folded_name, tag) VALUES (?1, ?2, ?3)"
     /// Scope, folded name, tag.

@@ -50,6 +50,7 @@ struct SQLiteBag: Bag {
         return newest
     }
 
-    /// Bytes of attachments are not kept here yet.
-    func attachmentData(of attachment: UniqueID) throws -> AttachmentData? { nil }
+    func attachmentData(of attachment: UniqueID) throws -> AttachmentData? {
+        try snapshot.blob(of: attachment, in: scope)?.data
+    }
 }

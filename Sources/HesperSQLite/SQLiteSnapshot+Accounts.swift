@@ -65,6 +65,13 @@ extension SQLiteTransaction {
         let terms = try prepare("DELETE FROM terms WHERE rowid IN (SELECT number FROM documents WHERE scope = ?)")
         terms.bind(1, scope)
         try terms.run()
+        let blobs = try prepare(
+            """
+            INSERT INTO removed_blobs (scope, attachment, nonce)
+            SELECT scope, attachment, nonce FROM blobs WHERE scope = ?1
+            """)
+        blobs.bind(1, scope)
+        try blobs.run()
         let rows = try prepare("DELETE FROM scopes WHERE id = ?")
         rows.bind(1, scope)
         try rows.run()

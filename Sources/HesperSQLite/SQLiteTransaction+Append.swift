@@ -9,7 +9,7 @@ extension SQLiteTransaction {
         var digest = scope.head.digest
         var sequences: [UniqueID: Int64] = [:]
         sequences.reserveCapacity(outcome.changes.count)
-        let objects = try ObjectWriter(self, scope: scope.head.scope, device: device)
+        let objects = try ObjectWriter(self, scope: scope.head.scope, device: device, date: date)
         try releaseTagNames(outcome.changes, in: scope.head.scope)
         for change in outcome.changes {
             let before = change.digestBefore
@@ -30,6 +30,8 @@ extension SQLiteTransaction {
             }
         }
         try claimTagNames(outcome.changes, in: scope.head.scope)
+        try keepBlobs(of: outcome.changes, in: scope.head.scope, at: date)
+        try scheduleSweeps(of: outcome.changes, in: scope.head.scope, at: date)
         try append(outcome.parcels, to: scope.head.scope, by: device, at: date) { sequences[$0] ?? sequence }
         let head = ScopeHead(scope: scope.head.scope, sequence: sequence, digest: digest)
         try advance(

@@ -13,9 +13,10 @@ extension StoreError {
     init(code: Int32, message: String) {
         let text = "SQLite \(code): \(message)"
         switch code & 0xff {
-        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM, SQLITE_READONLY, SQLITE_INTERRUPT, SQLITE_IOERR, SQLITE_FULL,
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM, SQLITE_READONLY, SQLITE_INTERRUPT, SQLITE_IOERR,
             SQLITE_CANTOPEN, SQLITE_PROTOCOL, SQLITE_PERM, SQLITE_NOLFS:
             self = .unavailable(text)
+        case SQLITE_FULL: self = .full(text)
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: self = .damaged(text)
         default: self = .failed(text)
         }

@@ -15,6 +15,9 @@ extension Problem {
         case StoreError.unavailable(let reason):
             logger.error("The store is away: \(reason)")
             self = .unavailable
+        case StoreError.full(let reason):
+            logger.error("There is no room: \(reason)")
+            self = .storageFull
         case let error as HTTPParserError:
             self = Problem(.malformedRequest, "This is not HTTP/1.1 as RFC 9112 has it: \(error).")
         case is CancellationError:
@@ -28,6 +31,11 @@ extension Problem {
     /// The store is away; what was sent is not confirmed.
     static let unavailable = Problem(
         .unavailable, "What was sent is not confirmed. Send the same again in 5 seconds.", context: ["retryAfter": 5])
+
+    /// The disk is full: nothing is kept until there is room.
+    static let storageFull = Problem(
+        .storageFull, "Nothing of this was kept. Send the same again when the server's operator has made room.",
+        context: ["retryAfter": 60])
 
     /// - Parameter seconds: after how many it is worth another try.
     static func tooManyRequests(_ what: String, retryAfter seconds: Int) -> Problem {

@@ -94,6 +94,8 @@ enum ProblemPage {
             ("The request has no body, or does not say how long it is.", "Send `Content-Length`, or send it in chunks.")
         case .unsupportedMediaType:
             ("The body is not said to be JSON.", "Send `Content-Type: application/json`; `curl --json` does.")
+        case .rangeNotSatisfiable:
+            ("`Range` asks for bytes beyond the end.", "`Content-Range` says how many bytes there are.")
         case .immutable:
             (
                 "A field that is set once was sent with another value, or the object has another type.",
@@ -103,6 +105,11 @@ enum ProblemPage {
         case .attachmentDataMissing:
             ("The bytes of the attachment are not here.", "Upload them, then push the attachment again.")
         case .emailTaken: ("There is an account with this e-mail.", "Sign in instead.")
+        case .uploadOffset:
+            (
+                "The bytes do not go on where those end that are here.",
+                "Go on at `Upload-Offset`, which this answer has as well as one to `HEAD`."
+            )
         case .preconditionFailed:
             (
                 "The object is not what `If-Match` or `If-None-Match` asks for: somebody changed it meanwhile.",
@@ -125,6 +132,16 @@ enum ProblemPage {
             (
                 "A fault of the server's. Its log says more, under this `requestID`. What was sent may or may not be there.",
                 "Send the same again: pushing twice changes nothing. Tell whoever runs the server if it stays."
+            )
+        case .quotaExceeded:
+            (
+                "The attachments of the account would be larger than its quota; `limit` says how large they may be.",
+                "Delete some, or ask whoever runs the server for more."
+            )
+        case .storageFull:
+            (
+                "The disk of the server is full. Nothing of what was sent was kept, and nothing that was there is lost.",
+                "Tell whoever runs the server; send the same again when there is room."
             )
         default:
             (

@@ -38,9 +38,12 @@ public struct Usage: Sendable, Equatable {
     public let objects: Int
     /// Their bytes of JSON.
     public let bytes: Int
+    /// The bytes of attachments that are here: what a quota is about.
+    public let attachmentBytes: Int64
 
-    public init(objects: Int, bytes: Int) {
+    public init(objects: Int, bytes: Int, attachmentBytes: Int64 = 0) {
         self.objects = objects
         self.bytes = bytes
+        self.attachmentBytes = attachmentBytes
     }
 }

@@ -52,6 +52,14 @@ public protocol Snapshot {
     func digests(
         in scope: ScopeID, prefix: String, _ body: (UniqueID, ObjectType, Digest) throws -> Void
     ) throws
+    /// The bytes of an attachment, if they are here.
+    func blob(of attachment: UniqueID, in scope: ScopeID) throws -> Blob?
+    /// Gives all bytes that a scope has, in the order of their arrival.
+    func blobs(of scope: ScopeID, _ body: (Blob) throws -> Void) throws
+    /// An upload that may be resumed.
+    func upload(_ id: UniqueID, in scope: ScopeID) throws -> Upload?
+    /// Those of a scope that are not finished.
+    func openUploads(of scope: ScopeID) throws -> [Upload]
     /// Live notes that the query finds in the index as far as it is filled; past 4 MiB of text one more, and no further.
     func search(_ search: Search, in scope: ScopeID) throws -> [Note]
     /// The sequence up to which the index of terms is filled.
@@ -94,6 +102,13 @@ public protocol Transaction: Snapshot {
     /// - Returns: where the scope stands now, and the number of each object.
     func append(_ outcome: MergeOutcome, to scope: LockedScope, by device: NodeID?, at date: Timestamp) throws
         -> (head: ScopeHead, sequences: [UniqueID: Int64])
+    /// Keeps that the bytes of an attachment are here.
+    func insert(_ blob: Blob) throws
+    func insert(_ upload: Upload, in scope: ScopeID) throws
+    /// Keeps what is known of an upload by now.
+    func update(_ upload: Upload, in scope: ScopeID) throws
+    /// - Returns: whether there was one.
+    func deleteUpload(_ id: UniqueID, in scope: ScopeID) throws -> Bool
     /// Brings the index of terms forward by at most this many objects; whether it is now up to the scope's sequence.
     func indexTerms(of scope: ScopeID, limit: Int) throws -> Bool
 }

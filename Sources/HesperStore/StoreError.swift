@@ -1,7 +1,9 @@
 /// What a store throws when the reason lies with it and not with what was asked. The texts are for the log, never for a client.
 public enum StoreError: Error, Sendable, Equatable {
-    /// It is away or full, or its disk fails: what was being written is not confirmed; the same may be tried again.
+    /// It is away, or its disk fails: what was being written is not confirmed; the same may be tried again.
     case unavailable(String)
+    /// There is no room: what was being written is not kept; the same may be tried again when there is.
+    case full(String)
     /// A later version of Hesper has written it; this one would misread it.
     case newerDatabase(version: Int, known: Int)
     /// What it holds is not what it ever wrote.
@@ -14,6 +16,7 @@ extension StoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unavailable(let text): "the store is unavailable: \(text)"
+        case .full(let text): "the disk is full: \(text)"
         case .newerDatabase(let version, let known):
             "the database has version \(version), written by a later Hesper; this one knows versions up to \(known)"
         case .damaged(let text): "the database is damaged: \(text)"
@@ -25,6 +28,9 @@ extension StoreError: CustomStringConvertible {
 extension StoreError {
     /// Whether the store itself is away, so that nothing else in the same transaction can be trusted to it.
     var isUnavailable: Bool {
-        if case .unavailable = self { true } else { false }
+        switch self {
+        case .unavailable, .full: true
+        default: false
+        }
     }
 }

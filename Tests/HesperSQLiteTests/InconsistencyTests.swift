@@ -58,7 +58,7 @@ struct InconsistencyTests {
         Damage("UPDATE tombstones SET type = '?'", "DEAD is a DeletedObject of a type that there is not."),
         Damage("UPDATE tombstones SET merged_into = zeroblob(16)", "The scope's digest is"),
         Damage(
-            "INSERT INTO tombstones SELECT NULL, scope, id, 'note', NULL, 0, 4, 9, NULL FROM objects WHERE section = 0",
+            "INSERT INTO tombstones SELECT NULL, scope, id, 'note', NULL, 0, 4, 9, NULL, 0 FROM objects WHERE section = 0",
             "NOTE is both an object and a DeletedObject."),
         Damage("DELETE FROM documents", "NOTE is missing in the index of terms."),
         Damage("UPDATE documents SET archived = 1", "NOTE stands in the index of terms as it was, not as it is."),

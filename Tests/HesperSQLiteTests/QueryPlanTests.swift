@@ -116,9 +116,9 @@ private final class StatementLog: Sendable {
     func watch(_ database: Database) {
         database.trace { event in
             guard case .statement(let statement) = event else { return }
-            // Statements inside of virtual tables come as comments; GRDB looks at the schema when it opens a reader.
+            // Statements inside of virtual tables come as comments, or name those tables' own; GRDB looks at the schema when it opens a reader.
             let sql = statement.sql
-            guard !sql.hasPrefix("--"), !sql.contains("sqlite_master") else { return }
+            guard !sql.hasPrefix("--"), !sql.contains("sqlite_master"), !sql.contains("'terms_") else { return }
             self.statements.withLockedValue { _ = $0?.insert(sql) }
         }
     }

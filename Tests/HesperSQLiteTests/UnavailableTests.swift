@@ -14,7 +14,7 @@ struct UnavailableTests {
         do {
             try await body()
             return false
-        } catch StoreError.unavailable {
+        } catch StoreError.unavailable, StoreError.full {
             return true
         } catch {
             return false
@@ -98,7 +98,7 @@ struct UnavailableTests {
     @Test(
         "SQLite's codes are sorted into what may pass, what is damaged and what is a mistake",
         arguments: [
-            (5, "unavailable"), (10 | 4 << 8, "unavailable"), (13, "unavailable"), (14, "unavailable"),
+            (5, "unavailable"), (10 | 4 << 8, "unavailable"), (13, "full"), (14, "unavailable"),
             (8, "unavailable"), (7, "unavailable"), (11, "damaged"), (26, "damaged"), (1, "failed"), (19, "failed"),
             (21, "failed"),
         ])
@@ -106,6 +106,7 @@ struct UnavailableTests {
         let found =
             switch StoreError(code: code, message: "m") {
             case .unavailable: "unavailable"
+            case .full: "full"
             case .damaged: "damaged"
             case .failed: "failed"
             case .newerDatabase: "newer"

@@ -9,7 +9,11 @@ import Testing
     /// What each module may import of ours, and what of others' it may not.
     static let rules: [(module: String, ours: Set<String>, others: Set<String>)] = [
         ("HesperModel", [], ["Crypto", "Foundation"]),
-        ("HesperStore", ["HesperModel"], []),
+        ("HesperStore", ["HesperModel"], ["NIOCore"]),
+        (
+            "HesperBlobs", ["HesperModel", "HesperStore"],
+            ["Crypto", "Foundation", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix"]
+        ),
         (
             "HesperSQLite", ["HesperModel", "HesperStore"],
             ["Foundation", "GRDB", "SQLite3", "GRDBSQLite", "Synchronization", "Glibc"]

@@ -42,8 +42,9 @@ extension StoreContract {
             try expect(try await desk.read { try $0.tag(named: "cafe\u{301}", in: desk.scope) }, is: nil)
             try expect(try await desk.read { try $0.tag(named: "cafe", in: desk.scope) }, is: nil)
         },
-        Case("knows which live notes hold a member, by their own registers") { (desk: Desk) in
+        Case("knows which notes hold a member, by their own registers") { (desk: Desk) in
             let (picture, first, second) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
+            try await desk.bytesArrive(for: picture)
             try await desk.push(
                 desk.change(picture, .attachments, [Edit(.mimeType, .string("image/png"), at: nil)]),
                 desk.note(first, "Milk", at: 1, (.attachment(picture), .bool(true))), desk.note(second, "Bread", at: 1))
@@ -55,10 +56,12 @@ extension StoreContract {
             try expect(try await desk.holders(picture), is: [second])
             try await desk.push(desk.delete(second))
             try expect(try await desk.holders(picture), is: [])
-            // A note that waits holds nothing until it exists.
+            // A note that waits holds it already: else it would turn up later beside another holder.
             let waiting = UniqueID.random()
             try await desk.push(desk.set(waiting, .attachment(picture), .bool(true), at: 3))
-            try expect(try await desk.holders(picture), is: [])
+            try expect(try await desk.holders(picture), is: [waiting])
+            let refused = try await desk.push(desk.set(first, .attachment(picture), .bool(true), at: 4))
+            try expect(refused.receipts.first?.fields["attachments.\(picture)"]?.problem?.slug, is: .attachmentInUse)
             try await desk.push(desk.change(waiting, .notes, [Edit(.creationDate, .date(Desk.date(0)), at: nil)]))
             try expect(try await desk.holders(picture), is: [waiting])
             try expect(try await desk.inconsistencies(), is: [])

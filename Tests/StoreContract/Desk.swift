@@ -103,12 +103,21 @@ struct Desk: Sendable {
     func push(_ elements: [Push.Element], in transaction: any Transaction) throws -> Pushed {
         let locked = try unwrap(try transaction.lock(scope), "the scope")
         let outcome = try Merge.apply(
-            Push(elements), to: DataBag(bag: transaction.bag(of: scope)),
+            Push(elements), to: transaction.bag(of: scope),
             in: Merge.Context(
                 now: Desk.now, server: store.installation.node, serverClock: locked.serverClock,
                 greatestClock: locked.greatestClock))
         let (head, sequences) = try transaction.append(outcome, to: locked, by: device.node, at: Desk.now)
         return Pushed(head: head, sequences: sequences, receipts: outcome.receipts)
+    }
+
+    /// What bytes that arrive are known by.
+    static let data = AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32))
+
+    func bytesArrive(for attachment: UniqueID, _ data: AttachmentData = Desk.data) async throws {
+        let blob = Blob(
+            name: BlobName(scope: scope, attachment: attachment), data: data, arrivalDate: Desk.now)
+        try await store.write { try $0.insert(blob) }
     }
 
     @discardableResult

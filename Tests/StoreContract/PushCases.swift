@@ -17,6 +17,7 @@ extension StoreContract {
             let (note, tag, attachment, board) = (
                 UniqueID.random(), UniqueID.random(), UniqueID.random(), UniqueID.random()
             )
+            try await desk.bytesArrive(for: attachment)
             let text = "Café \u{65}\u{301} \"quoted\" \\ 北京\u{1F469}\u{200D}\u{1F680}\n\ttab\u{1}"
             try await desk.push(
                 desk.tag(tag, "Paris", at: 1), desk.object(board, type: "board", at: 2),

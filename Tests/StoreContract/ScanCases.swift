@@ -146,6 +146,7 @@ extension Desk {
         var made: [(id: UniqueID, type: String)] = []
         for name in ["", " too"] {
             let ids = (0..<5).map { _ in UniqueID.random() }
+            try await bytesArrive(for: ids[2])
             try await push(
                 note(ids[0], "Milk\(name)", at: 1), tag(ids[1], "Paris\(name)", at: 1),
                 change(ids[2], .attachments, [Edit(.mimeType, .string("image/png"), at: nil)]),

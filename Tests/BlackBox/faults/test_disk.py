@@ -48,7 +48,7 @@ def check_refusal(author: Author) -> None:
     with pytest.raises(Refused) as refusal:
         author.device.send(push)
     response, problem = refusal.value.response, refusal.value.problem
-    assert (response.status_code, problem["slug"]) in [(503, "unavailable"), (507, "quota-exceeded")]
+    assert (response.status_code, problem["slug"]) in [(503, "unavailable"), (507, "storage-full")]
     assert problem["type"] == f"/problems/{problem['slug']}"
     assert problem["requestID"] == response.headers["X-Request-ID"]
     if response.status_code == 503:
@@ -81,7 +81,7 @@ def test_a_disk_that_takes_nothing(broken: Disk, seed: int) -> None:
     broken.fail()
     storm_until_refused(storm)
     for author in storm.authors:
-        assert set(author.refused) <= {"unavailable", "quota-exceeded"}
+        assert set(author.refused) <= {"unavailable", "storage-full"}
         check_refusal(author)
     check_reads(storm)
     check_other_writes(storm.authors[0].device.client, storm.authors[0].shared[0])

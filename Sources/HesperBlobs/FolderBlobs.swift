@@ -1,0 +1,148 @@
+import Foundation
+import HesperModel
+import HesperStore
+import NIOCore
+import NIOPosix
+
+/// Blobs as files of a folder (storage.md, Attachment data).
+///
+/// A file is written under a temporary name, synced, and renamed: a crash leaves no half file under a real name.
+///
+///     let blobs = try FolderBlobs(path: "data/attachments")
+public struct FolderBlobs: BlobStore {
+    private let root: String
+    private let pool: NIOThreadPool
+
+    /// What is being written lies here, beside the blobs: a rename cannot leave its file system.
+    private static let unfinished = "unfinished"
+    private static let attempts = 10
+    private var unfinished: String { "\(root)/\(FolderBlobs.unfinished)" }
+
+    /// - Throws: ``StoreError`` if the folder can neither be found nor made.
+    public init(path: String, pool: NIOThreadPool = .singleton) throws {
+        root = path
+        self.pool = pool
+        try File.makeFolder(unfinished)
+    }
+
+    private func path(of name: BlobName) -> String { "\(root)/\(name.path)" }
+
+    // MARK: Writing
+
+    public func write<Bytes: AsyncSequence & Sendable>(
+        _ name: BlobName, _ bytes: Bytes, checking check: @escaping @Sendable (AttachmentData) throws -> Void
+    ) async throws -> AttachmentData where Bytes.Element == ByteBuffer {
+        let path = "\(unfinished)/\(UUID().uuidString)"
+        var writer = try await pool.runIfActive { try FileWriter(path) }
+        defer { writer.end() }
+        do {
+            for try await chunk in Chunks(bytes, of: File.chunk) {
+                writer = try await pool.runIfActive { [writer] in try writer.appending(chunk) }
+            }
+            return try await pool.runIfActive { [writer] in
+                let data = try writer.finished()
+                try check(data)
+                try put(path, as: name, with: rename)
+                return data
+            }
+        } catch {
+            // Not cancelled with its task, which may be why we are here.
+            pool.submit { _ in _ = try? File.remove(path) }
+            throw error
+        }
+    }
+
+    /// A second link to the file instead of a copy, if both are on one file system.
+    public func adopt(
+        _ path: String, as name: BlobName, checking check: @escaping @Sendable (AttachmentData) throws -> Void
+    ) async throws -> AttachmentData {
+        let file = try await pool.runIfActive { try FileReader(path) }
+        let isNear = try await pool.runIfActive { try File.status(path)?.st_dev == File.status(root)?.st_dev }
+        guard isNear else { return try await write(name, file.bytes(0..<Int64.max, pool: pool), checking: check) }
+        return try await pool.runIfActive {
+            var hasher = BlobHasher()
+            try file.forEach { hasher.update($0) }
+            try check(hasher.data)
+            try put(path, as: name, with: link)
+            return hasher.data
+        }
+    }
+
+    /// Gives a file, which is durable already, the name of a blob.
+    private func put(
+        _ path: String, as name: BlobName, with call: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32
+    ) throws {
+        let final = self.path(of: name)
+        let folder = File.parent(of: final)
+        // Whoever removes the last blob of a folder removes that too, perhaps between its being made and being used.
+        for attempt in 1...FolderBlobs.attempts {
+            try File.makeFolder(folder)
+            if call(path, final) == 0 { return try File.syncFolder(folder) }
+            guard errno == ENOENT, attempt < FolderBlobs.attempts else { throw File.error("make", final, errno) }
+        }
+    }
+
+    // MARK: Reading
+
+    public func read(_ name: BlobName, _ range: Range<Int64>) async throws -> BlobBytes {
+        let path = path(of: name)
+        return try await pool.runIfActive {
+            guard try File.status(path) != nil else { throw BlobMissing(name) }
+            let file = try FileReader(path)
+            let first = try file.read(
+                Int(clamping: min(Int64(File.chunk), range.upperBound - range.lowerBound)), at: range.lowerBound)
+            return file.bytes(range, first: first, pool: pool)
+        }
+    }
+
+    public func byteCount(of name: BlobName) async throws -> Int64? {
+        let path = path(of: name)
+        return try await pool.runIfActive { try File.status(path).map { Int64($0.st_size) } }
+    }
+
+    public func forEach(_ body: (BlobEntry) async throws -> Void) async throws {
+        for scope in try await folder("") where scope != FolderBlobs.unfinished {
+            for digits in try await folder(scope) {
+                let folder = "\(scope)/\(digits)"
+                let entries = try await pool.runIfActive {
+                    try File.list("\(root)/\(folder)").compactMap { try entry("\(folder)/\($0)") }
+                }
+                for entry in entries { try await body(entry) }
+            }
+        }
+    }
+
+    /// The folders in a folder.
+    private func folder(_ path: String) async throws -> [String] {
+        let path = "\(root)/\(path)"
+        return try await pool.runIfActive { try File.list(path).filter { try File.isFolder("\(path)/\($0)") } }
+    }
+
+    private func entry(_ path: String) throws -> BlobEntry? {
+        try File.status("\(root)/\(path)").map {
+            BlobEntry(path: path, byteCount: Int64($0.st_size), date: Timestamp($0))
+        }
+    }
+
+    // MARK: Removing
+
+    public func remove(_ name: BlobName) async throws {
+        let path = path(of: name)
+        try await pool.runIfActive {
+            guard try File.remove(path) else { return }
+            // Folders that are empty by now go too; that they are not is no error.
+            let folder = File.parent(of: path)
+            if rmdir(folder) == 0 { rmdir(File.parent(of: folder)) }
+        }
+    }
+
+    public func removeUnfinished(before date: Timestamp) async throws -> Int {
+        try await pool.runIfActive {
+            try File.list(unfinished).count { name in
+                let path = "\(unfinished)/\(name)"
+                guard let status = try File.status(path), Timestamp(status) < date else { return false }
+                return try File.remove(path)
+            }
+        }
+    }
+}

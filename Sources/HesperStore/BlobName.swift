@@ -1,0 +1,40 @@
+import HesperModel
+
+/// The name of a blob: whose attachment it is, and a random part, so that no two uploads ever write under one name.
+///
+/// As text it is a path, in a folder and in a bucket alike: an operator finds an attachment's bytes by its ID.
+///
+///     12/3f/3f2a1c04-77de-4c1b-9a55-0c6a6f1be0d2.9f86d081884c7d65
+public struct BlobName: Sendable, Hashable {
+    public let scope: ScopeID
+    public let attachment: UniqueID
+    public let nonce: UInt64
+
+    public init(scope: ScopeID, attachment: UniqueID, nonce: UInt64 = .random(in: .min ... .max)) {
+        self.scope = scope
+        self.attachment = attachment
+        self.nonce = nonce
+    }
+
+    /// Reads what ``path`` writes; nil for every other text.
+    public init?(path: some StringProtocol) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, let scope = Int64(parts[0]) else { return nil }
+        let halves = parts[2].split(separator: ".", omittingEmptySubsequences: false)
+        guard halves.count == 2, let attachment = UniqueID(String(halves[0])), let nonce = UInt64(halves[1], radix: 16)
+        else { return nil }
+        self.init(scope: ScopeID(scope), attachment: attachment, nonce: nonce)
+        guard self.path == path else { return nil }
+    }
+
+    /// Two hex digits between, so that no folder has more than a few thousand entries.
+    public var path: String {
+        let id = attachment.description
+        let digits = String(nonce, radix: 16)
+        return "\(scope.rawValue)/\(id.prefix(2))/\(id).\(String(repeating: "0", count: 16 - digits.count))\(digits)"
+    }
+}
+
+extension BlobName: CustomStringConvertible {
+    public var description: String { path }
+}

@@ -1,0 +1,45 @@
+import HesperModel
+import NIOCore
+
+/// Where the bytes of an upload that may break off wait for the rest (protocol.md, Attachments): on the disk of this server,
+/// so that neither a lost connection nor a restart loses what has arrived.
+public protocol UploadStage: Sendable {
+    /// Makes room for an upload; durable when it returns.
+    func create(_ id: UniqueID) async throws
+
+    /// How many bytes an upload has; nil if there is none of this ID. Whoever appends to it at this moment is ended first.
+    func byteCount(of id: UniqueID) async throws -> Int64?
+
+    /// Appends bytes until they end. What arrived is durable when this returns, and also when it throws what `bytes` throw.
+    /// - Parameters:
+    ///   - offset: how many bytes there must be; whoever else appends at this moment is ended.
+    ///   - limit: how many there may be at the end.
+    /// - Returns: how many there are.
+    /// - Throws: ``UploadMisplaced``, ``UploadTooLong``, ``UploadSuperseded``; ``StoreError``.
+    func append<Bytes: AsyncSequence & Sendable>(
+        _ bytes: Bytes, to id: UniqueID, at offset: Int64, limit: Int64
+    ) async throws -> Int64 where Bytes.Element == ByteBuffer
+
+    /// The file that has the bytes.
+    func path(of id: UniqueID) -> String
+
+    /// Removes an upload. That there is none of this ID is as good.
+    func remove(_ id: UniqueID) async throws
+
+    /// The IDs of all that there are.
+    func all() async throws -> [UniqueID]
+}
+
+/// Bytes were to be appended where an upload does not end.
+public struct UploadMisplaced: Error, Sendable, Equatable {
+    /// Where it ends.
+    public let offset: Int64
+
+    public init(offset: Int64) { self.offset = offset }
+}
+
+/// More bytes came than there may be. Those that fit were kept.
+public struct UploadTooLong: Error, Sendable { public init() {} }
+
+/// Another request has taken over the upload.
+public struct UploadSuperseded: Error, Sendable { public init() {} }
