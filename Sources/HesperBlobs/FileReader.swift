@@ -48,7 +48,7 @@ final class FileReader: Sendable {
             }
             let wanted = Int(clamping: min(Int64(File.chunk), range.upperBound - offset))
             guard wanted > 0 else { return nil }
-            let buffer = try await first == nil ? pool.runIfActive { try self.read(wanted, at: offset) } : first
+            let buffer = try await first == nil ? pool.run { try self.read(wanted, at: offset) } : first
             guard let buffer, buffer.readableBytes > 0 else { return nil }
             state.withLockedValue { $0.offset += Int64(buffer.readableBytes) }
             return buffer

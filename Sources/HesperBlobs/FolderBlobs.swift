@@ -33,21 +33,20 @@ public struct FolderBlobs: BlobStore {
         _ name: BlobName, _ bytes: Bytes, checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData where Bytes.Element == ByteBuffer {
         let path = "\(unfinished)/\(UUID().uuidString)"
-        var writer = try await pool.runIfActive { try FileWriter(path) }
+        var writer = try await pool.run { try FileWriter(path) }
         defer { writer.end() }
         do {
             for try await chunk in Chunks(bytes, of: File.chunk) {
-                writer = try await pool.runIfActive { [writer] in try writer.appending(chunk) }
+                writer = try await pool.run { [writer] in try writer.appending(chunk) }
             }
-            return try await pool.runIfActive { [writer] in
+            return try await pool.run { [writer] in
                 let data = try writer.finished()
                 try check(data)
                 try put(path, as: name, with: rename)
                 return data
             }
         } catch {
-            // Not cancelled with its task, which may be why we are here.
-            pool.submit { _ in _ = try? File.remove(path) }
+            _ = try? await pool.run { try File.remove(path) }
             throw error
         }
     }
@@ -56,10 +55,10 @@ public struct FolderBlobs: BlobStore {
     public func adopt(
         _ path: String, as name: BlobName, checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData {
-        let file = try await pool.runIfActive { try FileReader(path) }
-        let isNear = try await pool.runIfActive { try File.status(path)?.st_dev == File.status(root)?.st_dev }
+        let file = try await pool.run { try FileReader(path) }
+        let isNear = try await pool.run { try File.status(path)?.st_dev == File.status(root)?.st_dev }
         guard isNear else { return try await write(name, file.bytes(0..<Int64.max, pool: pool), checking: check) }
-        return try await pool.runIfActive {
+        return try await pool.run {
             var hasher = BlobHasher()
             try file.forEach { hasher.update($0) }
             try check(hasher.data)
@@ -86,7 +85,7 @@ public struct FolderBlobs: BlobStore {
 
     public func read(_ name: BlobName, _ range: Range<Int64>) async throws -> BlobBytes {
         let path = path(of: name)
-        return try await pool.runIfActive {
+        return try await pool.run {
             guard try File.status(path) != nil else { throw BlobMissing(name) }
             let file = try FileReader(path)
             let first = try file.read(
@@ -97,14 +96,14 @@ public struct FolderBlobs: BlobStore {
 
     public func byteCount(of name: BlobName) async throws -> Int64? {
         let path = path(of: name)
-        return try await pool.runIfActive { try File.status(path).map { Int64($0.st_size) } }
+        return try await pool.run { try File.status(path).map { Int64($0.st_size) } }
     }
 
     public func forEach(_ body: (BlobEntry) async throws -> Void) async throws {
         for scope in try await folder("") where scope != FolderBlobs.unfinished {
             for digits in try await folder(scope) {
                 let folder = "\(scope)/\(digits)"
-                let entries = try await pool.runIfActive {
+                let entries = try await pool.run {
                     try File.list("\(root)/\(folder)").compactMap { try entry("\(folder)/\($0)") }
                 }
                 for entry in entries { try await body(entry) }
@@ -115,7 +114,7 @@ public struct FolderBlobs: BlobStore {
     /// The folders in a folder.
     private func folder(_ path: String) async throws -> [String] {
         let path = "\(root)/\(path)"
-        return try await pool.runIfActive { try File.list(path).filter { try File.isFolder("\(path)/\($0)") } }
+        return try await pool.run { try File.list(path).filter { try File.isFolder("\(path)/\($0)") } }
     }
 
     private func entry(_ path: String) throws -> BlobEntry? {
@@ -128,7 +127,7 @@ public struct FolderBlobs: BlobStore {
 
     public func remove(_ name: BlobName) async throws {
         let path = path(of: name)
-        try await pool.runIfActive {
+        try await pool.run {
             guard try File.remove(path) else { return }
             // Folders that are empty by now go too; that they are not is no error.
             let folder = File.parent(of: path)
@@ -137,7 +136,7 @@ public struct FolderBlobs: BlobStore {
     }
 
     public func removeUnfinished(before date: Timestamp) async throws -> Int {
-        try await pool.runIfActive {
+        try await pool.run {
             try File.list(unfinished).count { name in
                 let path = "\(unfinished)/\(name)"
                 guard let status = try File.status(path), Timestamp(status) < date else { return false }

@@ -52,3 +52,17 @@ public struct DeletedObject: Sendable, Equatable {
         return writer.bytes
     }
 }
+
+extension Problem {
+    /// Somebody asks for an object that is deleted.
+    public init(deleted: DeletedObject) {
+        let members: [(String, JSON)] = [
+            ("uniqueID", .string(deleted.uniqueID.description)), ("objectType", .string(deleted.objectType.name)),
+            ("deletionDate", .string(deleted.deletionDate.description)),
+        ]
+        let target = deleted.mergedInto.map { [("mergedInto", JSON.string($0.description))] } ?? []
+        self.init(
+            .deleted, "\(deleted.uniqueID) was deleted; there is no un-deleting.",
+            context: ["deletedObject": .object(JSONObject(members + target))])
+    }
+}

@@ -9,6 +9,12 @@ extension SQLiteSnapshot {
         return try row.first { row.blob(of: attachment, in: scope) }
     }
 
+    func blobBytes(of scope: ScopeID) throws -> Int64 {
+        let row = try prepare("SELECT blob_bytes FROM scopes WHERE id = ?1")
+        row.bind(1, scope)
+        return try row.first { row.integer(0) } ?? 0
+    }
+
     func blobs(of scope: ScopeID, _ body: (Blob) throws -> Void) throws {
         let row = try prepare(
             "SELECT nonce, byte_count, sha256, arrival_date, attachment FROM blobs WHERE scope = ?1 ORDER BY number")

@@ -74,10 +74,7 @@ extension SQLiteSnapshot {
         var reach = everything
         reach.selection = .deletedObjects
         let live = try amount(everything, in: scope) - amount(reach, in: scope)
-        let blobs = try prepare("SELECT blob_bytes FROM scopes WHERE id = ?1")
-        blobs.bind(1, scope)
-        return Usage(
-            objects: live.objects, bytes: live.bytes, attachmentBytes: try blobs.first { blobs.integer(0) } ?? 0)
+        return Usage(objects: live.objects, bytes: live.bytes, attachmentBytes: try blobBytes(of: scope))
     }
 }
 

@@ -6,6 +6,7 @@ import Hummingbird
 struct Accounts: Resource {
     let store: any Store
     let signUp: SignUp
+    let quota: Int64?
 
     func add(to routes: inout Routes) {
         routes.open(.post, "/v1/accounts", keeping: .never, use: create)
@@ -16,7 +17,7 @@ struct Accounts: Resource {
 
     @Sendable private func create(_ call: Call) async throws -> Response {
         let credentials = try Credentials.signUp(await call.json(limit: Credentials.bodyBytes))
-        let device = NewDevice(credentials, userAgent: call.userAgent)
+        let device = NewDevice(credentials, userAgent: call.userAgent, quota: quota)
         return try await signUp(
             email: credentials.email, password: credentials.password, invitation: credentials.invitation,
             from: call.address
@@ -70,7 +71,7 @@ struct Accounts: Resource {
 
     private func response(_ account: Account, _ usage: Usage) -> Response {
         var writer = JSONWriter(capacity: 256)
-        account.write(to: &writer, usage: usage)
+        account.write(to: &writer, usage: usage, quota: quota)
         return .json(writer.bytes)
     }
 }

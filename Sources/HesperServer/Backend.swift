@@ -4,11 +4,13 @@ import HesperStore
 /// What every resource stands on: the store, the queue of pushes before it, and the time.
 struct Backend: Sendable {
     let store: any Store
+    let blobs: any BlobStore
     let queue: PushQueue
     let now: @Sendable () -> Timestamp
 
-    init(store: any Store, now: @escaping @Sendable () -> Timestamp = { .now }) {
+    init(store: any Store, blobs: any BlobStore, now: @escaping @Sendable () -> Timestamp = { .now }) {
         self.store = store
+        self.blobs = blobs
         self.queue = PushQueue(store: store)
         self.now = now
     }

@@ -10,6 +10,7 @@ struct Changes: Resource {
         routes.get("/v1/changes", ["since", "limit", "objectTypes"], use: changes)
         routes.get("/v1/notes", ["since", "limit"]) { try await feed(.notes, .notes, $0, $1) }
         routes.get("/v1/tags", ["since", "limit"]) { try await feed(.tags, .tags, $0, $1) }
+        routes.get("/v1/attachments", ["since", "limit"]) { try await feed(.attachments, .attachments, $0, $1) }
         routes.get("/v1/objects", ["since", "limit"]) { try await feed(.objects, .objects, $0, $1) }
         routes.get("/v1/deleted-objects", ["since", "limit"]) { try await feed(nil, .deletedObjects, $0, $1) }
     }

@@ -22,6 +22,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let limits: ConnectionLimits
     /// Between a request's head and its end.
     private var isReading = false
+    /// Bytes of the body that came since its deadline was set.
+    private var progress = 0
     /// Requests that are not answered to their end.
     private var open = 0
     /// Said when nothing else is being answered; after it, no request is read.
@@ -48,7 +50,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if let problem = problem(with: head) { return refuse(problem, context: context) }
             isReading = true
             open += 1
-        case .body: break
+        case .body(let bytes): progress += bytes.readableBytes
         case .end:
             isReading = false
             bodyDeadline?.cancel()
@@ -59,12 +61,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         // Most requests are here whole by now and need no timer.
-        if isReading, bodyDeadline == nil {
-            bodyDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(Int64(limits.bodySeconds))) {
-                self.bodyIsLate(context: context)
-            }
-        }
+        if isReading, bodyDeadline == nil { setBodyDeadline(context) }
         context.fireChannelReadComplete()
+    }
+
+    private func setBodyDeadline(_ context: ChannelHandlerContext) {
+        progress = 0
+        bodyDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(Int64(limits.bodySeconds))) {
+            self.bodyIsLate(context: context)
+        }
     }
 
     private func problem(with head: HTTPRequest) -> Problem? {
@@ -80,6 +85,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func bodyIsLate(context: ChannelHandlerContext) {
         bodyDeadline = nil
         guard isReading else { return }
+        // A long body may take its time, as long as it moves on.
+        if progress >= limits.bodyBytes { return setBodyDeadline(context) }
         closesAfterAnswer = true
         if open == 0 { return context.close(promise: nil) }
         // Whoever reads the body gets this instead of its next part, and answers with it.
@@ -125,9 +132,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        guard event is BodyWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
-        if isReading {
-            context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: promise)
+        guard let interim = event as? InterimAnswer else {
+            return context.triggerUserOutboundEvent(event, promise: promise)
+        }
+        // Nobody waits for one any more when all of the request is here.
+        if isReading || interim.isWantedLate {
+            context.writeAndFlush(wrapOutboundOut(.head(interim.head)), promise: promise)
         } else {
             promise?.succeed()
         }

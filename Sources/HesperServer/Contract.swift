@@ -19,7 +19,7 @@ struct Contract {
         let tag: String
     }
 
-    static let methods = ["get", "post", "put", "patch", "delete"]
+    static let methods = ["get", "head", "post", "put", "patch", "delete"]
 
     let root: Node
     private(set) var operations: [Operation] = []

@@ -30,7 +30,9 @@ struct CrossOrigin: Sendable {
         response.headers.append(
             HTTPField(
                 name: .accessControlExposeHeaders,
-                value: "ETag, Location, Content-Location, Retry-After, X-Request-ID"))
+                value:
+                    "ETag, Location, Content-Location, Retry-After, X-Request-ID, Upload-Offset, Upload-Complete, Upload-Limit"
+            ))
     }
 
     /// The answer to `OPTIONS`, a browser's preflight or not.
@@ -42,7 +44,9 @@ struct CrossOrigin: Sendable {
             headers.append(
                 HTTPField(
                     name: .accessControlAllowHeaders,
-                    value: "Authorization, Content-Type, If-Match, If-None-Match, X-Request-ID"))
+                    value:
+                        "Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, X-Request-ID, Repr-Digest, Content-Digest, Upload-Complete, Upload-Length, Upload-Offset"
+                ))
             headers.append(HTTPField(name: .accessControlMaxAge, value: "7200"))
             headers.append(HTTPField(name: .vary, value: "Origin, Access-Control-Request-Method"))
         }

@@ -7,6 +7,7 @@ struct Devices: Resource {
     let store: any Store
     let passwords: Passwords
     let gate: SignInGate
+    let quota: Int64?
 
     func add(to routes: inout Routes) {
         routes.get("/v1/devices", ["limit", "cursor"], use: list)
@@ -23,7 +24,7 @@ struct Devices: Resource {
         }
         let wrong = Problem(.unauthenticated, "No account has this e-mail and this password.")
         guard isRight, let account else { throw wrong }
-        let device = NewDevice(credentials, userAgent: call.userAgent)
+        let device = NewDevice(credentials, userAgent: call.userAgent, quota: quota)
         return try await store.write { transaction in
             // The account may have gone, or have another password, while this one was being checked.
             guard let now = try transaction.account(account.uniqueID), now.passwordHash == account.passwordHash else {

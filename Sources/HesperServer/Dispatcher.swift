@@ -93,6 +93,9 @@ struct Dispatcher: HTTPResponder {
         case .revalidated:
             response.headers.append(.revalidated)
             response.headers.append(.varyBySession)
+        case .forever:
+            if response.headers[.cacheControl] == nil { response.headers.append(.keptForever) }
+            response.headers.append(.varyBySession)
         case .never:
             response.headers.append(.neverKept)
         case .shared:
@@ -115,6 +118,8 @@ extension HTTPField {
     fileprivate static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
     fileprivate static let revalidated = HTTPField(name: .cacheControl, value: "private, no-cache")
     fileprivate static let varyBySession = HTTPField(name: .vary, value: "Authorization, Origin")
+    fileprivate static let keptForever = HTTPField(
+        name: .cacheControl, value: "private, max-age=31536000, immutable")
     fileprivate static let neverKept = HTTPField(name: .cacheControl, value: "no-store")
     fileprivate static let shared = HTTPField(name: .cacheControl, value: "no-cache")
     fileprivate static let varyByOrigin = HTTPField(name: .vary, value: "Origin")

@@ -7,12 +7,11 @@ struct ETag: Equatable, Sendable {
     let text: String
 
     init(of bytes: [UInt8]) {
-        let hex = SHA256.hash(data: bytes).prefix(16).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }
-        text = "\"\(hex.joined())\""
+        text = "\"\(SHA256.hash(data: bytes).prefix(16).hex)\""
     }
+
+    /// Of an attachment's bytes, which never change.
+    init(sha256: String) { text = "\"\(sha256)\"" }
 
     /// Whether a list as `If-Match` and `If-None-Match` have it names this version, or any.
     ///

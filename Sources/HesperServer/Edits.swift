@@ -31,7 +31,7 @@ struct Edits: Resource {
         switch try snapshot.state(of: id, in: scope) {
         case .entity(let entity, _)? where entity.exists && entity.section == .notes: return entity
         case .deleted(let deleted, _)? where deleted.objectType == .note:
-            guard deleted.deletionDate >= graceStart else { throw Problem.deleted(deleted) }
+            guard deleted.deletionDate >= graceStart else { throw Problem(deleted: deleted) }
             return try snapshot.lastState(ofDeletedNote: id, in: scope)
         default: throw Problem.notFound(id)
         }

@@ -9,7 +9,7 @@ import ServiceLifecycle
 
 /// The HTTP API over a store (protocol.md).
 ///
-///     let server = try HesperServer(store: store, settings: settings, logger: logger)
+///     let server = try HesperServer(store: store, blobs: blobs, stage: stage, settings: settings, logger: logger)
 ///     try await server.application().runService()   // ends on SIGTERM, after what it accepted is answered
 public struct HesperServer: Sendable {
     let store: any Store
@@ -22,14 +22,18 @@ public struct HesperServer: Sendable {
     private let serverBuilder: HTTPServerBuilder
 
     /// - Throws: what is wrong with the files of TLS.
-    public init(store: any Store, settings: ServerSettings, logger: Logger) throws {
+    public init(
+        store: any Store, blobs: any BlobStore, stage: any UploadStage, settings: ServerSettings, logger: Logger
+    ) throws {
         self.store = store
         self.settings = settings
         self.logger = logger
         uses = DeviceUses(store: store, logger: logger)
         serverBuilder = try HesperServer.builder(settings)
         indexer = TermIndexer(store: store)
-        let backend = Backend(store: store)
+        let backend = Backend(store: store, blobs: blobs)
+        let intake = AttachmentIntake(backend: backend, limits: settings.attachments)
+        let uploads = Uploads(backend: backend, intake: intake, stage: stage)
         let signingIn = SigningIn(store: store, settings: settings)
         firstAccount = signingIn.firstAccount
         var routes = Routes()
@@ -44,6 +48,9 @@ public struct HesperServer: Sendable {
             Digests(backend: backend),
             ObjectResource(section: .notes, backend: backend),
             ObjectResource(section: .tags, backend: backend),
+            ObjectResource(section: .attachments, backend: backend),
+            AttachmentBytes(backend: backend, intake: intake, uploads: uploads),
+            uploads,
             ObjectResource(section: .objects, backend: backend),
             Edits(backend: backend),
             RecentlyDeleted(backend: backend),

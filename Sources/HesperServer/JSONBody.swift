@@ -3,10 +3,6 @@ import HesperModel
 import Hummingbird
 import NIOCore
 
-/// What ``Call/body(limit:)`` sends down the channel when it begins to read: a client that asked whether to send its
-/// body (`Expect: 100-continue`, as curl does above 1 MiB) waits for it.
-struct BodyWanted: Sendable {}
-
 extension Call {
     /// The body as JSON.
     /// - Parameter limit: bytes that it may have.
@@ -25,7 +21,7 @@ extension Call {
             throw Problem(.lengthRequired, "Send a body, and its length in Content-Length.")
         }
         if let length, length > limit { throw tooLarge }
-        if self[.expect] != nil { channel.triggerUserOutboundEvent(BodyWanted(), promise: nil) }
+        if self[.expect] != nil { send(.continue) }
         var body = ByteBuffer()
         for try await part in request.body {
             guard body.readableBytes + part.readableBytes <= limit else { throw tooLarge }

@@ -7,7 +7,7 @@ extension Section {
     func live(_ state: ObjectState?, _ id: UniqueID) throws(Problem) -> Entity {
         switch state {
         case .entity(let entity, _)? where entity.exists && entity.section == self: return entity
-        case .deleted(let deleted, _)? where Section(deleted.objectType) == self: throw .deleted(deleted)
+        case .deleted(let deleted, _)? where Section(deleted.objectType) == self: throw Problem(deleted: deleted)
         default: throw .notFound(id)
         }
     }
@@ -29,7 +29,7 @@ extension Section {
             return entity.exists ? entity : nil
         case .deleted(let deleted, _)?:
             guard try resolver.survivor(of: id, named: name, in: resolver.snapshot) == id else { return nil }
-            throw Problem.deleted(deleted)
+            throw Problem(deleted: deleted)
         }
     }
 
@@ -69,17 +69,4 @@ extension Resolver {
 extension Scope.Applied {
     /// Whether it made this object: it has a number now and had none before.
     func isNew(_ id: UniqueID) -> Bool { created.contains(id) }
-}
-
-extension Problem {
-    static func deleted(_ deleted: DeletedObject) -> Problem {
-        let members: [(String, JSON)] = [
-            ("uniqueID", .string(deleted.uniqueID.description)), ("objectType", .string(deleted.objectType.name)),
-            ("deletionDate", .string(deleted.deletionDate.description)),
-        ]
-        let target = deleted.mergedInto.map { [("mergedInto", JSON.string($0.description))] } ?? []
-        return Problem(
-            .deleted, "\(deleted.uniqueID) was deleted; there is no un-deleting.",
-            context: ["deletedObject": .object(JSONObject(members + target))])
-    }
 }

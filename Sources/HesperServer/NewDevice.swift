@@ -5,11 +5,14 @@ import HesperStore
 struct NewDevice: Sendable {
     private let credentials: Credentials
     private let userAgent: String?
+    private let quota: Int64?
     private let node = NodeID.random()
     private let token = BearerToken.random()
 
-    init(_ credentials: Credentials, userAgent: String?) {
+    /// - Parameter quota: of the account's attachments, in bytes.
+    init(_ credentials: Credentials, userAgent: String?, quota: Int64?) {
         self.credentials = credentials
+        self.quota = quota
         self.userAgent = userAgent
     }
 
@@ -19,6 +22,8 @@ struct NewDevice: Sendable {
             node: node, account: account.uniqueID, name: credentials.deviceName, appVersion: credentials.appVersion,
             userAgent: userAgent, creationDate: date, lastUseDate: date)
         try transaction.insert(device, token: token.hash)
-        return SignedIn(account: account, usage: try transaction.usage(of: account.scope), device: device, token: token)
+        return SignedIn(
+            account: account, usage: try transaction.usage(of: account.scope), quota: quota, device: device,
+            token: token)
     }
 }

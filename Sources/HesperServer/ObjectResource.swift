@@ -3,8 +3,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// The routes of one object, for people and scripts who keep no clocks: of notes, of tags and of apps' own objects
-/// (protocol.md, Two shapes).
+/// The routes of one object, for people and scripts who keep no clocks: of notes, of tags, of attachments (but their bytes)
+/// and of apps' own objects (protocol.md, Two shapes).
 struct ObjectResource: Resource {
     let section: Section
     let backend: Backend
@@ -12,10 +12,13 @@ struct ObjectResource: Resource {
     private var path: String { "/v1/\(section.name)" }
 
     func add(to routes: inout Routes) {
-        routes.post(path, use: create)
         routes.get("\(path)/{uniqueID}", use: get)
         routes.put("\(path)/{uniqueID}", use: put)
-        routes.patch("\(path)/{uniqueID}", use: patch)
+        // An attachment has the ID that its bytes were uploaded under, and never changes.
+        if section != .attachments {
+            routes.post(path, use: create)
+            routes.patch("\(path)/{uniqueID}", use: patch)
+        }
         routes.delete("\(path)/{uniqueID}", use: delete)
     }
 

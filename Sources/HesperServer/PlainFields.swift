@@ -34,19 +34,30 @@ struct PlainFields: Sendable {
             if !isPatch, case .string(let name)? = try value("objectType", FieldValue.objectType, &fields) {
                 objectType = name
             }
-        case .attachments: break
+        case .attachments:
+            for (attribute, convert) in PlainFields.attachment {
+                values[attribute] = try value(attribute.description, convert, &fields)
+            }
         }
-        if let json = fields.value("attributes") { try addCustom(json, fields) }
+        if section != .attachments, let json = fields.value("attributes") { try addCustom(json, fields) }
         try fields.end()
         // Wanted also of an object that is there already: the same request is right or wrong, whatever is kept.
         switch section {
         case .tags where !isPatch && values[.name] == nil:
             throw Problem(.invalidField, "name is missing.", at: "/name")
+        case .attachments where values[.mimeType] == nil:
+            throw Problem(.invalidField, "mimeType is missing.", at: "/mimeType")
         case .objects where !isPatch && objectType == nil:
             throw Problem(.invalidField, "objectType is missing.", at: "/objectType")
         default: break
         }
     }
+
+    private static let attachment: [(Attribute, @Sendable (JSON) -> FieldValue.Outcome)] = [
+        (.mimeType, FieldValue.mimeType), (.width, FieldValue.size), (.height, FieldValue.size),
+        (.filename, FieldValue.filename), (.preview, FieldValue.preview), (.byteCount, FieldValue.size),
+        (.sha256, FieldValue.sha256),
+    ]
 
     private func value(
         _ name: String, _ convert: (JSON) -> FieldValue.Outcome, _ fields: inout Fields

@@ -13,7 +13,7 @@ struct PlainWrite {
     /// The push that makes `entity` so, stamped with the server's clock; an empty one, if it is so already.
     func push(_ entity: Entity?, at now: Timestamp, stamp: inout Stamp) throws -> Push {
         var settings = try self.settings(entity, at: now)
-        settings.removeAll { attribute, value in entity?.register(attribute)?.value == value }
+        settings.removeAll { attribute, value in entity?.standing(attribute) == value }
         guard !settings.isEmpty else { return Push() }
         let clock = stamp.tick(after: entity)
         let edits = settings.map { Edit($0.0, $0.1, at: $0.0.isMutable ? clock : nil) }
@@ -82,5 +82,12 @@ struct PlainWrite {
         let added = live.filter { !shown.contains($0) }.map { (attribute($0), Value.bool(true)) }
         let removed = shown.filter { !live.contains($0) }.map { (attribute($0), Value.bool(false)) }
         return added + removed
+    }
+}
+
+extension Entity {
+    /// The value that an attribute has, whether or not it may change.
+    fileprivate func standing(_ attribute: Attribute) -> Value? {
+        if case .attachment(let attachment) = self { attachment[attribute] } else { register(attribute)?.value }
     }
 }

@@ -57,6 +57,13 @@ extension Problem {
         if case .integer(let seconds)? = context["retryAfter"] {
             headers.append(HTTPField(name: .retryAfter, value: String(seconds)))
         }
+        if case .integer(let offset)? = context["uploadOffset"] {
+            headers[.uploadOffset] = String(offset)
+            headers[.uploadComplete] = "?0"
+        }
+        if case .integer(let byteCount)? = context["byteCount"], slug == .rangeNotSatisfiable {
+            headers[.contentRange] = "bytes */\(byteCount)"
+        }
         return Response(
             status: .init(code: slug.status), headers: headers,
             body: .init(byteBuffer: ByteBuffer(bytes: bytes(requestID: requestID))))

@@ -17,6 +17,8 @@ struct Route: Sendable {
     enum Keeping: Sendable {
         /// By the client alone, which asks each time whether it is still good.
         case revalidated
+        /// By the client alone, for ever: what never changes.
+        case forever
         /// By nobody: sign-in and sync.
         case never
         /// By everybody: pages that say the same to all.

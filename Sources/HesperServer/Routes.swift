@@ -19,14 +19,16 @@ struct Routes: Sendable {
         var routes: [Route] = []
 
         func route(_ method: HTTPRequest.Method) -> Route? {
-            let method = method == .head ? .get : method
-            return routes.first { $0.method == method }
+            if let route = routes.first(where: { $0.method == method }) { return route }
+            return method == .head ? routes.first { $0.method == .get } : nil
         }
 
         /// What `Allow` says.
         var allowed: String {
             var methods = routes.map(\.method.rawValue)
-            if let index = methods.firstIndex(of: "GET") { methods.insert("HEAD", at: index + 1) }
+            if let index = methods.firstIndex(of: "GET"), !methods.contains("HEAD") {
+                methods.insert("HEAD", at: index + 1)
+            }
             return (methods + ["OPTIONS"]).joined(separator: ", ")
         }
     }
@@ -87,8 +89,11 @@ extension Routes {
                 handler: .signedIn(handler)))
     }
 
-    mutating func get(_ path: String, _ parameters: [String] = [], use handler: @escaping SignedIn) {
-        on(.get, path, parameters, use: handler)
+    mutating func get(
+        _ path: String, _ parameters: [String] = [], keeping: Route.Keeping = .revalidated,
+        use handler: @escaping SignedIn
+    ) {
+        on(.get, path, parameters, keeping: keeping, use: handler)
     }
 
     mutating func post(
@@ -98,9 +103,17 @@ extension Routes {
         on(.post, path, parameters, keeping: keeping, use: handler)
     }
 
-    mutating func put(_ path: String, use handler: @escaping SignedIn) { on(.put, path, use: handler) }
-    mutating func patch(_ path: String, use handler: @escaping SignedIn) { on(.patch, path, use: handler) }
-    mutating func delete(_ path: String, use handler: @escaping SignedIn) { on(.delete, path, use: handler) }
+    mutating func put(_ path: String, keeping: Route.Keeping = .revalidated, use handler: @escaping SignedIn) {
+        on(.put, path, keeping: keeping, use: handler)
+    }
+
+    mutating func patch(_ path: String, keeping: Route.Keeping = .revalidated, use handler: @escaping SignedIn) {
+        on(.patch, path, keeping: keeping, use: handler)
+    }
+
+    mutating func delete(_ path: String, keeping: Route.Keeping = .revalidated, use handler: @escaping SignedIn) {
+        on(.delete, path, keeping: keeping, use: handler)
+    }
 }
 
 // MARK: - For anybody

@@ -8,7 +8,8 @@ struct ServerInfo: Resource {
     let settings: ServerSettings
 
     static let features = [
-        "sync", "notes", "tags", "objects", "deleted-objects", "edits", "recently-deleted", "search", "digests",
+        "sync", "notes", "tags", "attachments", "uploads", "objects", "deleted-objects", "edits", "recently-deleted",
+        "search", "digests",
     ]
 
     func add(to routes: inout Routes) {
@@ -26,6 +27,10 @@ struct ServerInfo: Resource {
             writer.name("limits")
             writer.object { writer in
                 for (name, value) in ServerInfo.limits { writer.member(name, Int64(value)) }
+                writer.member("attachmentBytes", settings.attachments.largest)
+                if let quota = settings.attachments.quota { writer.member("quotaBytes", quota) }
+                writer.member("openUploads", Int64(settings.attachments.openUploads))
+                writer.member("uploadSeconds", Int64(settings.attachments.uploadSeconds))
             }
             writer.member("serverClock", now)
         }

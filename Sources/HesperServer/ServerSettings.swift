@@ -15,6 +15,7 @@ public struct ServerSettings: Sendable {
     public var contract: String?
     /// What `GET /v1/server` says.
     public var version = "0.1.0"
+    public var attachments = AttachmentLimits()
     public var connections = ConnectionLimits()
     public var passwords = PasswordLimits()
     public var signIns = SignInLimits()
@@ -50,8 +51,9 @@ public struct ConnectionLimits: Sendable {
     public var uriBytes = 8 << 10
     /// Seconds for the head of a request, and between two requests.
     public var idleSeconds = 75
-    /// Seconds from a request's head to the end of its body.
+    /// Seconds in which a body must end, or bring ``bodyBytes`` and go on.
     public var bodySeconds = 120
+    public var bodyBytes = 1 << 20
     /// Seconds in which a client must take some of its answer.
     public var stallSeconds = 60
 

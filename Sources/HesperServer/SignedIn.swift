@@ -6,13 +6,14 @@ import Hummingbird
 struct SignedIn: Sendable {
     let account: Account
     let usage: Usage
+    let quota: Int64?
     let device: Device
     let token: BearerToken
 
     var response: Response {
         .object(status: .created) { writer in
             writer.name("account")
-            account.write(to: &writer, usage: usage)
+            account.write(to: &writer, usage: usage, quota: quota)
             writer.name("device")
             device.write(to: &writer, isCurrent: true)
             writer.member("token", token.text)
@@ -21,7 +22,8 @@ struct SignedIn: Sendable {
 }
 
 extension Account {
-    func write(to writer: inout JSONWriter, usage: Usage) {
+    /// - Parameter quota: of its attachments, in bytes; nil if there is none.
+    func write(to writer: inout JSONWriter, usage: Usage, quota: Int64?) {
         writer.object { writer in
             writer.member("uniqueID", uniqueID)
             writer.member("email", email)
@@ -30,7 +32,9 @@ extension Account {
             writer.object { writer in
                 writer.member("objects", Int64(usage.objects))
                 writer.member("bytes", Int64(usage.bytes))
+                writer.member("attachmentBytes", usage.attachmentBytes)
             }
+            if let quota { writer.member("quota", quota) }
         }
     }
 }

@@ -11,8 +11,8 @@ struct SigningIn: Resource {
         let signUp = SignUp(
             store: store, policy: settings.signUp, passwords: passwords, gate: gate, firstAccount: firstAccount)
         resources = [
-            Accounts(store: store, signUp: signUp),
-            Devices(store: store, passwords: passwords, gate: gate),
+            Accounts(store: store, signUp: signUp, quota: settings.attachments.quota),
+            Devices(store: store, passwords: passwords, gate: gate, quota: settings.attachments.quota),
             FirstAccountPage(store: store, signUp: signUp),
         ]
     }

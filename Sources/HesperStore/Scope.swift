@@ -49,6 +49,11 @@ public struct Scope: Sendable {
         }
     }
 
+    /// Does something in the scope's next commit; durable when it returns.
+    public func commit<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
+        try await queue.submit(to: id, body)
+    }
+
     /// Makes a push while the scope is locked, from what it holds, and merges it.
     /// - Parameters:
     ///   - isWhole: whether a refusal of any part refuses, and undoes, all of it.

@@ -54,6 +54,8 @@ public protocol Snapshot {
     ) throws
     /// The bytes of an attachment, if they are here.
     func blob(of attachment: UniqueID, in scope: ScopeID) throws -> Blob?
+    /// How many bytes all attachments of a scope have together, known without adding up.
+    func blobBytes(of scope: ScopeID) throws -> Int64
     /// Gives all bytes that a scope has, in the order of their arrival.
     func blobs(of scope: ScopeID, _ body: (Blob) throws -> Void) throws
     /// An upload that may be resumed.

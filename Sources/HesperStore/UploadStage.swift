@@ -14,10 +14,12 @@ public protocol UploadStage: Sendable {
     /// - Parameters:
     ///   - offset: how many bytes there must be; whoever else appends at this moment is ended.
     ///   - limit: how many there may be at the end.
+    ///   - check: told what was appended; if it throws, that is taken back.
     /// - Returns: how many there are.
-    /// - Throws: ``UploadMisplaced``, ``UploadTooLong``, ``UploadSuperseded``; ``StoreError``.
+    /// - Throws: ``UploadMissing``, ``UploadMisplaced``, ``UploadTooLong``, ``UploadSuperseded``; ``StoreError``.
     func append<Bytes: AsyncSequence & Sendable>(
-        _ bytes: Bytes, to id: UniqueID, at offset: Int64, limit: Int64
+        _ bytes: Bytes, to id: UniqueID, at offset: Int64, limit: Int64,
+        checking check: (@Sendable (AttachmentData) throws -> Void)?
     ) async throws -> Int64 where Bytes.Element == ByteBuffer
 
     /// The file that has the bytes.
@@ -29,6 +31,9 @@ public protocol UploadStage: Sendable {
     /// The IDs of all that there are.
     func all() async throws -> [UniqueID]
 }
+
+/// Nothing has arrived of such an upload, or it is gone.
+public struct UploadMissing: Error, Sendable { public init() {} }
 
 /// Bytes were to be appended where an upload does not end.
 public struct UploadMisplaced: Error, Sendable, Equatable {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HesperBlobs
 import HesperSQLite
 import HesperStore
 
@@ -10,13 +11,25 @@ struct DataOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "The folder of the attachments' bytes (HESPER_ATTACHMENTS; default: attachments in the data folder).",
+            valueName: "folder"))
+    var attachments: String?
+
+    @Option(
+        help: ArgumentHelp(
             "A file of settings (HESPER_CONFIG; default: hesper.json in the data folder, if there is one).",
             valueName: "file"))
     var config: String?
 
     func settings(_ flags: [Setting: [String]] = [:]) throws -> Settings {
-        try Settings(flags: flags.merging(data.map { [.data: [$0]] } ?? [:]) { $1 }, config: config)
+        var flags = flags
+        if let data { flags[.data] = [data] }
+        if let attachments { flags[.attachments] = [attachments] }
+        return try Settings(flags: flags, config: config)
     }
+
+    /// Where the bytes of attachments are.
+    func openBlobs() throws -> any BlobStore { try FolderBlobs(path: try settings().attachments()) }
 
     /// Opens what a server has made.
     /// - Throws: ``Failure`` if nothing is there: a mistyped folder must not become a database.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HesperBlobs
 import HesperSQLite
 import HesperServer
 import HesperStore
@@ -42,6 +43,17 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "How large one attachment may be (HESPER_ATTACHMENT_SIZE; default: 100MiB).", valueName: "bytes"))
+    var attachmentSize: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How large all attachments of an account may be together, or none (HESPER_QUOTA; default: 10GiB).",
+            valueName: "bytes"))
+    var quota: String?
+
+    @Option(
+        help: ArgumentHelp(
             "trace, debug, info, notice, warning, error or critical (HESPER_LOG_LEVEL; default: info).",
             valueName: "level"))
     var logLevel: String?
@@ -56,7 +68,7 @@ struct Serve: AsyncParsableCommand {
     private var flags: [Setting: [String]] {
         let single: [Setting: String?] = [
             .host: host, .port: port, .public: self.public, .signUp: signUp, .logLevel: logLevel,
-            .tlsCertificate: tlsCertificate, .tlsKey: tlsKey,
+            .tlsCertificate: tlsCertificate, .tlsKey: tlsKey, .attachmentSize: attachmentSize, .quota: quota,
         ]
         var flags = single.compactMapValues { $0.map { [$0] } }
         if !corsOrigin.isEmpty { flags[.corsOrigins] = corsOrigin }
@@ -80,13 +92,18 @@ struct Serve: AsyncParsableCommand {
         if let missing = share.missing { logger.notice("\(missing)") }
         let store = try SQLiteStore(folder: URL(filePath: settings.data))
         defer { try? store.close() }
-        try await serve(store, server, logger)
+        let blobs = try dataOptions.openBlobs()
+        let stage = try UploadFolder(path: settings.uploads)
+        try await serve(store, blobs, stage, server, logger)
     }
 
-    private func serve(_ store: SQLiteStore, _ settings: ServerSettings, _ logger: Logger) async throws {
+    private func serve(
+        _ store: SQLiteStore, _ blobs: any BlobStore, _ stage: any UploadStage, _ settings: ServerSettings,
+        _ logger: Logger
+    ) async throws {
         let server: HesperServer
         do {
-            server = try HesperServer(store: store, settings: settings, logger: logger)
+            server = try HesperServer(store: store, blobs: blobs, stage: stage, settings: settings, logger: logger)
         } catch {
             throw Failure("The certificate or its key is no good: \(error)", .settings)
         }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import HesperBlobs
 import HesperModel
 import HesperSQLite
 import HesperStore
@@ -28,7 +29,9 @@ struct TestServer: Sendable {
         settings.signUp = .open
         settings.passwords.cost = 4
         change(&settings)
-        server = try HesperServer(store: store, settings: settings, logger: logger)
+        server = try HesperServer(
+            store: store, blobs: try FolderBlobs(path: folder.appending(path: "attachments").path),
+            stage: try UploadFolder(path: folder.appending(path: "uploads").path), settings: settings, logger: logger)
     }
 
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -23,7 +23,7 @@ extension AccountCommand {
                     "email:    \(account.email)",
                     "uniqueID: \(account.uniqueID)",
                     "created:  \(account.creationDate)",
-                    "holds:    \(usage.objects) objects, \(usage.bytes) bytes",
+                    "holds:    \(usage.objects) objects, \(usage.bytes) bytes; \(usage.attachmentBytes) bytes of attachments",
                     "devices:  \(devices.count)",
                 ] + devices.map(Show.line)
             }

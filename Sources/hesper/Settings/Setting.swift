@@ -5,6 +5,9 @@ enum Setting: String, CaseIterable {
     case host
     case port
     case data
+    case attachments
+    case attachmentSize
+    case quota
     case `public`
     case signUp
     case corsOrigins

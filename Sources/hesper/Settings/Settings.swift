@@ -53,10 +53,36 @@ struct Settings {
         if let port = try reader.integer(.port, in: 0...65_535, "a port") { settings.port = port.value }
         settings.tls = try tls()
         settings.origins = try origins()
+        settings.attachments = try attachmentLimits()
         // Whoever can only be reached from this machine may let everybody in.
         settings.signUp = try reader.choice(.signUp)?.value ?? (settings.listensOnLoopback ? .open : .closed)
         return settings
     }
+
+    private func attachmentLimits() throws -> AttachmentLimits {
+        var limits = AttachmentLimits()
+        if let found = try reader.string(.attachmentSize) {
+            guard let size = ByteSize(found.value), size.bytes > 0 else { throw found.wrong(ByteSize.wanted) }
+            limits.largest = size.bytes
+        }
+        if let found = try reader.string(.quota) {
+            guard found.value != "none" else {
+                limits.quota = nil
+                return limits
+            }
+            guard let size = ByteSize(found.value) else { throw found.wrong("\(ByteSize.wanted) Or none.") }
+            limits.quota = size.bytes
+        }
+        return limits
+    }
+
+    /// The folder of the bytes of attachments.
+    func attachments() throws -> String {
+        try reader.string(.attachments)?.value ?? URL(filePath: data).appending(path: "attachments").relativePath
+    }
+
+    /// The folder of uploads that are under way.
+    var uploads: String { URL(filePath: data).appending(path: "uploads").relativePath }
 
     func logLevel() throws -> Logger.Level { try reader.choice(.logLevel)?.value ?? .info }
 

@@ -55,6 +55,9 @@ def example_of(document, operation_id, status="200"):
 def test_every_body_has_an_example_that_fits(contract):
     for where, media, entry, _ in document_.bodies(contract):
         found = list(document_.examples(entry))
+        if entry["schema"].get("format") == "binary":
+            assert not found, f"{where}: what bytes look like tells nobody anything"
+            continue
         assert found, f"{where} has no example"
         for example in found:
             errors = [f"{where}: {error.json_path} {error.message}" for error in

@@ -1,0 +1,69 @@
+import HTTPTypes
+import HesperModel
+import Hummingbird
+import NIOCore
+
+/// A request's body as it comes, refused beyond a limit, and if it ends before the length that was told.
+struct BodyBytes: AsyncSequence, Sendable {
+    private let body: RequestBody
+    /// What `Content-Length` tells; nil for a body in chunks.
+    let byteCount: Int64?
+    private let limit: Int64
+    private let tooLarge: Problem
+
+    fileprivate init(_ body: RequestBody, byteCount: Int64?, limit: Int64, tooLarge: Problem) {
+        self.body = body
+        self.byteCount = byteCount
+        self.limit = limit
+        self.tooLarge = tooLarge
+    }
+
+    func makeAsyncIterator() -> Iterator {
+        Iterator(body: body.makeAsyncIterator(), byteCount: byteCount, limit: limit, tooLarge: tooLarge)
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate var body: RequestBody.AsyncIterator
+        fileprivate let byteCount: Int64?
+        fileprivate let limit: Int64
+        fileprivate let tooLarge: Problem
+        private var read: Int64 = 0
+
+        fileprivate init(body: RequestBody.AsyncIterator, byteCount: Int64?, limit: Int64, tooLarge: Problem) {
+            self.body = body
+            self.byteCount = byteCount
+            self.limit = limit
+            self.tooLarge = tooLarge
+        }
+
+        mutating func next() async throws -> ByteBuffer? {
+            guard let buffer = try await body.next() else {
+                guard byteCount == nil || byteCount == read else {
+                    throw Problem(.malformedRequest, "The body ended before the length that Content-Length tells.")
+                }
+                return nil
+            }
+            read += Int64(buffer.readableBytes)
+            guard read <= limit else { throw tooLarge }
+            return buffer
+        }
+    }
+}
+
+extension Call {
+    /// The body, piece by piece; a client that waits for leave to send it is given it when the first is asked for.
+    /// - Parameter isOptional: whether a request without a body is one with an empty body.
+    func bytes(limit: Int64, tooLarge: Problem, isOptional: Bool = false) throws(Problem) -> BodyBytes {
+        let length = self[.contentLength].flatMap { Int64($0) }
+        guard isOptional || length != nil || self[.transferEncoding] != nil else {
+            throw Problem(.lengthRequired, "Send a body, and its length in Content-Length.")
+        }
+        if let coding = self[.contentEncoding]?.trimmed, coding.lowercased() != "identity" {
+            throw Problem(
+                .unsupportedMediaType, "The body is said to be encoded with \(coding.prefix(64)); send it as it is.")
+        }
+        if let length, length > limit { throw tooLarge }
+        if self[.expect] != nil { send(.continue) }
+        return BodyBytes(request.body, byteCount: length, limit: limit, tooLarge: tooLarge)
+    }
+}

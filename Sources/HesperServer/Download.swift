@@ -1,0 +1,111 @@
+import Foundation
+import HTTPTypes
+import HesperModel
+import HesperStore
+import Hummingbird
+import NIOCore
+
+/// An answer with the bytes of an attachment, or with parts of them (RFC 9110, 14 and 15.3.7).
+struct Download: Sendable {
+    private let blob: Blob
+    private let attachment: Attachment?
+    private let tag: ETag
+    /// The parts that are sent; nil for all.
+    private var parts: [Range<Int64>]?
+
+    init(blob: Blob, attachment: Attachment?, tag: ETag) {
+        self.blob = blob
+        self.attachment = attachment
+        self.tag = tag
+    }
+
+    /// Whether parts are wanted of just these bytes. There is no date to compare, as nothing ever changes.
+    func mayBeInParts(ifRange: String?) -> Bool { ifRange.map { $0 == tag.text } ?? true }
+
+    /// - Parameter range: the value of `Range`.
+    mutating func select(_ range: String) throws { parts = try ByteRanges.read(range, of: blob.data.byteCount) }
+
+    func response(from blobs: any BlobStore, isHead: Bool) async throws -> Response {
+        let media = MediaType(attachment)
+        var headers = headers(media)
+        let sections: [Section]
+        switch parts?.count {
+        case nil: sections = [Section(head: nil, range: 0..<blob.data.byteCount)]
+        case 1?:
+            let range = parts?.first ?? 0..<0
+            headers[.contentRange] = contentRange(range)
+            sections = [Section(head: nil, range: range)]
+        default:
+            let boundary = "hesper-\(UUID().uuidString.lowercased())"
+            headers[.contentType] = "multipart/byteranges; boundary=\(boundary)"
+            sections = self.sections(boundary, media)
+        }
+        if parts == nil { headers[.contentDigest] = DigestFields.value(sha256: blob.data.sha256) }
+        let byteCount = sections.reduce(0) { $0 + $1.byteCount }
+        headers[.contentLength] = String(byteCount)
+        let status: HTTPResponse.Status = parts == nil ? .ok : .partialContent
+        guard !isHead else { return Response(status: status, headers: headers) }
+        return Response(status: status, headers: headers, body: try await body(sections, byteCount, blobs))
+    }
+
+    private func headers(_ media: MediaType) -> HTTPFields {
+        var headers = HTTPFields()
+        headers[.contentType] = media.contentType
+        headers[.contentDisposition] = media.disposition
+        headers[.eTag] = tag.text
+        headers[.acceptRanges] = "bytes"
+        headers[.reprDigest] = DigestFields.value(sha256: blob.data.sha256)
+        // Its type is yet to come: what is kept now would keep this one.
+        if attachment == nil { headers[.cacheControl] = "no-store" }
+        // Whatever a browser makes of it, it runs nothing, loads nothing, and is no part of our origin.
+        headers[.contentSecurityPolicy] = "default-src 'none'; sandbox"
+        return headers
+    }
+
+    // MARK: Parts
+
+    /// A stretch of bytes, and what goes before it.
+    private struct Section: Sendable {
+        let head: String?
+        let range: Range<Int64>
+
+        var byteCount: Int64 { Int64(head?.utf8.count ?? 0) + range.upperBound - range.lowerBound }
+    }
+
+    private func contentRange(_ range: Range<Int64>) -> String {
+        "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(blob.data.byteCount)"
+    }
+
+    private func sections(_ boundary: String, _ media: MediaType) -> [Section] {
+        let parts = (parts ?? []).enumerated().map { index, range in
+            let start = index == 0 ? "" : "\r\n"
+            return Section(
+                head: "\(start)--\(boundary)\r\nContent-Type: \(media.contentType)\r\n"
+                    + "Content-Range: \(contentRange(range))\r\n\r\n",
+                range: range)
+        }
+        return parts + [Section(head: "\r\n--\(boundary)--\r\n", range: 0..<0)]
+    }
+
+    private func body(
+        _ sections: [Section], _ byteCount: Int64, _ blobs: any BlobStore
+    ) async throws -> ResponseBody {
+        // Before the answer begins: what is not there is still an error then.
+        let first = try await blobs.read(blob.name, sections.first?.range ?? 0..<0)
+        let name = blob.name
+        return ResponseBody(contentLength: Int(clamping: byteCount)) { writer in
+            for (index, section) in sections.enumerated() {
+                if let head = section.head { try await writer.write(ByteBuffer(string: head)) }
+                var missing = section.range.upperBound - section.range.lowerBound
+                guard missing > 0 else { continue }
+                for try await chunk in index == 0 ? first : try await blobs.read(name, section.range) {
+                    missing -= Int64(chunk.readableBytes)
+                    try await writer.write(chunk)
+                }
+                // The connection is cut: nobody takes half a file for a whole one.
+                guard missing == 0 else { throw BlobMissing(name) }
+            }
+            try await writer.finish(nil)
+        }
+    }
+}
