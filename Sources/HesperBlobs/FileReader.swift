@@ -28,7 +28,7 @@ final class FileReader: Sendable {
     }
 
     /// Gives the whole file, piece by piece. Blocks.
-    func forEach(_ body: (ByteBuffer) throws -> Void) throws {
+    func read(_ body: (ByteBuffer) throws -> Void) throws {
         var offset: Int64 = 0
         while case let buffer = try read(File.chunk, at: offset), buffer.readableBytes > 0 {
             try body(buffer)

@@ -60,7 +60,7 @@ public struct FolderBlobs: BlobStore {
         guard isNear else { return try await write(name, file.bytes(0..<Int64.max, pool: pool), checking: check) }
         return try await pool.run {
             var hasher = BlobHasher()
-            try file.forEach { hasher.update($0) }
+            try file.read { hasher.update($0) }
             try check(hasher.data)
             try put(path, as: name, with: link)
             return hasher.data

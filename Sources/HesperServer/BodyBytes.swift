@@ -10,41 +10,40 @@ struct BodyBytes: AsyncSequence, Sendable {
     let byteCount: Int64?
     private let limit: Int64
     private let tooLarge: Problem
+    private let call: Call
 
-    fileprivate init(_ body: RequestBody, byteCount: Int64?, limit: Int64, tooLarge: Problem) {
-        self.body = body
+    fileprivate init(_ call: Call, byteCount: Int64?, limit: Int64, tooLarge: Problem) {
+        self.call = call
+        body = call.request.body
         self.byteCount = byteCount
         self.limit = limit
         self.tooLarge = tooLarge
     }
 
-    func makeAsyncIterator() -> Iterator {
-        Iterator(body: body.makeAsyncIterator(), byteCount: byteCount, limit: limit, tooLarge: tooLarge)
-    }
+    func makeAsyncIterator() -> Iterator { Iterator(self, body.makeAsyncIterator()) }
 
     struct Iterator: AsyncIteratorProtocol {
-        fileprivate var body: RequestBody.AsyncIterator
-        fileprivate let byteCount: Int64?
-        fileprivate let limit: Int64
-        fileprivate let tooLarge: Problem
+        private let bytes: BodyBytes
+        private var body: RequestBody.AsyncIterator
+        private var hasBegun = false
         private var read: Int64 = 0
 
-        fileprivate init(body: RequestBody.AsyncIterator, byteCount: Int64?, limit: Int64, tooLarge: Problem) {
+        fileprivate init(_ bytes: BodyBytes, _ body: RequestBody.AsyncIterator) {
+            self.bytes = bytes
             self.body = body
-            self.byteCount = byteCount
-            self.limit = limit
-            self.tooLarge = tooLarge
         }
 
         mutating func next() async throws -> ByteBuffer? {
+            if !hasBegun, bytes.call[.expect] != nil { bytes.call.send(.continue) }
+            hasBegun = true
             guard let buffer = try await body.next() else {
-                guard byteCount == nil || byteCount == read else {
+                guard bytes.byteCount == nil || bytes.byteCount == read else {
                     throw Problem(.malformedRequest, "The body ended before the length that Content-Length tells.")
                 }
                 return nil
             }
             read += Int64(buffer.readableBytes)
-            guard read <= limit else { throw tooLarge }
+            guard read <= bytes.limit else { throw bytes.tooLarge }
             return buffer
         }
     }
@@ -63,7 +62,6 @@ extension Call {
                 .unsupportedMediaType, "The body is said to be encoded with \(coding.prefix(64)); send it as it is.")
         }
         if let length, length > limit { throw tooLarge }
-        if self[.expect] != nil { send(.continue) }
-        return BodyBytes(request.body, byteCount: length, limit: limit, tooLarge: tooLarge)
+        return BodyBytes(self, byteCount: length, limit: limit, tooLarge: tooLarge)
     }
 }

@@ -41,7 +41,8 @@ struct Uploads: Resource {
         try await backend.scope(of: session).commit { try $0.insert(upload, in: session.scope) }
         var headers = fields.headers(offset: nil, isComplete: nil, limit: limit(of: upload))
         headers[.location] = "/v1/uploads/\(upload.uniqueID)"
-        call.send(.resumable(headers))
+        // Of an empty request the answer itself says it, to clients too that cannot see an interim one.
+        if call[.contentLength] != "0" { call.send(.resumable(headers)) }
         return try await take(upload, at: 0, fields, call, session, location: headers[.location])
     }
 

@@ -23,7 +23,8 @@ import Testing
         signUp(
             "an account", status: 201,
             contains: [
-                #""email":"ada@example.org""#, #""usage":{"objects":0,"bytes":0,"attachmentBytes":0}"#, #""name":"phone""#,
+                #""email":"ada@example.org""#, #""usage":{"objects":0,"bytes":0,"attachmentBytes":0}"#,
+                #""name":"phone""#,
                 #""current":true"#, #""token":"hesper_"#,
             ], lacks: [password, "scrypt"]),
         signUp("with a version", more: #","appVersion":"Vesper 3.1""#, status: 201, contains: ["Vesper 3.1"]),

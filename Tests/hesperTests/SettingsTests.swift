@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"prot": 1}"#, "prot is no setting; there are host, port, data, attachments, attachmentSize, quota, public, signUp"),
+        (#"{"prot": 1}"#, "prot is no setting; there are host, port, data, attachments, attachmentSize, quota, public"),
         (#"{"port": 1, "port": 2}"#, "The name \"port\" stands twice in one object"),
         ("{", ""), ("[]", "settings are an object, not an array."), ("", ""),
     ]) func aWrongFileIsRefused(json: String, why: String) throws {
