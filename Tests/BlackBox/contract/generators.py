@@ -53,8 +53,10 @@ def openapi_python_client(output):
     folder = fresh(output / "python")
     folder.mkdir()
     settings = folder / "settings.yaml"
-    # This generator knows no media type of YAML: read it as the text that it is.
-    settings.write_text("content_type_overrides:\n  application/yaml: text/plain\n", encoding="utf-8")
+    # This generator knows few media types: read YAML as the text that it is, a part of an upload as bytes.
+    overrides = {"application/yaml": "text/plain", "application/partial-upload": "application/octet-stream"}
+    lines = "".join(f"  {ours}: {theirs}\n" for ours, theirs in overrides.items())
+    settings.write_text(f"content_type_overrides:\n{lines}", encoding="utf-8")
     printed = run(
         "openapi-python-client", "generate", "--path", contract_document.PATH, "--meta", "none",
         "--output-path", folder / PYTHON_CLIENT, "--config", settings, "--fail-on-warning",

@@ -80,3 +80,11 @@ def before_call(context, case, kwargs):
     if case.operation.definition.raw.get("operationId") == "signOut":
         if str(case.path_parameters.get("uniqueID", "")).lower() == own:
             case.path_parameters["uniqueID"] = "0" * 16
+    if case.operation.definition.raw.get("operationId") == "putAttachmentData" and case.headers:
+        # Python's http.client takes an interim answer for the answer; uploads that break off are tested on the wire.
+        case.headers.pop("Upload-Complete", None)
+
+
+@schemathesis.serializer("application/partial-upload")
+def partial_upload(context, value):
+    return value if isinstance(value, bytes) else str(value).encode()

@@ -78,7 +78,11 @@ def test_nothing_is_wrong_by_the_generator_s_own_account(output, generated):
     printed = (output / f"{generated[0]}.log").read_text(encoding="utf-8")
     assert not re.search(r"\bERROR\b|Exception", printed), printed
     # The value of an edit has no type on purpose; the generator says that it has no name either.
-    known = ("OpenAPI 3.1 support is still in beta", "Failed to get the schema name: null")
+    # Its check of names takes the header Range for a type; what it generates calls it `range`.
+    known = (
+        "OpenAPI 3.1 support is still in beta", "Failed to get the schema name: null",
+        "Range (reserved word) cannot be used as model name",
+    )  # fmt: skip
     warnings = [line for line in printed.splitlines() if "WARN" in line]
     assert [line for line in warnings if not any(each in line for each in known)] == []
 
