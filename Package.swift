@@ -18,6 +18,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
@@ -28,8 +29,11 @@ let package = Package(
             name: "HesperBlobs",
             dependencies: [
                 "HesperStore",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .target(
@@ -69,7 +73,20 @@ let package = Package(
         .testTarget(name: "hesperTests", dependencies: ["hesper", "HesperSQLite"]),
         .testTarget(name: "HouseTests"),
         .testTarget(name: "HesperModelTests", dependencies: ["HesperModel"]),
-        .target(name: "StoreContract", dependencies: ["HesperStore"], path: "Tests/StoreContract"),
+        .target(
+            name: "StoreContract",
+            dependencies: [
+                "HesperStore", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ], path: "Tests/StoreContract"),
+        .testTarget(
+            name: "HesperBlobsTests",
+            dependencies: [
+                "HesperBlobs", "StoreContract", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .testTarget(
             name: "HesperSQLiteTests",
             dependencies: [

@@ -16,14 +16,29 @@ struct Chunks<Bytes: AsyncSequence>: AsyncSequence where Bytes.Element == ByteBu
     struct Iterator: AsyncIteratorProtocol {
         fileprivate var bytes: Bytes.AsyncIterator
         fileprivate let size: Int
+        private var isAtEnd = false
+
+        fileprivate init(bytes: Bytes.AsyncIterator, size: Int) {
+            self.bytes = bytes
+            self.size = size
+        }
 
         mutating func next() async throws -> ByteBuffer? {
-            guard var chunk = try await bytes.next() else { return nil }
-            while chunk.readableBytes < size, let more = try await bytes.next() {
+            guard var chunk = try await piece() else { return nil }
+            while chunk.readableBytes < size, let more = try await piece() {
                 chunk.reserveCapacity(size + more.readableBytes)
                 chunk.writeImmutableBuffer(more)
             }
             return chunk
+        }
+
+        private mutating func piece() async throws -> ByteBuffer? {
+            guard !isAtEnd else { return nil }
+            if let piece = try await bytes.next() { return piece }
+            isAtEnd = true
+            // Some sources just end when their task is cancelled: that is not the end of the bytes.
+            try Task.checkCancellation()
+            return nil
         }
     }
 }

@@ -1,0 +1,139 @@
+import HesperModel
+import HesperStore
+import NIOCore
+import NIOPosix
+
+/// Blobs as objects of a bucket, at Amazon's or at anybody's who speaks its protocol (storage.md, Attachment data).
+///
+/// An object is there when it is whole and not before. What is larger than 8 MiB goes in parts; at most two of them are in
+/// memory for each write.
+///
+///     let blobs = S3Blobs(try S3Location("s3://notes/home", environment: ProcessInfo.processInfo.environment))
+///     try await blobs.check()
+public struct S3Blobs: BlobStore {
+    private let client: S3Client
+    private let pool: NIOThreadPool
+
+    /// - Parameter pool: whose threads read files that are adopted.
+    public init(_ location: S3Location, pool: NIOThreadPool = .singleton) {
+        client = S3Client(location)
+        self.pool = pool
+    }
+
+    /// Sees that the bucket is there and lets us in.
+    /// - Throws: ``S3LocationError``, which names the setting to change; ``StoreError`` if the server is away.
+    public func check() async throws {
+        do {
+            try await S3Listing(client: client).check()
+        } catch let failure as S3Failure {
+            throw failure.mistake(in: client.location) ?? failure.storeError
+        }
+    }
+
+    private func object(_ name: BlobName) -> S3Object {
+        let prefix = client.location.prefix
+        return S3Object(client: client, key: prefix.isEmpty ? name.path : "\(prefix)/\(name.path)")
+    }
+
+    // MARK: Writing
+
+    public func write<Bytes: AsyncSequence & Sendable>(
+        _ name: BlobName, _ bytes: Bytes, checking check: @escaping @Sendable (AttachmentData) throws -> Void
+    ) async throws -> AttachmentData where Bytes.Element == ByteBuffer {
+        try await translating {
+            let object = object(name)
+            var parts = S3Parts(bytes)
+            guard let (part, isLast) = try await parts.next() else { throw StoreError.failed("no first part") }
+            if isLast {
+                try check(parts.data)
+                try await S3Blobs.keeping(object) { try await object.put(part) }
+                return parts.data
+            }
+            let upload = try await S3Blobs.toTheEnd { try await S3Upload.begin(object.key, by: object.client) }
+            do {
+                let tags = try await S3Blobs.send(first: part, &parts, to: upload)
+                let data = parts.data
+                try check(data)
+                try await S3Blobs.keeping(object) { try await upload.complete(tags, byteCount: data.byteCount) }
+                return data
+            } catch {
+                try? await S3Blobs.toTheEnd { try await upload.abort() }
+                throw error
+            }
+        }
+    }
+
+    /// Sends one part while the next is filled.
+    private static func send<Bytes>(
+        first: ByteBuffer, _ parts: inout S3Parts<Bytes>, to upload: S3Upload
+    ) async throws -> [String] {
+        try await withThrowingTaskGroup(of: String.self) { sending in
+            var tags: [String] = []
+            sending.addTask { try await upload.send(first, number: 1) }
+            while let (part, _) = try await parts.next() {
+                if let tag = try await sending.next() { tags.append(tag) }
+                sending.addTask { [number = tags.count + 1] in try await upload.send(part, number: number) }
+            }
+            if let tag = try await sending.next() { tags.append(tag) }
+            return tags
+        }
+    }
+
+    /// Does what makes an object, whatever becomes of the task that wants it: half-way there is nothing that could be said of
+    /// it. If it fails, the object may be there all the same, and is removed.
+    private static func keeping(_ object: S3Object, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        try Task.checkCancellation()
+        do {
+            try await toTheEnd(body)
+        } catch {
+            try? await toTheEnd { try await object.remove() }
+            throw error
+        }
+    }
+
+    /// Does something that is not cancelled with its task.
+    private static func toTheEnd<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
+        try await Task(operation: body).value
+    }
+
+    public func adopt(
+        _ path: String, as name: BlobName, checking check: @escaping @Sendable (AttachmentData) throws -> Void
+    ) async throws -> AttachmentData {
+        let file = try await pool.runIfActive { try FileReader(path) }
+        return try await write(name, file.bytes(0..<Int64.max, pool: pool), checking: check)
+    }
+
+    // MARK: Reading
+
+    public func read(_ name: BlobName, _ range: Range<Int64>) async throws -> BlobBytes {
+        let object = object(name)
+        return try await translating(name) {
+            guard !range.isEmpty else {
+                guard try await object.byteCount() != nil else { throw BlobMissing(name) }
+                return BlobBytes { nil }
+            }
+            let download = try await S3Download(object, range)
+            return BlobBytes { try await S3Blobs.translated(name) { try await download.next() } }
+        }
+    }
+
+    public func byteCount(of name: BlobName) async throws -> Int64? {
+        try await translating { try await object(name).byteCount() }
+    }
+
+    public func forEach(_ body: (BlobEntry) async throws -> Void) async throws {
+        try await translating { try await S3Listing(client: client).forEach(body) }
+    }
+
+    // MARK: Removing
+
+    public func remove(_ name: BlobName) async throws { try await translating { try await object(name).remove() } }
+
+    public func removeUnfinished(before date: Timestamp) async throws -> Int {
+        try await translating {
+            let uploads = try await S3Listing(client: client).uploads(before: date)
+            for upload in uploads { try await upload.abort() }
+            return uploads.count
+        }
+    }
+}

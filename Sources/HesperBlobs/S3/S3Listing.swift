@@ -1,0 +1,83 @@
+import Foundation
+import HesperModel
+import HesperStore
+
+/// What is in a bucket, page by page.
+struct S3Listing: Sendable {
+    let client: S3Client
+
+    /// Where keys begin.
+    private var prefix: String { client.location.prefix.isEmpty ? "" : client.location.prefix + "/" }
+
+    /// Gives every object, in the order of keys.
+    func forEach(_ body: (BlobEntry) async throws -> Void) async throws {
+        var token: String?
+        repeat {
+            var query = [("list-type", "2"), ("prefix", prefix), ("encoding-type", "url")]
+            if let token { query.append(("continuation-token", token)) }
+            let page = try await page(query, of: "ListBucketResult")
+            for object in page.all("Contents") {
+                guard let key = key(of: object, in: page), key.hasPrefix(prefix),
+                    let size = object["Size"].flatMap({ Int64($0) }),
+                    let date = object["LastModified"].flatMap({ Timestamp($0) })
+                else { throw unreadable("an object") }
+                try await body(BlobEntry(path: String(key.dropFirst(prefix.count)), byteCount: size, date: date))
+            }
+            let next = page["IsTruncated"] == "true" ? page["NextContinuationToken"] : nil
+            guard next == nil || next != token else { throw unreadable("its token") }
+            token = next
+        } while token != nil
+    }
+
+    /// Uploads in parts of what would be a blob, that were begun before a date.
+    func uploads(before date: Timestamp) async throws -> [S3Upload] {
+        var found: [S3Upload] = []
+        var marker: (key: String, upload: String)?
+        repeat {
+            var query = [("uploads", ""), ("prefix", prefix), ("encoding-type", "url")]
+            if let marker { query += [("key-marker", marker.key), ("upload-id-marker", marker.upload)] }
+            let page = try await page(query, of: "ListMultipartUploadsResult")
+            for upload in page.all("Upload") {
+                guard let key = key(of: upload, in: page), let id = upload["UploadId"],
+                    let begin = upload["Initiated"].flatMap({ Timestamp($0) })
+                else { throw unreadable("an upload") }
+                // A bucket may be somebody else's too.
+                guard key.hasPrefix(prefix), BlobName(path: key.dropFirst(prefix.count)) != nil, begin < date else {
+                    continue
+                }
+                found.append(S3Upload(client: client, key: key, id: id))
+            }
+            guard page["IsTruncated"] == "true", let key = page["NextKeyMarker"], let id = page["NextUploadIdMarker"]
+            else {
+                return found
+            }
+            let next = (key: decoded(key, in: page), upload: id)
+            guard marker.map({ $0 != next }) ?? true else { throw unreadable("its marker") }
+            marker = next
+        } while true
+    }
+
+    /// Whether the bucket can be listed: the cheapest call that needs everything to be right.
+    func check() async throws {
+        _ = try await page([("list-type", "2"), ("prefix", prefix), ("max-keys", "1")], of: "ListBucketResult")
+    }
+
+    private func page(_ query: [(name: String, value: String)], of name: String) async throws -> S3XML {
+        guard let xml = try await client.receive(S3Request(.GET, query: query)).xml, xml.name == name else {
+            throw unreadable("itself")
+        }
+        return xml
+    }
+
+    private func key(of element: S3XML, in page: S3XML) -> String? { element["Key"].map { decoded($0, in: page) } }
+
+    /// Keys may have characters that XML has not; then they come as in a URL.
+    private func decoded(_ key: String, in page: S3XML) -> String {
+        guard page["EncodingType"] == "url" else { return key }
+        return key.replacing("+", with: " ").removingPercentEncoding ?? key
+    }
+
+    private func unreadable(_ what: String) -> StoreError {
+        .failed("S3: a listing of \(client.location) cannot be read: \(what)")
+    }
+}

@@ -1,0 +1,73 @@
+import Crypto
+import NIOCore
+import NIOHTTP1
+
+/// A request to a bucket, before it is signed.
+struct S3Request: Sendable {
+    let method: HTTPMethod
+    /// Nil for the bucket itself.
+    let key: String?
+    var query: [(name: String, value: String)] = []
+    var headers: HTTPHeaders = [:]
+    var body: ByteBuffer?
+
+    init(
+        _ method: HTTPMethod, _ key: String? = nil, query: [(name: String, value: String)] = [],
+        headers: HTTPHeaders = [:], body: ByteBuffer? = nil
+    ) {
+        self.method = method
+        self.key = key
+        self.query = query
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Of the body, in hex.
+    var payloadHash: String {
+        guard let body else { return SHA256.hash(data: [UInt8]()).hex }
+        return body.withUnsafeReadableBytes { bytes in
+            var hash = SHA256()
+            hash.update(bufferPointer: bytes)
+            return hash.finalize().hex
+        }
+    }
+
+    /// The query in the order and the spelling that are signed, and sent.
+    var canonicalQuery: String {
+        query.map { (S3Request.encode($0.name), S3Request.encode($0.value)) }
+            .sorted { $0 < $1 }
+            .map { "\($0.0)=\($0.1)" }
+            .joined(separator: "&")
+    }
+
+    /// Everything but the unreserved characters of RFC 3986 as `%XX`.
+    static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: "/") where keepingSlashes: encoded += "/"
+            default: encoded += "%" + CollectionOfOne(byte).hex.uppercased()
+            }
+        }
+        return encoded
+    }
+}
+
+extension S3Location {
+    /// Where a request goes: what is signed, and where it is sent.
+    func target(of request: S3Request) -> (host: String, path: String, url: String) {
+        let host = endpoint.authority(bucket: isPathStyle ? nil : bucket)
+        var path = endpoint.path + (isPathStyle ? "/\(bucket)" : "")
+        if let key = request.key {
+            path += "/" + S3Request.encode(key, keepingSlashes: true)
+        } else if path.isEmpty || !isPathStyle {
+            path += "/"
+        }
+        let query = request.canonicalQuery
+        return (host, path, "\(endpoint.scheme)://\(host)\(path)\(query.isEmpty ? "" : "?\(query)")")
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import HesperModel
+import HesperStore
+import NIOCore
+import StoreContract
+import Testing
+
+@testable import HesperBlobs
+
+/// Answers that SeaweedFS cannot be made to give.
+@Suite("What S3 may answer") struct S3AnswerTests {
+    typealias Answer = ScriptedServer.Answer
+
+    private static let full = Answer.error("503 Slow Down", "SlowDown")
+    private let name = BlobStoreContract.Subject.name()
+
+    private func blobs(_ server: ScriptedServer) throws -> S3Blobs {
+        S3Blobs(
+            try S3Location(
+                "s3://bucket/x",
+                environment: [
+                    "AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "SK",
+                    "AWS_ENDPOINT_URL": "http://127.0.0.1:\(server.port)",
+                ]))
+    }
+
+    @Test(arguments: [
+        "500 Internal Server Error", "502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout",
+        "429 Too Many Requests",
+    ]) func asksAgainWhenItMayHelp(_ status: String) async throws {
+        let server = try ScriptedServer([
+            Answer(status: status), .error(status, "SlowDown"), Answer(status: "200 OK", headers: ["ETag: \"x\""]),
+        ])
+        let data = try await blobs(server).write(name, BlobSample(7).pieces()) { _ in }
+        #expect(data == BlobSample(7).data)
+        #expect(server.requests.count == 3)
+        #expect(server.requests.allSatisfy { $0 == "PUT /bucket/x/\(name.path) HTTP/1.1" })
+    }
+
+    @Test func asksNoMoreThanFiveTimes() async throws {
+        let server = try ScriptedServer([.error("503 Slow Down", "SlowDown")])
+        let error = await #expect(throws: StoreError.self) { _ = try await blobs(server).byteCount(of: name) }
+        // HEAD has no body, so no word from S3.
+        #expect(error == .unavailable("S3: HEAD http://127.0.0.1:\(server.port)/bucket/x/\(name.path): 503"))
+        #expect(server.requests.count == 5)
+    }
+
+    @Test(arguments: [
+        ("507 Insufficient Storage", "InsufficientStorage"), ("400 Bad Request", "XMinioAdminBucketQuotaExceeded"),
+        ("507 Insufficient Storage", "XMinioStorageFull"), ("403 Forbidden", "QuotaExceeded"),
+    ]) func saysThatThereIsNoRoom(_ status: String, _ code: String) async throws {
+        let server = try ScriptedServer([.error(status, code)])
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await blobs(server).write(name, BlobSample(7).pieces()) { _ in }
+        }
+        guard case .full(let text)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.contains(code))
+        // Asked once; the other is to remove what may be there.
+        #expect(server.requests.count { $0.hasPrefix("PUT") } == 1)
+    }
+
+    @Test(arguments: [("400 Bad Request", "MalformedXML"), ("501 Not Implemented", "NotImplemented")])
+    func whatWeDoWrongIsNoOutage(_ status: String, _ code: String) async throws {
+        let server = try ScriptedServer([.error(status, code)])
+        let error = await #expect(throws: StoreError.self) { try await blobs(server).remove(name) }
+        guard case .failed? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func anErrorMayHideInAnAnswerThatSaysYes() async throws {
+        let begun = Answer(
+            status: "200 OK",
+            body: "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>")
+        let part = Answer(status: "200 OK", headers: ["ETag: \"x\""])
+        let server = try ScriptedServer([
+            begun, part, part, .error("200 OK", "InternalError"), Answer(status: "200 OK"),
+        ])
+        _ = try await blobs(server).write(name, BlobSample((8 << 20) + 1).pieces()) { _ in }
+        #expect(server.requests.count { $0.contains("?uploadId=u ") } == 2)
+    }
+
+    @Test(arguments: [
+        // The range is not looked at; another range; more bytes than asked for are not even read.
+        Answer(status: "200 OK", body: "abcd"),
+        Answer(status: "206 Partial Content", headers: ["Content-Range: bytes 0-3/4"], body: "abcd"),
+        Answer(status: "206 Partial Content", body: "bc"),
+        .error("416 Range Not Satisfiable", "InvalidRange"),
+    ]) func otherBytesThanThoseAskedForAreNotGiven(_ answer: Answer) async throws {
+        let server = try ScriptedServer([answer])
+        let error = await #expect(throws: StoreError.self) { _ = try await blobs(server).read(name, 1..<3) }
+        guard case .damaged? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        Answer(status: "200 OK", body: "<html>"), Answer(status: "200 OK"),
+        Answer(status: "200 OK", body: "<ListBucketResult><Contents><Key>x/1</Key></Contents></ListBucketResult>"),
+        Answer(
+            status: "200 OK",
+            body: """
+                <ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>\
+                </ListBucketResult>
+                """),
+    ]) func aListingThatCannotBeReadIsNotTakenForAnEmptyOne(_ answer: Answer) async throws {
+        let server = try ScriptedServer([answer])
+        await #expect(throws: StoreError.self) { try await blobs(server).forEach { _ in } }
+        #expect(server.requests.count <= 2)
+    }
+
+    @Test func anotherRegionIsNamed() async throws {
+        let server = try ScriptedServer([
+            Answer(
+                status: "301 Moved Permanently",
+                headers: ["x-amz-bucket-region: eu-west-3", "Location: http://127.0.0.1:1/"])
+        ])
+        let error = await #expect(throws: S3LocationError.self) { try await blobs(server).check() }
+        #expect(error?.description == "AWS_REGION is us-east-1; the bucket is in eu-west-3")
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import HesperModel
+import HesperStore
+import NIOConcurrencyHelpers
+import NIOCore
+import StoreContract
+import Testing
+
+@testable import HesperBlobs
+
+@Suite("S3 over a line that breaks", .enabled(if: SeaweedFS.isInstalled, "\(SeaweedFS.absence)"))
+struct S3OutageTests {
+    typealias Subject = BlobStoreContract.Subject
+    typealias Cut = CuttingProxy.Cut
+
+    /// Blobs behind a proxy, and the same ones without.
+    private func subjects(_ cuts: [Cut] = []) async throws -> (broken: Subject, whole: Subject, proxy: CuttingProxy) {
+        let server = try await SeaweedFS.running
+        let proxy = try CuttingProxy(to: server.port, cuts)
+        let prefix = UUID().uuidString
+        let folder = Folder().url
+        return (
+            Subject(blobs: S3Blobs(try server.location(prefix: prefix, port: proxy.port)), folder: folder),
+            Subject(blobs: S3Blobs(try server.location(prefix: prefix)), folder: folder), proxy
+        )
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [(300_000, 3), (1, 2), (0, 4), (300_000, 1_000)])
+    func readsOnWhereItWasCut(_ bytes: Int, _ times: Int) async throws {
+        let (broken, whole, proxy) = try await subjects(
+            [Cut(request: "GET", direction: .answer, bytes: bytes, times: times)])
+        let sample = BlobSample((4 << 20) + 9)
+        let name = try await whole.write(sample)
+        try await broken.expectBytes(name, are: sample)
+        #expect(proxy.cutCount >= min(times, 6))
+    }
+
+    @Test func givesUpReadingWhatNeverComes() async throws {
+        let (broken, whole, proxy) = try await subjects(
+            [Cut(request: "GET", direction: .answer, bytes: 0, times: .max)])
+        let name = try await whole.write(BlobSample(1_000))
+        await #expect(throws: StoreError.self) { _ = try await broken.blobs.read(name, 0..<1_000) }
+        #expect((2...10).contains(proxy.cutCount))
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            // A part that does not arrive; answers that do not come back.
+            Cut(request: "partNumber=", direction: .request, bytes: 3_000_000, times: 3),
+            Cut(request: "partNumber=2", direction: .answer, bytes: 0, times: 2),
+            Cut(request: "POST", direction: .answer, bytes: 0, times: 2),
+            Cut(request: "uploads=", direction: .answer, bytes: 0, times: 1),
+        ]) func writesOverALineThatBreaks(_ cut: Cut) async throws
+    {
+        let (broken, whole, proxy) = try await subjects([cut])
+        let sample = BlobSample((20 << 20) + 1)
+        let name = try await broken.write(sample)
+        try await whole.expectBytes(name, are: sample)
+        #expect(proxy.cutCount == cut.times)
+        // An upload whose beginning was not heard of is left, until it is old.
+        _ = try await whole.blobs.removeUnfinished(before: BlobStoreContract.future)
+        try await whole.expectBytes(name, are: sample)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [(0, 0), (100, 0), (1 << 20, 500_000)])
+    func putsAgain(_ size: Int64, _ bytes: Int) async throws {
+        for direction in [CuttingProxy.Direction.request, .answer] {
+            let cut = Cut(request: "PUT", direction: direction, bytes: direction == .request ? bytes : 0, times: 2)
+            let (broken, whole, proxy) = try await subjects([cut])
+            let name = try await broken.write(BlobSample(size))
+            try await whole.expectBytes(name, are: BlobSample(size))
+            #expect(proxy.cutCount == 2)
+        }
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            (100, Cut(request: "PUT", direction: .answer, bytes: 0, times: .max)),
+            (20 << 20, Cut(request: "partNumber=2", direction: .request, bytes: 1_000_000, times: .max)),
+            (20 << 20, Cut(request: "partNumber=3", direction: .answer, bytes: 0, times: .max)),
+            (20 << 20, Cut(request: "POST", direction: .request, bytes: 0, times: .max)),
+        ]) func leavesNothingOfWhatItGivesUp(_ size: Int, _ cut: Cut) async throws
+    {
+        let (broken, whole, _) = try await subjects([cut])
+        let name = Subject.name()
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await broken.blobs.write(name, BlobSample(Int64(size)).pieces()) { _ in }
+        }
+        guard case .unavailable? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        try await whole.expectNothing(name)
+        try await whole.expectNothingUnfinished()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aServerThatIsAwayIsUnavailable() async throws {
+        let location = try await SeaweedFS.running.location(port: try Loopback.freePorts(1)[0])
+        let blobs = S3Blobs(location)
+        let name = Subject.name()
+        for call: @Sendable () async throws -> Void in [
+            { try await blobs.check() }, { _ = try await blobs.byteCount(of: name) }, { try await blobs.remove(name) },
+            { _ = try await blobs.read(name, 0..<1) },
+            { _ = try await blobs.removeUnfinished(before: BlobStoreContract.future) },
+            { _ = try await blobs.write(name, BlobSample(100).pieces()) { _ in } },
+            { _ = try await blobs.write(name, BlobSample(9 << 20).pieces()) { _ in } },
+        ] {
+            let error = await #expect(throws: StoreError.self) { try await call() }
+            guard case .unavailable? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    // MARK: Back-pressure
+
+    @Test(.timeLimit(.minutes(1))) func readsNoFasterThanBytesAreTaken() async throws {
+        let (broken, whole, proxy) = try await subjects()
+        let sample = BlobSample(64 << 20)
+        let name = try await whole.write(sample)
+        let bytes = try await broken.blobs.read(name, 0..<sample.byteCount)
+        let first = try await bytes.makeAsyncIterator().readOne()
+        try await Task.sleep(for: .milliseconds(500))
+        // What the buffers of the sockets hold.
+        #expect(proxy.passed(.answer) < 24 << 20)
+        var count = Int64(first)
+        for try await buffer in bytes { count += Int64(buffer.readableBytes) }
+        #expect(count == sample.byteCount)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func takesNoFasterThanBytesAreSent() async throws {
+        let (broken, whole, proxy) = try await subjects()
+        let sample = BlobSample(80 << 20)
+        let offset = NIOLockedValueBox<Int64>(0)
+        let name = Subject.name()
+        let pieces = sample.pieces { now in
+            if offset.withLockedValue({ offset in
+                defer { offset = now }
+                return offset < 17 << 20 && now >= 17 << 20
+            }) {
+                proxy.pause(true)
+            }
+        }
+        async let data = broken.blobs.write(name, pieces) { _ in }
+        for _ in 0..<500 where offset.withLockedValue({ $0 }) < 17 << 20 {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        try await Task.sleep(for: .seconds(1))
+        // A part on its way, one that waits for it, and what the sockets hold.
+        #expect(offset.withLockedValue { $0 } <= 41 << 20)
+        proxy.pause(false)
+        #expect(try await data == sample.data)
+        try await whole.expectBytes(name, are: sample)
+    }
+}
+
+extension BlobBytes {
+    /// How many bytes come next.
+    fileprivate func readOne() async throws -> Int {
+        var copy = self
+        return try await copy.next()?.readableBytes ?? 0
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import HesperModel
+import HesperStore
+import NIOCore
+
+extension BlobStoreContract {
+    static let adoptionCases: [Case] = [
+        Case("adopts a local file, which stays until its owner removes it") { subject in
+            for size: Int64 in [0, 1, 1_000_003, large] {
+                let (sample, name) = (BlobSample(size), Subject.name())
+                let path = try subject.file(sample)
+                let data = try await subject.blobs.adopt(path, as: name) { told in
+                    try expect(told, is: sample.data, "what the check was told")
+                }
+                try expect(data, is: sample.data)
+                try await subject.expectBytes(name, are: sample)
+                try expect(FileManager.default.contents(atPath: path).map { Int64($0.count) }, is: size)
+                try FileManager.default.removeItem(atPath: path)
+                try await subject.expectBytes(name, are: sample)
+            }
+            try await subject.expectNothingUnfinished()
+        },
+        Case("leaves a file as it is that the check refuses") { subject in
+            for size: Int64 in [0, 1_000, large] {
+                let name = Subject.name()
+                let path = try subject.file(BlobSample(size))
+                do {
+                    _ = try await subject.blobs.adopt(path, as: name) { _ in throw Deliberate() }
+                    throw Violation(description: "it was adopted")
+                } catch is Deliberate {}
+                try await subject.expectNothing(name)
+                try expect(FileManager.default.contents(atPath: path), is: Data(buffer: BlobSample(size)[0..<size]))
+            }
+            try await subject.expectNothingUnfinished()
+        },
+        Case("adopts no file that is not there") { subject in
+            let name = Subject.name()
+            do {
+                _ = try await subject.blobs.adopt(subject.folder.appending(path: "none").path, as: name) { _ in }
+                throw Violation(description: "it was adopted")
+            } catch is StoreError {}
+            try await subject.expectNothing(name)
+        },
+    ]
+
+    static let listingCases: [Case] = [
+        Case("gives every blob there is") { subject in
+            try expect(try await subject.entries(), is: [])
+            let begin = Date().timeIntervalSince1970 * 1_000
+            let names = [Subject.name(), Subject.name(), Subject.name(7), Subject.name(.max)]
+            for (index, name) in names.enumerated() { try await subject.write(BlobSample(Int64(index)), name) }
+            let entries = try await subject.entries()
+            try expect(entries.count, is: names.count)
+            for (index, name) in names.enumerated() {
+                let entry = try unwrap(entries.first { $0.name == name }, "\(name)")
+                try expect(entry.path, is: name.path)
+                try expect(entry.byteCount, is: Int64(index))
+                // Some stores count in seconds.
+                let age = Double(entry.date.milliseconds) - begin
+                try expect(age > -2_000 && age < 60_000, "it is \(age) ms old")
+            }
+            try await subject.blobs.remove(names[1])
+            try expect(Set(try await subject.entries().compactMap(\.name)), is: Set(names).subtracting([names[1]]))
+        },
+        Case("ends when whoever is given blobs throws") { subject in
+            for _ in 0..<3 { try await subject.write(BlobSample(1)) }
+            var count = 0
+            do {
+                try await subject.blobs.forEach { _ in
+                    count += 1
+                    throw Deliberate()
+                }
+                throw Violation(description: "the error was swallowed")
+            } catch is Deliberate {}
+            try expect(count, is: 1)
+        },
+        Case("lets blobs be removed while they are given") { subject in
+            for _ in 0..<20 { try await subject.write(BlobSample(1)) }
+            try await subject.blobs.forEach { try await subject.blobs.remove(unwrap($0.name)) }
+            try expect(try await subject.entries(), is: [])
+        },
+    ]
+}
+
+extension BlobStoreContract.Subject {
+    /// A local file with a sample in it.
+    func file(_ sample: BlobSample) throws -> String {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let url = folder.appending(path: UUID().uuidString)
+        try Data(buffer: sample[0..<sample.byteCount]).write(to: url)
+        return url.path
+    }
+}
+
+extension Data {
+    fileprivate init(buffer: ByteBuffer) { self = buffer.withUnsafeReadableBytes { Data($0) } }
+}
