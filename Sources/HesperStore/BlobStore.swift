@@ -14,8 +14,9 @@ public protocol BlobStore: Sendable {
         _ name: BlobName, _ bytes: Bytes, checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData where Bytes.Element == ByteBuffer
 
-    /// Keeps a local file, which is gone afterwards, as ``write(_:_:checking:)`` keeps bytes.
-    /// - Parameter path: of the file; if this throws, it is still there.
+    /// Keeps what is in a local file, as ``write(_:_:checking:)`` keeps bytes.
+    /// - Parameter path: of the file, which is durable. It stays, and is its owner's to remove; it may have become the blob
+    ///   itself, so that nobody may write to it any more.
     func adopt(
         _ path: String, as name: BlobName, checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData

@@ -12,7 +12,7 @@ import Testing
         ("HesperStore", ["HesperModel"], ["NIOCore"]),
         (
             "HesperBlobs", ["HesperModel", "HesperStore"],
-            ["Crypto", "Foundation", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix"]
+            ["AsyncHTTPClient", "Crypto", "Foundation", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix"]
         ),
         (
             "HesperSQLite", ["HesperModel", "HesperStore"],

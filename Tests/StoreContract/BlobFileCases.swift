@@ -84,7 +84,7 @@ extension BlobStoreContract {
 
 extension BlobStoreContract.Subject {
     /// A local file with a sample in it.
-    func file(_ sample: BlobSample) throws -> String {
+    public func file(_ sample: BlobSample) throws -> String {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let url = folder.appending(path: UUID().uuidString)
         try Data(buffer: sample[0..<sample.byteCount]).write(to: url)

@@ -15,7 +15,7 @@ public struct BlobStoreContract {
     public struct Subject: Sendable {
         public let blobs: any BlobStore
         /// Where local files may lie, to be adopted.
-        let folder: URL
+        public let folder: URL
 
         public init(blobs: any BlobStore, folder: URL) {
             self.blobs = blobs

@@ -11,7 +11,9 @@ import Testing
 @Suite("What S3 may answer") struct S3AnswerTests {
     typealias Answer = ScriptedServer.Answer
 
-    private static let full = Answer.error("503 Slow Down", "SlowDown")
+    private static let begun = Answer(
+        status: "200 OK", body: "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>")
+    private static let part = Answer(status: "200 OK", headers: ["ETag: \"x\""])
     private let name = BlobStoreContract.Subject.name()
 
     private func blobs(_ server: ScriptedServer) throws -> S3Blobs {
@@ -73,13 +75,31 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func anErrorMayHideInAnAnswerThatSaysYes() async throws {
-        let begun = Answer(
-            status: "200 OK",
-            body: "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>")
-        let part = Answer(status: "200 OK", headers: ["ETag: \"x\""])
+    /// Whose answer was lost may have done its work all the same.
+    @Test(arguments: [(8 << 20) + 1, 5, nil]) func aCompletedUploadIsKnownByItsObject(_ byteCount: Int?) async throws {
+        let lost = Answer.error("404 Not Found", "NoSuchUpload")
+        let head = byteCount.map { Answer(status: "200 OK", byteCount: $0) } ?? Answer(status: "404 Not Found")
         let server = try ScriptedServer([
-            begun, part, part, .error("200 OK", "InternalError"), Answer(status: "200 OK"),
+            S3AnswerTests.begun, S3AnswerTests.part, S3AnswerTests.part,
+            .error("500 Internal Server Error", "InternalError"), lost, head,
+            Answer(status: "204 No Content"),
+        ])
+        let blobs = try blobs(server)
+        let sample = BlobSample((8 << 20) + 1)
+        if byteCount == Int(sample.byteCount) {
+            #expect(try await blobs.write(name, sample.pieces()) { _ in } == sample.data)
+            #expect(server.requests.last?.hasPrefix("HEAD") == true)
+        } else {
+            await #expect(throws: StoreError.self) { _ = try await blobs.write(name, sample.pieces()) { _ in } }
+            // Both that might be there are removed.
+            #expect(server.requests.suffix(2).allSatisfy { $0.hasPrefix("DELETE") }, "\(server.requests)")
+        }
+    }
+
+    @Test func anErrorMayHideInAnAnswerThatSaysYes() async throws {
+        let server = try ScriptedServer([
+            S3AnswerTests.begun, S3AnswerTests.part, S3AnswerTests.part, .error("200 OK", "InternalError"),
+            Answer(status: "200 OK"),
         ])
         _ = try await blobs(server).write(name, BlobSample((8 << 20) + 1).pieces()) { _ in }
         #expect(server.requests.count { $0.contains("?uploadId=u ") } == 2)

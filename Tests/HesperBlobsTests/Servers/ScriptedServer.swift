@@ -6,8 +6,17 @@ import NIOConcurrencyHelpers
 final class ScriptedServer: Sendable {
     struct Answer: Sendable {
         let status: String
-        var headers: [String] = []
-        var body = ""
+        let headers: [String]
+        let body: String
+        /// What the head says of the body; an answer to HEAD has none.
+        let byteCount: Int
+
+        init(status: String, headers: [String] = [], body: String = "", byteCount: Int? = nil) {
+            self.status = status
+            self.headers = headers
+            self.body = body
+            self.byteCount = byteCount ?? body.utf8.count
+        }
 
         /// As S3 says no.
         static func error(_ status: String, _ code: String) -> Answer {
@@ -33,7 +42,7 @@ final class ScriptedServer: Sendable {
                 }
                 let answer = answers[min(number, answers.count) - 1]
                 let head =
-                    ["HTTP/1.1 \(answer.status)", "Content-Length: \(answer.body.utf8.count)", "Connection: close"]
+                    ["HTTP/1.1 \(answer.status)", "Connection: close", "Content-Length: \(answer.byteCount)"]
                     + answer.headers
                 _ = Loopback.send(Array((head.joined(separator: "\r\n") + "\r\n\r\n" + answer.body).utf8), to: client)
                 Loopback.end(client)
