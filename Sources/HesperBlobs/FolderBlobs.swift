@@ -99,7 +99,7 @@ public struct FolderBlobs: BlobStore {
         return try await pool.run { try File.status(path).map { Int64($0.st_size) } }
     }
 
-    public func forEach(_ body: (BlobEntry) async throws -> Void) async throws {
+    public func entries(_ body: (BlobEntry) async throws -> Void) async throws {
         for scope in try await folder("") where scope != FolderBlobs.unfinished {
             for digits in try await folder(scope) {
                 let folder = "\(scope)/\(digits)"

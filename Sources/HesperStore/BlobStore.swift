@@ -33,7 +33,7 @@ public protocol BlobStore: Sendable {
     func remove(_ name: BlobName) async throws
 
     /// Gives every blob there is, in no particular order, those too that no ``Store`` knows.
-    func forEach(_ body: (BlobEntry) async throws -> Void) async throws
+    func entries(_ body: (BlobEntry) async throws -> Void) async throws
 
     /// Removes what writes that broke off have left, if it is older than a date.
     /// - Returns: how many there were.

@@ -66,7 +66,7 @@ extension BlobStoreContract {
             for _ in 0..<3 { try await subject.write(BlobSample(1)) }
             var count = 0
             do {
-                try await subject.blobs.forEach { _ in
+                try await subject.blobs.entries { _ in
                     count += 1
                     throw Deliberate()
                 }
@@ -76,7 +76,7 @@ extension BlobStoreContract {
         },
         Case("lets blobs be removed while they are given") { subject in
             for _ in 0..<20 { try await subject.write(BlobSample(1)) }
-            try await subject.blobs.forEach { try await subject.blobs.remove(unwrap($0.name)) }
+            try await subject.blobs.entries { try await subject.blobs.remove(unwrap($0.name)) }
             try expect(try await subject.entries(), is: [])
         },
     ]

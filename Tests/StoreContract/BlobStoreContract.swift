@@ -95,7 +95,7 @@ extension BlobStoreContract.Subject {
 
     public func entries() async throws -> [BlobEntry] {
         var found: [BlobEntry] = []
-        try await blobs.forEach { found.append($0) }
+        try await blobs.entries { found.append($0) }
         return found
     }
 }

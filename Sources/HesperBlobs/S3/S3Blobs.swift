@@ -121,8 +121,8 @@ public struct S3Blobs: BlobStore {
         try await translating { try await object(name).byteCount() }
     }
 
-    public func forEach(_ body: (BlobEntry) async throws -> Void) async throws {
-        try await translating { try await S3Listing(client: client).forEach(body) }
+    public func entries(_ body: (BlobEntry) async throws -> Void) async throws {
+        try await translating { try await S3Listing(client: client).entries(body) }
     }
 
     // MARK: Removing

@@ -10,7 +10,7 @@ struct S3Listing: Sendable {
     private var prefix: String { client.location.prefix.isEmpty ? "" : client.location.prefix + "/" }
 
     /// Gives every object, in the order of keys.
-    func forEach(_ body: (BlobEntry) async throws -> Void) async throws {
+    func entries(_ body: (BlobEntry) async throws -> Void) async throws {
         var token: String?
         repeat {
             var query = [("list-type", "2"), ("prefix", prefix), ("encoding-type", "url")]

@@ -131,7 +131,7 @@ import Testing
                 """),
     ]) func aListingThatCannotBeReadIsNotTakenForAnEmptyOne(_ answer: Answer) async throws {
         let server = try ScriptedServer([answer])
-        await #expect(throws: StoreError.self) { try await blobs(server).forEach { _ in } }
+        await #expect(throws: StoreError.self) { try await blobs(server).entries { _ in } }
         #expect(server.requests.count <= 2)
     }
 

@@ -43,7 +43,7 @@ struct S3BlobsTests {
             { _ = try await blobs.write(name, BlobSample(9).pieces()) { _ in } },
             { _ = try await blobs.write(name, BlobSample(9 << 20).pieces()) { _ in } },
             { _ = try await blobs.read(name, 0..<1) },
-            { try await blobs.forEach { _ in } },
+            { try await blobs.entries { _ in } },
         ] {
             let error = await #expect(throws: StoreError.self) { try await call() }
             guard case .unavailable(let text)? = error else {
