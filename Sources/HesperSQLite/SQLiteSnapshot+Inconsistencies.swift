@@ -12,6 +12,7 @@ extension SQLiteSnapshot {
             try inspection.inspectObjects()
             try inspection.inspectScope()
             try IndexInspection(snapshot: self, scope: scope, report: report).inspect()
+            try BlobInspection(snapshot: self, scope: scope, report: report).inspect()
         }
     }
 }

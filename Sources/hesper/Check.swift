@@ -7,9 +7,12 @@ struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fold every bag of edits again and compare it with what is kept.",
         discussion: """
-            Compares objects, digests, tag names, members and terms of every account. Findings go to stdout, one a line; \
-            the exit status is 1 if there is any.
+            Compares objects, digests, tag names, members and terms of every account, then reads the bytes of all \
+            attachments and compares their SHA-256. Findings go to stdout, one a line; the exit status is 1 if there is any.
             """)
+
+    @Flag(name: .customLong("no-attachments"), help: "Leave the bytes of attachments unread.")
+    var leavesAttachments = false
 
     @OptionGroup var dataOptions: DataOptions
 
@@ -31,11 +34,39 @@ struct Check: AsyncParsableCommand {
             progress.advance()
         }
         progress.end()
+        if !leavesAttachments { findings += try await checkBlobs(of: accounts, in: store) }
         let checked = "Checked \(accounts.count) \(accounts.count == 1 ? "account" : "accounts")"
         guard findings == 0 else {
             Terminal.say("\(checked): \(findings) \(findings == 1 ? "finding" : "findings").")
             throw ExitCode(Failure.Kind.failed.rawValue)
         }
         Terminal.say("\(checked): all is well.")
+    }
+
+    /// - Returns: how many findings there are.
+    private func checkBlobs(of accounts: [Account], in store: any Store) async throws -> Int {
+        let check = BlobCheck(store: store, blobs: try dataOptions.openBlobs())
+        let total = try await store.read { snapshot in
+            var total = 0
+            for account in accounts { try snapshot.blobs(of: account.scope) { _ in total += 1 } }
+            return total
+        }
+        var progress = ProgressBar(total: total, what: "attachments read")
+        var findings = 0
+        for account in accounts {
+            for finding in try await check.findings(in: account.scope, &progress) {
+                progress.clear()
+                Terminal.say("\(account.email): \(finding)")
+                findings += 1
+            }
+        }
+        progress.end()
+        let orphans = try await check.orphans()
+        if orphans.count > 0 {
+            Terminal.say(
+                "\(orphans.count) files with \(orphans.byteCount) bytes are no attachment's; those that Hesper wrote, the "
+                    + "server removes after a day.")
+        }
+        return findings
     }
 }

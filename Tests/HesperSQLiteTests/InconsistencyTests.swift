@@ -35,7 +35,7 @@ struct InconsistencyTests {
         Damage("UPDATE objects SET sequence = NULL WHERE section = 0", "NOTE exists, but has no sequence number."),
         Damage(
             "UPDATE objects SET sequence = 99 WHERE section = 0",
-            "NOTE has sequence number 99, but the last one given out is 4."),
+            "NOTE has sequence number 99, but the last one given out is 5."),
         Damage("UPDATE objects SET sequence = 1 WHERE section = 0", "Sequence number 1 was given out 2 times."),
         Damage(
             "DELETE FROM objects WHERE section = 0", "NOTE has edits, but is neither an object nor a DeletedObject."),
@@ -69,6 +69,12 @@ struct InconsistencyTests {
         Damage(
             "UPDATE documents SET note = zeroblob(16)",
             "00000000-0000-0000-0000-000000000000 stands in the index of terms, but is no note."),
+        Damage("UPDATE blobs SET byte_count = 4", "PICTURE says that its bytes are others than those that are here."),
+        Damage("UPDATE blobs SET sha256 = 'x'", "PICTURE says that its bytes are others than those that are here."),
+        Damage("UPDATE scopes SET blob_bytes = 4", "The bytes of all attachments are 3, but the quota counts another"),
+        Damage("UPDATE blobs SET unheld_since = NULL", "Whether a note holds attachment PICTURE is not what"),
+        Damage("DELETE FROM blobs", "Attachment PICTURE is there, but no bytes of it."),
+        Damage("UPDATE blobs SET attachment = (SELECT id FROM tombstones)", "DEAD is deleted, but its bytes are not."),
     ]
 
     @Test("Each kind of damage is named, with the object", arguments: damages)
@@ -79,11 +85,12 @@ struct InconsistencyTests {
         let (note, tag) = try await desk.pushNoteAndTag()
         try await desk.push(desk.note(dead, "Bread", at: 2))
         try await desk.push(desk.delete(dead))
+        let picture = try await desk.pushAttachment()
         _ = try await desk.store.write { try $0.indexTerms(of: desk.scope, limit: 100) }
         #expect(try await desk.inconsistencies() == [])
         try await DatabaseQueue(path: folder.database).write { try $0.execute(sql: damage.sql) }
         let sentence = damage.sentence.replacing("NOTE", with: "\(note)").replacing("TAG", with: "\(tag)")
-            .replacing("DEAD", with: "\(dead)")
+            .replacing("DEAD", with: "\(dead)").replacing("PICTURE", with: "\(picture)")
         let found = try await desk.inconsistencies()
         #expect(found.contains { $0.contains(sentence) }, "\(found)")
     }

@@ -53,6 +53,19 @@ struct SmallDesk {
         .deletion(Deletion(uniqueID: id, objectType: type))
     }
 
+    /// An attachment that no note holds, with its bytes.
+    func pushAttachment() async throws -> UniqueID {
+        let id = UniqueID.random()
+        let data = AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32))
+        let blob = Blob(name: BlobName(scope: scope, attachment: id), data: data, arrivalDate: SmallDesk.now)
+        try await store.write { try $0.insert(blob) }
+        try await push(
+            .change(
+                Change(
+                    uniqueID: id, section: .attachments, edits: [Edit(.mimeType, .string("image/png"), at: nil)])))
+        return id
+    }
+
     @discardableResult
     func push(_ elements: [Push.Element], in transaction: any Transaction) throws -> ScopeHead {
         guard let locked = try transaction.lock(scope) else { throw StoreError.failed("no scope") }
