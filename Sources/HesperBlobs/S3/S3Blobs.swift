@@ -27,6 +27,9 @@ public struct S3Blobs: BlobStore {
             try await S3Listing(client: client).check()
         } catch let failure as S3Failure {
             throw failure.mistake(in: client.location) ?? failure.storeError
+        } catch StoreError.failed(let text) {
+            throw S3LocationError(
+                "AWS_ENDPOINT_URL_S3", "leads to \(client.location.endpoint), which is no S3: \(text)")
         }
     }
 

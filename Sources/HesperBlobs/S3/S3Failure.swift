@@ -38,7 +38,9 @@ struct S3Failure: Error, Sendable {
         if isFull { return .full(description) }
         switch status {
         case .rangeNotSatisfiable: return .damaged("\(description): the object is shorter than it was")
-        case .badRequest where !mayPass && !isAboutCredentials, .methodNotAllowed, .lengthRequired, .notImplemented:
+        // A 400 without a code is the answer to HEAD when a token has expired.
+        case .badRequest where code != nil && !mayPass && !isAboutCredentials, .methodNotAllowed, .lengthRequired,
+            .notImplemented:
             return .failed(description)
         default: return .unavailable(description)
         }
@@ -64,13 +66,16 @@ struct S3Failure: Error, Sendable {
             S3LocationError(
                 "AWS_REGION",
                 "is \(location.region)\(region.map { "; the bucket is in \($0)" } ?? ", not the bucket's")")
+        case "RequestTimeTooSkewed": nil
         default:
             switch status {
             case .movedPermanently, .temporaryRedirect:
                 S3LocationError(
                     "AWS_REGION",
                     "is \(location.region)\(region.map { "; the bucket is in \($0)" } ?? ", not the bucket's")")
-            case .forbidden: S3LocationError("AWS_ACCESS_KEY_ID", "may not read, write and list \(location)")
+            case .unauthorized, .forbidden: S3LocationError("AWS_ACCESS_KEY_ID", "does not let us in: \(self)")
+            case .notFound, .methodNotAllowed:
+                S3LocationError("AWS_ENDPOINT_URL_S3", "leads to \(location.endpoint), which is no S3: \(self)")
             default: nil
             }
         }

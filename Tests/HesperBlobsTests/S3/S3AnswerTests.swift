@@ -135,6 +135,35 @@ import Testing
         #expect(server.requests.count <= 2)
     }
 
+    @Test(arguments: [
+        ("301 Moved Permanently", "PermanentRedirect", "AWS_REGION"),
+        ("400 Bad Request", "AuthorizationHeaderMalformed", "AWS_REGION"),
+        ("400 Bad Request", "ExpiredToken", "AWS_SESSION_TOKEN"),
+        ("403 Forbidden", "AccessDenied", "AWS_ACCESS_KEY_ID"),
+        ("403 Forbidden", "AccountProblem", "AWS_ACCESS_KEY_ID"),
+        ("404 Not Found", "NoSuchBucket", "HESPER_ATTACHMENTS"),
+        ("404 Not Found", "", "AWS_ENDPOINT_URL_S3"), ("405 Method Not Allowed", "", "AWS_ENDPOINT_URL_S3"),
+        ("200 OK", "", "AWS_ENDPOINT_URL_S3"),
+    ]) func namesTheSettingToChange(_ status: String, _ code: String, _ variable: String) async throws {
+        let server = try ScriptedServer([
+            code.isEmpty ? Answer(status: status, body: "<html>Hello</html>") : .error(status, code)
+        ])
+        let error = await #expect(throws: S3LocationError.self) { try await blobs(server).check() }
+        #expect(error?.variable == variable, "\(error?.description ?? "")")
+    }
+
+    @Test func aClockThatIsWrongIsNoWrongSetting() async throws {
+        let server = try ScriptedServer([.error("403 Forbidden", "RequestTimeTooSkewed")])
+        let error = await #expect(throws: StoreError.self) { try await blobs(server).check() }
+        #expect(error?.description.contains("403 RequestTimeTooSkewed") == true)
+    }
+
+    @Test func aBadRequestWithoutAWordMayBeAnExpiredToken() async throws {
+        let server = try ScriptedServer([Answer(status: "400 Bad Request")])
+        let error = await #expect(throws: StoreError.self) { _ = try await blobs(server).byteCount(of: name) }
+        #expect(error == .unavailable("S3: HEAD http://127.0.0.1:\(server.port)/bucket/x/\(name.path): 400"))
+    }
+
     @Test func anotherRegionIsNamed() async throws {
         let server = try ScriptedServer([
             Answer(
