@@ -10,7 +10,7 @@ import Testing
 /// A blob of 400 MB is streamed in and out in a process of its own, whose memory is watched.
 @Suite("Memory does not grow with a blob", .enabled(if: Resident.isKnown, "needs /proc"))
 struct MemoryTests {
-    @Test(.timeLimit(.minutes(2))) func ofAFolder() async throws {
+    @Test(.timeLimit(.minutes(10))) func ofAFolder() async throws {
         await #expect(processExitsWith: .success) {
             let folder = Folder()
             let blobs = try FolderBlobs(path: folder.path("attachments"))
@@ -18,7 +18,7 @@ struct MemoryTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)), .enabled(if: SeaweedFS.isInstalled, "\(SeaweedFS.absence)"))
+    @Test(.timeLimit(.minutes(10)), .enabled(if: SeaweedFS.isInstalled, "\(SeaweedFS.absence)"))
     func ofS3() async throws {
         await #expect(processExitsWith: .success) {
             let blobs = S3Blobs(try await SeaweedFS.running.location())

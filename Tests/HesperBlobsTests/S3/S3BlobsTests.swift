@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Blobs in S3", .enabled(if: SeaweedFS.isInstalled, "\(SeaweedFS.absence)"))
 struct S3BlobsTests {
-    @Test(.timeLimit(.minutes(5)), arguments: BlobStoreContract.cases)
+    @Test(.timeLimit(.minutes(10)), arguments: BlobStoreContract.cases)
     func keeps(_ contract: BlobStoreContract.Case) async throws {
         let folder = Folder()
         let blobs = S3Blobs(try await SeaweedFS.running.location())
