@@ -45,7 +45,7 @@ struct Check: AsyncParsableCommand {
 
     /// - Returns: how many findings there are.
     private func checkBlobs(of accounts: [Account], in store: any Store) async throws -> Int {
-        let check = BlobCheck(store: store, blobs: try dataOptions.openBlobs())
+        let check = BlobCheck(store: store, blobs: try await dataOptions.openBlobs())
         let total = try await store.read { snapshot in
             var total = 0
             for account in accounts { try snapshot.blobs(of: account.scope) { _ in total += 1 } }

@@ -11,8 +11,8 @@ struct DataOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The folder of the attachments' bytes (HESPER_ATTACHMENTS; default: attachments in the data folder).",
-            valueName: "folder"))
+            "Where the attachments' bytes are: a folder, or s3://bucket/prefix with the usual AWS variables "
+                + "(HESPER_ATTACHMENTS; default: attachments in the data folder).", valueName: "place"))
     var attachments: String?
 
     @Option(
@@ -28,8 +28,25 @@ struct DataOptions: ParsableArguments {
         return try Settings(flags: flags, config: config)
     }
 
-    /// Where the bytes of attachments are.
-    func openBlobs() throws -> any BlobStore { try FolderBlobs(path: try settings().attachments()) }
+    /// Where the bytes of attachments are: a folder, or a bucket.
+    /// - Parameter isAway: told that the bucket's server is away, if the caller can go on without it for now.
+    /// - Throws: ``Failure`` about a setting that leads nowhere.
+    func openBlobs(unless isAway: ((StoreError) -> Void)? = nil) async throws -> any BlobStore {
+        let place = try settings().attachments()
+        guard S3Location.isMeant(by: place) else { return try FolderBlobs(path: place) }
+        do {
+            let blobs = S3Blobs(try S3Location(place, environment: ProcessInfo.processInfo.environment))
+            do {
+                try await blobs.check()
+            } catch let error as StoreError {
+                guard let isAway else { throw error }
+                isAway(error)
+            }
+            return blobs
+        } catch let error as S3LocationError {
+            throw Failure("\(error).", .settings)
+        }
+    }
 
     /// Opens what a server has made.
     /// - Throws: ``Failure`` if nothing is there: a mistyped folder must not become a database.

@@ -92,7 +92,9 @@ struct Serve: AsyncParsableCommand {
         if let missing = share.missing { logger.notice("\(missing)") }
         let store = try SQLiteStore(folder: URL(filePath: settings.data))
         defer { try? store.close() }
-        let blobs = try dataOptions.openBlobs()
+        let blobs = try await dataOptions.openBlobs {
+            logger.error("Attachments are not to be had for now: \($0).")
+        }
         let stage = try UploadFolder(path: settings.uploads)
         try await serve(store, blobs, stage, server, logger)
     }

@@ -30,6 +30,8 @@ enum Setting: String, CaseIterable {
     static let variablePrefix = "HESPER_"
     /// Names the file itself, so it cannot be set there.
     static let configVariable = "HESPER_CONFIG"
+    /// Goes with the AWS variables of a bucket, which are no settings of ours either.
+    static let pathStyleVariable = "HESPER_S3_PATH_STYLE"
 
     /// `signUp` as `["sign", "up"]`.
     private var words: [String] {

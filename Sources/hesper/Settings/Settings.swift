@@ -40,7 +40,7 @@ struct Settings {
         }
         reader = SettingReader(sources: sources)
         self.data = try reader.string(.data)?.value ?? Settings.defaultData
-        let known = Set(Setting.allCases.map(\.variable) + [Setting.configVariable])
+        let known = Set(Setting.allCases.map(\.variable) + [Setting.configVariable, Setting.pathStyleVariable])
         warnings = environment.keys.sorted()
             .filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }
             .map { "\($0) is no setting of this version." }
@@ -76,7 +76,7 @@ struct Settings {
         return limits
     }
 
-    /// The folder of the bytes of attachments.
+    /// The folder of the bytes of attachments, or a bucket for them.
     func attachments() throws -> String {
         try reader.string(.attachments)?.value ?? URL(filePath: data).appending(path: "attachments").relativePath
     }
