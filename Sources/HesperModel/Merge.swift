@@ -36,6 +36,8 @@ public struct Merge {
     var parcelIndices: [UniqueID: [Int]] = [:]
     /// Texts whose base nobody knew: no merge has taken them in.
     var unmergedTexts: Set<Clock> = []
+    /// Texts that lost words, in the order in which they did.
+    var lostTexts: [LostText] = []
     var notes: [Int: ElementNotes] = [:]
 
     /// What is remembered of an element until its receipt is written.

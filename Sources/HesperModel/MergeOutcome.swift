@@ -6,12 +6,25 @@ public struct MergeOutcome: Sendable {
     public var changes: [StateChange] = []
     /// One for every element of the push, in its order.
     public var receipts: [Receipt] = []
+    /// Texts of the bag or of ``parcels`` that have words which no merge took in: no time removes those.
+    public var lostTexts: [LostText] = []
     /// The last clock that the server ticked for it; nil if it ticked none.
     public var serverClock: Clock?
     /// The greatest clock that it adds to the bag; nil if it adds none.
     public var greatestClock: Clock?
 
     public init() {}
+}
+
+/// A text that lost words in a merge (merge.md, Text).
+public struct LostText: Sendable, Hashable {
+    public let object: UniqueID
+    public let clock: Clock
+
+    public init(object: UniqueID, clock: Clock) {
+        self.object = object
+        self.clock = clock
+    }
 }
 
 /// One object before and after.

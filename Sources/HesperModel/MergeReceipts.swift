@@ -3,6 +3,7 @@ extension Merge {
     func outcome(of push: Push) -> MergeOutcome {
         var outcome = MergeOutcome()
         outcome.parcels = parcels.filter { !$0.edits.isEmpty }
+        outcome.lostTexts = lostTexts
         for id in touched {
             guard let after = states[id] else { continue }
             let isSame =

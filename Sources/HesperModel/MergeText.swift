@@ -21,25 +21,38 @@ extension Merge {
         entity.fold(edit)
 
         switch base {
-        case .none: unmergedTexts.insert(clock)
+        case .none: leaveUnmerged(clock, incoming, beside: standing.clock, current, of: id)
         case .standing:
             // What was written last stands, even if the clock it was written by is behind.
             guard clock < standing.clock, !incoming.isIdentical(to: current) else { return }
             addText(incoming, origin: max(standingOrigin, incomingOrigin), after: standing.clock, to: &entity)
         case .text(let base):
             let standsFirst = (standingOrigin, standing.clock) < (incomingOrigin, clock)
-            let merged = TextMerge.merge(
+            let outcome = TextMerge.outcome(
                 base: base, older: standsFirst ? current : incoming, newer: standsFirst ? incoming : current)
+            let merged = outcome.text
             // Two texts of the greatest size may come to one that no device could push again: then the greater clock stands.
             guard merged.utf8.count <= Limits.textBytes else {
-                unmergedTexts.insert(clock)
+                leaveUnmerged(clock, incoming, beside: standing.clock, current, of: id)
                 return
+            }
+            if outcome.olderLostWords {
+                lostTexts.append(LostText(object: id, clock: standsFirst ? standing.clock : clock))
             }
             guard case .string(let folded)? = entity.register(.text)?.value, !folded.isIdentical(to: merged)
             else { return }
             addText(
                 merged, origin: max(standingOrigin, incomingOrigin), after: max(standing.clock, clock), to: &entity)
         }
+    }
+
+    /// Lets the greater clock stand; the other text is in the history alone.
+    private mutating func leaveUnmerged(
+        _ clock: Clock, _ incoming: String, beside standing: Clock, _ current: String, of id: UniqueID
+    ) {
+        unmergedTexts.insert(clock)
+        guard !incoming.isIdentical(to: current) else { return }
+        lostTexts.append(LostText(object: id, clock: min(standing, clock)))
     }
 
     private enum Base {

@@ -6,14 +6,30 @@ public enum TextMerge {
     /// replaced the same words the newer's stand, and a change stands against a deletion. Graphemes and words stay
     /// whole. The work is bounded by the size of the texts: what would take longer to align finely is aligned coarsely.
     public static func merge(base: String, older: String, newer: String) -> String {
+        outcome(base: base, older: older, newer: newer).text
+    }
+
+    /// What a merge came to.
+    public struct Outcome: Sendable, Equatable {
+        public var text: String
+        /// Whether the older wrote words that are not in it, because the newer replaced the same words with others.
+        public var olderLostWords = false
+    }
+
+    /// The same, and whether words were lost.
+    public static func outcome(base: String, older: String, newer: String) -> Outcome {
         var effort: TextEffort?
-        return merge(base: base, older: older, newer: newer, effort: &effort)
+        return outcome(base: base, older: older, newer: newer, effort: &effort)
     }
 
     /// The same; says how much work it was, or nil when there was nothing to align.
     static func merge(base: String, older: String, newer: String, effort: inout TextEffort?) -> String {
-        if isSame(older, newer) || isSame(base, older) { return newer }
-        if isSame(base, newer) { return older }
+        outcome(base: base, older: older, newer: newer, effort: &effort).text
+    }
+
+    private static func outcome(base: String, older: String, newer: String, effort: inout TextEffort?) -> Outcome {
+        if isSame(older, newer) || isSame(base, older) { return Outcome(text: newer) }
+        if isSame(base, newer) { return Outcome(text: older) }
         let ends = TextEnds([Array(base.utf8), Array(older.utf8), Array(newer.utf8)])
         var words = TextNumbers()
         var lines = TextNumbers()
@@ -24,13 +40,15 @@ public enum TextMerge {
         var spent = TextEffort(tokens: texts.base.count + texts.older.count + texts.newer.count)
         let hunks = texts.hunks(effort: &spent)
         effort = spent
-        var middle = TextOutput(texts: texts, pieces: texts.withoutDoubles(texts.merged(hunks))).bytes
+        let weave = texts.merged(hunks)
+        var middle = TextOutput(texts: texts, pieces: texts.withoutDoubles(weave.pieces)).bytes
         if let last = middle.last, !ends.end.isEmpty, last != 0x0A {
             // The line below was whole in all three: nothing of the middle may run into it, nor a CR into its LF.
             if last == 0x0D { middle.removeLast() }
             middle.append(0x0A)
         }
-        return String(decoding: ends.start + middle + ends.end, as: UTF8.self)
+        return Outcome(
+            text: String(decoding: ends.start + middle + ends.end, as: UTF8.self), olderLostWords: weave.olderLostWords)
     }
 
     /// Equal byte for byte; `==` would take two spellings of one character for the same.
@@ -84,17 +102,19 @@ struct TextTriple: Sendable {
     }
 
     /// The merged text: with changes taken along where lines were moved, if their new places are in it.
-    func merged(_ hunks: (older: [TextHunk], newer: [TextHunk])) -> [Piece] {
+    func merged(_ hunks: (older: [TextHunk], newer: [TextHunk])) -> (pieces: [Piece], olderLostWords: Bool) {
         var moves = TextMoves(texts: self)
         var rest = hunks
         moves.take(from: &rest)
-        if let pieces = moves.applied(to: woven(rest)) { return pieces }
-        return woven(hunks)
+        let weave = woven(rest)
+        if let pieces = moves.applied(to: weave.pieces) { return (pieces, weave.olderLostWords) }
+        let plain = woven(hunks)
+        return (plain.pieces, plain.olderLostWords)
     }
 
-    private func woven(_ hunks: (older: [TextHunk], newer: [TextHunk])) -> [Piece] {
+    private func woven(_ hunks: (older: [TextHunk], newer: [TextHunk])) -> TextWeave {
         var weave = TextWeave(texts: self)
         weave.weave(older: hunks.older, newer: hunks.newer)
-        return weave.pieces
+        return weave
     }
 }

@@ -6,6 +6,8 @@ struct TextWeave {
     let texts: TextTriple
     /// The merged text so far.
     private(set) var pieces: [Piece] = []
+    /// Whether words of the older's had to make room for others of the newer's.
+    private(set) var olderLostWords = false
     /// How much of the base is dealt with.
     private var done = 0
 
@@ -80,9 +82,25 @@ struct TextWeave {
         switch (weight(older, in: texts.older), weight(newer, in: texts.newer)) {
         case (.deletion, .deletion): deleteBoth(older, newer, start..<end)
         case (.change, .deletion), (.change, .blanks), (.deletion, .blanks): take(older, from: .older, start..<end)
+        case (.change, .change):
+            if !hasWords(of: older, in: newer) { olderLostWords = true }
+            take(newer, from: .newer, start..<end)
         default: take(newer, from: .newer, start..<end)
         }
         done = end
+    }
+
+    /// Whether all words that the older put in are among those that the newer put in.
+    private func hasWords(of older: ArraySlice<TextHunk>, in newer: ArraySlice<TextHunk>) -> Bool {
+        var counts: [Int32: Int] = [:]
+        for token in newer.lazy.flatMap(\.side) where texts.newer.isWord(token) {
+            counts[texts.newer.numbers[token], default: 0] += 1
+        }
+        for token in older.lazy.flatMap(\.side) where texts.older.isWord(token) {
+            guard let count = counts[texts.older.numbers[token]], count > 0 else { return false }
+            counts[texts.older.numbers[token]] = count - 1
+        }
+        return true
     }
 
     /// What the hunks of one side come to, the least weight first.

@@ -115,6 +115,7 @@ extension Prepared {
     }
 
     func bind(_ index: Int32, _ value: Int64?) { if let value { bind(index, value) } else { bindNull(index) } }
+    func bind(_ index: Int32, _ value: Timestamp?) { bind(index, value?.milliseconds) }
     func bind(_ index: Int32, _ value: String?) { if let value { bind(index, value) } else { bindNull(index) } }
     func bind(_ index: Int32, _ value: UniqueID?) { if let value { bind(index, value) } else { bindNull(index) } }
     func bind(_ index: Int32, _ value: Clock?) { if let value { bind(index, value) } else { bindNull(index) } }
@@ -129,6 +130,7 @@ extension Prepared {
     func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
     func integerIfAny(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
     func timestamp(_ column: Int32) -> Timestamp { Timestamp(clamping: integer(column)) }
+    func timestampIfAny(_ column: Int32) -> Timestamp? { isNull(column) ? nil : timestamp(column) }
 
     /// The column's bytes where SQLite has them: good until the next step.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {

@@ -61,17 +61,25 @@ public enum PushStatements {
         WHERE scope = ?1 AND attachment = ?2
         """
     /// Scope, object, date.
-    public static let scheduleSweep = "INSERT OR IGNORE INTO sweeps (scope, object, due_date) VALUES (?1, ?2, ?3)"
+    public static let scheduleSweep = """
+        INSERT INTO sweeps (scope, object, due_date) VALUES (?1, ?2, ?3)
+        ON CONFLICT (scope, object) DO UPDATE SET due_date = ?3 WHERE due_date IS NULL OR due_date > ?3
+        """
     /// Scope, folded name, tag.
     public static let claimTagName = "INSERT INTO tag_names (scope, folded_name, tag) VALUES (?1, ?2, ?3)"
     /// Scope, folded name, tag.
     public static let releaseTagName = "DELETE FROM tag_names WHERE scope = ?1 AND folded_name = ?2 AND tag = ?3"
     /// Scope, object, sequence, device, date, type, whether it is the server's, first clock, last clock, text's clock,
-    /// text's origin, body.
+    /// text's origin, body, whether its text lost words.
     public static let insertParcel = """
         INSERT INTO edits (scope, object, sequence, pushed_by, pushed_at, type, is_servers, first_clock, last_clock,
-            text_clock, text_origin, body)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            text_clock, text_origin, body, has_lost_words)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+        """
+    /// Scope, object, clock of the text.
+    public static let loseWords = """
+        UPDATE edits SET has_lost_words = 1
+        WHERE scope = ?1 AND object = ?2 AND last_clock >= ?3 AND text_clock = ?3 AND has_lost_words = 0
         """
     /// Scope, sequence, digest, greatest clock, server clock.
     public static let advance =

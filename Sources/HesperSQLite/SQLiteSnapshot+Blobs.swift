@@ -36,10 +36,31 @@ extension SQLiteSnapshot {
     }
 }
 
+extension SQLiteSnapshot {
+    func uploads(before date: Timestamp, limit: Int) throws -> [(scope: ScopeID, upload: Upload)] {
+        let row = try prepare(
+            """
+            SELECT id, attachment, length, sha256, is_finished, creation_date, scope FROM uploads
+            WHERE creation_date < ?1 ORDER BY creation_date LIMIT ?2
+            """)
+        row.bind(1, date)
+        row.bind(2, max(limit, 0))
+        return try row.all { (ScopeID(row.integer(6)), try row.upload()) }
+    }
+}
+
 /// The columns that ``Prepared/upload()`` reads.
 private let uploadColumns = "SELECT id, attachment, length, sha256, is_finished, creation_date FROM uploads"
 
 extension SQLiteTransaction {
+    func forgetRemovedBlob(_ name: BlobName) throws {
+        let delete = try prepare("DELETE FROM removed_blobs WHERE scope = ?1 AND attachment = ?2 AND nonce = ?3")
+        delete.bind(1, name.scope)
+        delete.bind(2, name.attachment)
+        delete.bind(3, Int64(bitPattern: name.nonce))
+        try delete.run()
+    }
+
     func insert(_ blob: Blob) throws {
         let insert = try prepare(
             """
@@ -113,7 +134,6 @@ extension SQLiteTransaction {
         if try note.run() > 0 { try scheduleSweep(of: attachment, in: scope, at: date) }
     }
 
-    /// Takes the bytes of an attachment out of the scope; the blob store is told after the commit.
     func removeBlob(of attachment: UniqueID, in scope: ScopeID) throws {
         guard let blob = try blob(of: attachment, in: scope) else { return }
         let delete = try prepare("DELETE FROM blobs WHERE scope = ?1 AND attachment = ?2")

@@ -14,8 +14,8 @@ extension SQLiteSnapshot {
     ) throws -> [DeletedNote] {
         let row = try prepare(
             """
-            SELECT type, merged_into, deletion_date, sequence, id, deleted_by FROM tombstones
-            WHERE scope = ?1 AND type = 'note' AND sequence < ?2 AND deletion_date >= ?3
+            SELECT type, merged_into, deletion_date, sequence, id, deleted_by, arrival_date FROM tombstones
+            WHERE scope = ?1 AND type = 'note' AND sequence < ?2 AND arrival_date >= ?3
             ORDER BY sequence DESC LIMIT ?4
             """)
         row.bind(1, scope)
@@ -24,8 +24,8 @@ extension SQLiteSnapshot {
         row.bind(4, max(limit, 0))
         return try row.all {
             DeletedNote(
-                deleted: try row.deletedObject(id: try row.id(4)), deletedBy: row.nodeIfAny(5), sequence: row.integer(3)
-            )
+                deleted: try row.deletedObject(id: try row.id(4)), deletedBy: row.nodeIfAny(5),
+                arrivalDate: row.timestamp(6), sequence: row.integer(3))
         }
     }
 

@@ -6,7 +6,7 @@ extension SQLiteSnapshot {
     func devices(of account: UniqueID, after cursor: NodeID?, limit: Int) throws -> [Device] {
         let row = try prepare(
             """
-            SELECT node, account, name, app_version, user_agent, creation_date, last_use_date FROM devices
+            SELECT node, account, name, app_version, user_agent, creation_date, last_use_date, read_date FROM devices
             WHERE account = ?1
                 AND number < coalesce((SELECT number FROM devices WHERE node = ?2 AND account = ?1), 9223372036854775807)
             ORDER BY number DESC LIMIT ?3
@@ -57,7 +57,8 @@ extension SQLiteTransaction {
         let update = try prepare(
             """
             UPDATE devices SET last_use_date = ?2, app_version = coalesce(?3, app_version),
-                user_agent = coalesce(?4, user_agent), read_sequence = coalesce(?5, read_sequence)
+                user_agent = coalesce(?4, user_agent), read_sequence = coalesce(?5, read_sequence),
+                read_date = CASE WHEN ?5 IS NULL THEN read_date ELSE ?2 END
             WHERE node = ?1
             """)
         update.bind(1, node)
@@ -70,10 +71,11 @@ extension SQLiteTransaction {
 }
 
 extension Prepared {
-    /// From the columns `node, account, name, app_version, user_agent, creation_date, last_use_date`.
+    /// From the columns `node, account, name, app_version, user_agent, creation_date, last_use_date, read_date`.
     func device() throws -> Device {
         Device(
             node: try node(0), account: try id(1), name: string(2), appVersion: stringIfAny(3),
-            userAgent: stringIfAny(4), creationDate: timestamp(5), lastUseDate: timestamp(6))
+            userAgent: stringIfAny(4), creationDate: timestamp(5), lastUseDate: timestamp(6),
+            readDate: timestampIfAny(7))
     }
 }

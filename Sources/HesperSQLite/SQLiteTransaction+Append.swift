@@ -31,8 +31,10 @@ extension SQLiteTransaction {
         }
         try claimTagNames(outcome.changes, in: scope.head.scope)
         try keepBlobs(of: outcome.changes, in: scope.head.scope, at: date)
-        try scheduleSweeps(of: outcome.changes, in: scope.head.scope, at: date)
-        try append(outcome.parcels, to: scope.head.scope, by: device, at: date) { sequences[$0] ?? sequence }
+        try scheduleSweeps(of: outcome, in: scope.head.scope, at: date)
+        // What stood already; the texts of this push are marked as they are put in.
+        for text in outcome.lostTexts { try loseWords(of: text, in: scope.head.scope) }
+        try append(outcome, to: scope.head.scope, by: device, at: date) { sequences[$0] ?? sequence }
         let head = ScopeHead(scope: scope.head.scope, sequence: sequence, digest: digest)
         try advance(
             head, greatest: [scope.greatestClock, outcome.greatestClock].compactMap(\.self).max(),
@@ -41,14 +43,15 @@ extension SQLiteTransaction {
     }
 
     private func append(
-        _ parcels: [Parcel], to scope: ScopeID, by device: NodeID?, at date: Timestamp,
+        _ outcome: MergeOutcome, to scope: ScopeID, by device: NodeID?, at date: Timestamp,
         sequence: (UniqueID) -> Int64
     ) throws {
+        let lost = Set(outcome.lostTexts)
         let insert = try prepare(PushStatements.insertParcel)
         insert.bind(1, scope)
         insert.bind(4, device)
         insert.bind(5, date)
-        for parcel in parcels {
+        for parcel in outcome.parcels {
             insert.bind(2, parcel.object)
             insert.bind(3, sequence(parcel.object))
             insert.bind(6, parcel.objectType?.name)
@@ -58,8 +61,18 @@ extension SQLiteTransaction {
             insert.bind(10, parcel.textClock)
             insert.bind(11, parcel.textOrigin)
             insert.bind(12, text: ParcelBody.write(parcel.edits))
+            insert.bind(
+                13, parcel.textClock.map { lost.contains(LostText(object: parcel.object, clock: $0)) } ?? false)
             try insert.run()
         }
+    }
+
+    private func loseWords(of text: LostText, in scope: ScopeID) throws {
+        let update = try prepare(PushStatements.loseWords)
+        update.bind(1, scope)
+        update.bind(2, text.object)
+        update.bind(3, text.clock)
+        try update.run()
     }
 
     private func advance(_ head: ScopeHead, greatest: Clock?, server: Clock?) throws {

@@ -1,24 +1,144 @@
 import HesperModel
 import HesperStore
 
+// MARK: - Having objects looked at
+
 extension SQLiteTransaction {
-    /// Has what may leave something for time to remove looked at later: objects that were changed or deleted.
-    func scheduleSweeps(of changes: [StateChange], in scope: ScopeID, at date: Timestamp) throws {
-        for change in changes where change.before != nil || change.isDeletion {
-            try scheduleSweep(of: change.uniqueID, in: scope, at: date)
+    /// Has what may leave something for time to remove looked at later: objects that were changed or deleted, and those
+    /// that got edits which changed nothing.
+    func scheduleSweeps(of outcome: MergeOutcome, in scope: ScopeID, at date: Timestamp) throws {
+        var (new, due): (Set<UniqueID>, Set<UniqueID>) = ([], [])
+        for change in outcome.changes {
+            if change.before == nil { new.insert(change.uniqueID) } else { due.insert(change.uniqueID) }
         }
+        // The first edits of a new object supersede nothing.
+        for parcel in outcome.parcels where new.remove(parcel.object) == nil { due.insert(parcel.object) }
+        for object in due { try scheduleSweep(of: object, in: scope, at: date) }
     }
 
-    /// An object that is to be looked at already keeps its date.
+    /// An object that is to be looked at sooner keeps its date.
     func scheduleSweep(of object: UniqueID, in scope: ScopeID, at date: Timestamp) throws {
         let schedule = try prepare(PushStatements.scheduleSweep)
         schedule.bind(1, scope)
         schedule.bind(2, object)
-        schedule.bind(3, Timestamp(clamping: date.milliseconds + Sweep.firstLook))
+        schedule.bind(3, date.adding(Sweep.firstLook))
         try schedule.run()
+    }
+
+    func claimSweeps(dueBy date: Timestamp, limit: Int, until claim: Timestamp) throws -> [DueSweep] {
+        let row = try prepare(
+            "SELECT scope, object, looked_at FROM sweeps WHERE due_date <= ?1 ORDER BY due_date LIMIT ?2")
+        row.bind(1, date)
+        row.bind(2, max(limit, 0))
+        let due = try row.all {
+            DueSweep(
+                scope: ScopeID(row.integer(0)), object: try row.id(1), position: row.integer(2), claim: claim)
+        }
+        let update = try prepare("UPDATE sweeps SET due_date = ?3 WHERE scope = ?1 AND object = ?2")
+        update.bind(3, claim)
+        for sweep in due {
+            update.bind(sweep)
+            try update.run()
+        }
+        return due
+    }
+
+    func end(_ sweep: DueSweep, next: Timestamp?) throws {
+        let update = try prepare(
+            """
+            UPDATE sweeps SET due_date = CASE WHEN due_date = ?3 THEN ?4 ELSE min(due_date, coalesce(?4, due_date)) END
+            WHERE scope = ?1 AND object = ?2
+            """)
+        update.bind(sweep)
+        update.bind(3, sweep.claim)
+        update.bind(4, next)
+        try update.run()
+    }
+
+    func forget(_ sweep: DueSweep) throws {
+        let delete = try prepare("DELETE FROM sweeps WHERE scope = ?1 AND object = ?2 AND due_date = ?3")
+        delete.bind(sweep)
+        delete.bind(3, sweep.claim)
+        try delete.run()
     }
 }
 
-extension StateChange {
-    fileprivate var isDeletion: Bool { if case .deleted = after { true } else { false } }
+// MARK: - Edits
+
+extension SQLiteTransaction {
+    func keep(_ edit: SweptEdit, of sweep: DueSweep) throws {
+        let look = try prepare("UPDATE sweeps SET looked_at = ?3 WHERE scope = ?1 AND object = ?2")
+        look.bind(sweep)
+        look.bind(3, edit.position)
+        // The account may have gone meanwhile.
+        guard try look.run() > 0 else { return }
+        let insert = try prepare(
+            """
+            INSERT OR IGNORE INTO versions (scope, object, edit, attribute, clock, pushed_at, sequence)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            """)
+        insert.bind(sweep)
+        insert.bind(3, edit.position)
+        for stored in edit.versions {
+            insert.bind(4, stored.attribute.description)
+            insert.bind(5, stored.version.clock)
+            insert.bind(6, stored.version.pushedAt)
+            insert.bind(7, stored.version.sequence)
+            try insert.run()
+        }
+    }
+
+    func drop(_ values: SweptEdit, of sweep: DueSweep) throws {
+        let keys = Set(values.versions.map { Key(attribute: $0.attribute, clock: $0.version.clock) })
+        let row = try prepare("SELECT body FROM edits WHERE scope = ?1 AND object = ?2 AND number = ?3")
+        row.bind(sweep)
+        row.bind(3, values.position)
+        let found = try row.first { try ParcelBody.read(row.bytes(0)) }
+        guard let edits = found else { return }
+        let update = try prepare("UPDATE edits SET body = ?2 WHERE number = ?1")
+        update.bind(1, values.position)
+        update.bind(
+            2,
+            text: ParcelBody.write(
+                edits.map { edit in
+                    guard let clock = edit.clock, keys.contains(Key(attribute: edit.attribute, clock: clock)) else {
+                        return edit
+                    }
+                    return Edit(edit.attribute, nil, at: clock)
+                }))
+        try update.run()
+        let delete = try prepare(
+            "DELETE FROM versions WHERE scope = ?1 AND object = ?2 AND edit = ?3 AND attribute = ?4")
+        delete.bind(sweep)
+        delete.bind(3, values.position)
+        for key in keys {
+            delete.bind(4, key.attribute.description)
+            try delete.run()
+        }
+    }
+
+    private struct Key: Hashable {
+        let attribute: Attribute
+        let clock: Clock
+    }
+
+    func purge(editAt position: Int64, of sweep: DueSweep) throws {
+        for sql in [
+            "DELETE FROM edits WHERE scope = ?1 AND object = ?2 AND number = ?3",
+            "DELETE FROM versions WHERE scope = ?1 AND object = ?2 AND edit = ?3",
+        ] {
+            let delete = try prepare(sql)
+            delete.bind(sweep)
+            delete.bind(3, position)
+            try delete.run()
+        }
+    }
+}
+
+extension Prepared {
+    /// As the first two parameters: scope and object.
+    fileprivate func bind(_ sweep: DueSweep) {
+        bind(1, sweep.scope)
+        bind(2, sweep.object)
+    }
 }

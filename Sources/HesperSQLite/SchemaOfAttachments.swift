@@ -21,11 +21,11 @@ enum SchemaOfAttachments {
         -- Blobs that nothing knows any more and that are still to be removed from the blob store. No row of this refers to
         -- a scope: it outlives the account.
         CREATE TABLE removed_blobs (
-            number INTEGER PRIMARY KEY,
             scope INTEGER NOT NULL,
             attachment BLOB NOT NULL,
-            nonce INTEGER NOT NULL
-        );
+            nonce INTEGER NOT NULL,
+            PRIMARY KEY (scope, attachment, nonce)
+        ) WITHOUT ROWID;
 
         -- Uploads that may be resumed: what has arrived of one lies in a file that has its ID as its name.
         CREATE TABLE uploads (
@@ -42,22 +42,40 @@ enum SchemaOfAttachments {
         CREATE INDEX uploads_date ON uploads (creation_date);
 
         -- Objects of which time may have something to remove, and when to look at each: superseded values, the edits of
-        -- what was deleted, attachments that no live note holds, bytes without an attachment.
+        -- what was deleted, attachments that no live note holds, bytes without an attachment. `due_date` is NULL while
+        -- there is nothing to wait for; up to `looked_at`, an edits.number, the values of its edits are in `versions`.
         CREATE TABLE sweeps (
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
             object BLOB NOT NULL,
-            due_date INTEGER NOT NULL,
+            due_date INTEGER,
+            looked_at INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (scope, object)
         ) WITHOUT ROWID;
-        CREATE INDEX sweeps_date ON sweeps (due_date);
+        CREATE INDEX sweeps_date ON sweeps (due_date) WHERE due_date IS NOT NULL;
+        -- Values of registers that are still in the bag, as far as it was looked at: what thinning decides by, so that no
+        -- body is read for it twice. `edit` is edits.number.
+        CREATE TABLE versions (
+            scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
+            object BLOB NOT NULL,
+            edit INTEGER NOT NULL,
+            attribute TEXT NOT NULL,
+            clock BLOB NOT NULL,
+            pushed_at INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            PRIMARY KEY (scope, object, edit, attribute)
+        ) WITHOUT ROWID;
 
         -- When the server learned of it: the grace period begins then, whatever a client says of the date.
         ALTER TABLE tombstones ADD COLUMN arrival_date INTEGER NOT NULL DEFAULT 0;
         UPDATE tombstones SET arrival_date = deletion_date;
-        -- Where the scope stood when its latest request was answered; read_sequence is what it had read before.
-        ALTER TABLE devices ADD COLUMN sent_sequence INTEGER;
-        -- Whether its text lost words in a merge: then no time removes it.
+        DROP INDEX tombstones_type;
+        CREATE INDEX tombstones_type ON tombstones (scope, type, sequence, bytes, arrival_date);
+        -- When the request was that read_sequence is of: exact to a minute, like last_use_date.
+        ALTER TABLE devices ADD COLUMN read_date INTEGER;
+        -- Whether its text lost words in a merge: then no time removes it. It stands behind the body, so it is read from
+        -- the index alone.
         ALTER TABLE edits ADD COLUMN has_lost_words INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX edits_lost_words ON edits (scope, object) WHERE has_lost_words = 1;
         """
 
     /// What is there already and may have something that time removes is looked at soon.

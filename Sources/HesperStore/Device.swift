@@ -11,10 +11,12 @@ public struct Device: Sendable, Equatable {
     public let creationDate: Timestamp
     /// Its latest request, exact to a minute.
     public var lastUseDate: Timestamp
+    /// When it last asked for more of the notes, exact to a minute; nil if it never did.
+    public var readDate: Timestamp?
 
     public init(
         node: NodeID, account: UniqueID, name: String, appVersion: String?, userAgent: String?,
-        creationDate: Timestamp, lastUseDate: Timestamp
+        creationDate: Timestamp, lastUseDate: Timestamp, readDate: Timestamp? = nil
     ) {
         self.node = node
         self.account = account
@@ -23,6 +25,7 @@ public struct Device: Sendable, Equatable {
         self.userAgent = userAgent
         self.creationDate = creationDate
         self.lastUseDate = lastUseDate
+        self.readDate = readDate
     }
 }
 

@@ -16,7 +16,7 @@ public protocol Store: Sendable {
 }
 
 /// One consistent moment of the store.
-public protocol Snapshot {
+public protocol Snapshot: SweepSnapshot {
     // MARK: Accounts and devices
     func account(_ id: UniqueID) throws -> Account?
     /// - Parameter key: ``Account/key(of:)`` of an e-mail address.
@@ -42,7 +42,7 @@ public protocol Snapshot {
     func tag(named foldedName: String, in scope: ScopeID) throws -> UniqueID?
     /// Every ID whose DeletedObject says that it was merged into this one, directly.
     func mergedFrom(_ id: UniqueID, in scope: ScopeID) throws -> [UniqueID]
-    /// DeletedObjects of notes deleted since `date`, the last first.
+    /// DeletedObjects of notes whose deletion arrived since `date`, the last first.
     /// - Parameter sequence: only those before this number.
     func deletedNotes(
         in scope: ScopeID, since date: Timestamp, before sequence: Int64?, limit: Int
@@ -73,7 +73,7 @@ public protocol Snapshot {
 }
 
 /// A snapshot that may be changed.
-public protocol Transaction: Snapshot {
+public protocol Transaction: Snapshot, SweepTransaction {
     /// Does `body`, undoing what it wrote, and only that, if it throws.
     func savepoint<T>(_ body: () throws -> T) throws -> T
 
@@ -91,6 +91,8 @@ public protocol Transaction: Snapshot {
     func deleteDevice(_ node: NodeID, of account: UniqueID) throws -> Bool
     /// Ends every device of an account but one.
     func deleteDevices(of account: UniqueID, except node: NodeID?) throws
+    /// Keeps that a device was used. What is nil stays as it was.
+    /// - Parameter readSequence: how far it had read of the notes, if it asked for more of them.
     func recordUse(
         of node: NodeID, at date: Timestamp, appVersion: String?, userAgent: String?, readSequence: Int64?
     ) throws
@@ -150,11 +152,14 @@ public struct StoredParcel: Sendable, Equatable {
 public struct DeletedNote: Sendable, Equatable {
     public let deleted: DeletedObject
     public let deletedBy: NodeID?
+    /// When the server learned of it.
+    public let arrivalDate: Timestamp
     public let sequence: Int64
 
-    public init(deleted: DeletedObject, deletedBy: NodeID?, sequence: Int64) {
+    public init(deleted: DeletedObject, deletedBy: NodeID?, arrivalDate: Timestamp, sequence: Int64) {
         self.deleted = deleted
         self.deletedBy = deletedBy
+        self.arrivalDate = arrivalDate
         self.sequence = sequence
     }
 }

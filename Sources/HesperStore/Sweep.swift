@@ -1,5 +1,61 @@
-/// What time removes is looked for object by object, each when something of it may be due (storage.md).
+import HesperModel
+
+/// What time removes is looked for object by object, each when something of it may be due (storage.md, The sweeper).
 public enum Sweep {
     /// How long after a change an object is first looked at, in milliseconds; nothing is ever removed sooner.
-    public static let firstLook: Int64 = 60 * 60 * 1_000
+    public static let firstLook = Timestamp.hour
+    /// How long bytes wait for their attachment, and uploads for their end, in milliseconds.
+    public static let patience = Timestamp.day
+}
+
+/// What an operator decides of what time removes.
+public struct SweepPolicy: Sendable, Equatable {
+    public var history: HistoryPolicy
+    /// How long what was deleted can be put back, in milliseconds; not less than ``Sweep/firstLook``.
+    public var grace: Int64
+
+    public init(history: HistoryPolicy = .standard, grace: Int64 = 30 * Timestamp.day) {
+        self.history = history
+        self.grace = grace
+    }
+}
+
+/// An object that somebody has taken to look at.
+public struct DueSweep: Sendable, Equatable {
+    public let scope: ScopeID
+    public let object: UniqueID
+    /// The place, in the order of arrival, up to which its edits were looked at.
+    public var position: Int64
+    /// When it is looked at again if whoever has taken it is never heard of again: no change of it sets this very date.
+    public let claim: Timestamp
+
+    public init(scope: ScopeID, object: UniqueID, position: Int64, claim: Timestamp) {
+        self.scope = scope
+        self.object = object
+        self.position = position
+        self.claim = claim
+    }
+}
+
+/// A value of a register, with the name of that.
+public struct StoredVersion: Sendable, Hashable {
+    public let attribute: Attribute
+    public let version: Thinning.Version
+
+    public init(_ attribute: Attribute, _ version: Thinning.Version) {
+        self.attribute = attribute
+        self.version = version
+    }
+}
+
+/// What one row of the bag has that time may remove.
+public struct SweptEdit: Sendable, Equatable {
+    /// Its place in the order of arrival.
+    public let position: Int64
+    public let versions: [StoredVersion]
+
+    public init(position: Int64, versions: [StoredVersion]) {
+        self.position = position
+        self.versions = versions
+    }
 }

@@ -13,6 +13,8 @@ struct MemoryBag {
     private(set) var digest = Digest.zero
     private(set) var serverClock: Clock?
     private(set) var greatestClock: Clock?
+    /// Texts that lost words in a merge.
+    private(set) var lostTexts: Set<LostText> = []
     /// Bytes that have arrived.
     var data: [UniqueID: AttachmentData] = [:]
 
@@ -35,6 +37,7 @@ struct MemoryBag {
                 states[change.uniqueID] = .deleted(deleted, sequence: sequence)
             }
         }
+        lostTexts.formUnion(outcome.lostTexts)
         serverClock = [serverClock, outcome.serverClock].compactMap(\.self).max()
         greatestClock = [greatestClock, outcome.greatestClock].compactMap(\.self).max()
         return outcome
@@ -48,6 +51,16 @@ struct MemoryBag {
     /// Every value that an attribute ever had, the first to arrive first.
     func history(of id: UniqueID, _ attribute: Attribute = .text) -> [Value] {
         parcels[id, default: []].flatMap(\.edits).filter { $0.attribute == attribute }.compactMap(\.value)
+    }
+
+    /// The texts of an object that lost words, in the order of their clocks.
+    func textsWithLostWords(of id: UniqueID) -> [String] {
+        parcels[id, default: []].flatMap(\.edits).filter { edit in
+            edit.attribute == .text
+                && lostTexts.contains { $0.object == id && $0.clock == edit.clock }
+        }.sorted { ($0.clock ?? .zero) < ($1.clock ?? .zero) }.compactMap { edit in
+            if case .string(let text)? = edit.value { text } else { nil }
+        }
     }
 
     func section(of id: UniqueID) -> Section? {

@@ -1,0 +1,109 @@
+import HesperModel
+
+extension Sweeper {
+    /// Lets go of bytes, having looked again while nobody else writes: both are durable before the blob store is told.
+    func end(_ bytes: SweepLook.Bytes, of sweep: DueSweep) async throws {
+        let (scope, id, now, grace) = (sweep.scope, sweep.object, now(), policy.grace)
+        switch bytes {
+        case .stay: return
+        case .go:
+            try await store.write { transaction in
+                guard let blob = try transaction.blob(of: id, in: scope),
+                    blob.arrivalDate.adding(Sweep.patience) <= now,
+                    try !transaction.state(of: id, in: scope).isLiveAttachment
+                else { return }
+                try transaction.removeBlob(of: id, in: scope)
+            }
+        case .goWithAttachment:
+            let node = store.installation.node
+            let writer = Scope(scope, queue: queue, installation: store.installation, now: self.now)
+            do {
+                _ = try await writer.write(by: node) { transaction, _, _ in
+                    guard try transaction.state(of: id, in: scope).isLiveAttachment,
+                        let unheld = try transaction.unheldDate(of: id, in: scope), unheld.adding(grace) <= now,
+                        try transaction.bag(of: scope).holders(of: id).isEmpty
+                    else { return Push() }
+                    return Push([.deletion(Deletion(uniqueID: id, objectType: .attachment))])
+                }
+            } catch let problem as Problem where problem.slug == .unauthenticated {
+                // The account has gone, and its bytes with it.
+            }
+        }
+    }
+
+    /// Has the blob store remove what the store has let go of; what it cannot remove now is tried again.
+    func removedBlobs() async throws {
+        while true {
+            try await holdOn()
+            let names = try await store.read { try $0.removedBlobs(limit: Sweeper.batch) }
+            guard !names.isEmpty else { return }
+            var removed: [BlobName] = []
+            var failure: (any Error)?
+            for name in names {
+                do {
+                    try await blobs.remove(name)
+                    removed.append(name)
+                } catch {
+                    failure = error
+                    break
+                }
+            }
+            try await turns.write(removed, to: store) { try $1.forgetRemovedBlob($0) }
+            if let failure { throw failure }
+        }
+    }
+
+    /// Once a day: blobs that no row knows. A crash between the blob and its row leaves such.
+    func strayBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
+        try await removeStrayBlobs(report)
+        let now = now()
+        let isDue = try await store.writeDerived {
+            try $0.takeLease(
+                "blob-walk", for: .random(in: 1 ... .max), at: now, until: now.adding(Timestamp.day))
+        }
+        guard isDue else { return }
+        let unfinished = try await blobs.removeUnfinished(before: now.adding(-Sweep.patience))
+        if unfinished > 0 { report(.unfinished(unfinished)) }
+        let strays = try await Sweeper.strays(in: blobs, store, before: now.adding(-Sweep.patience), report) {
+            try await self.holdOn()
+        }
+        for stray in strays.prefix(Sweeper.strayLimit) { strayBlobs[stray] = now }
+    }
+
+    /// Strays that are remembered at once; the others are found again the next day.
+    private static let strayLimit = 10_000
+
+    private static func strays(
+        in blobs: any BlobStore, _ store: any Store, before date: Timestamp,
+        _ report: @escaping @Sendable (SweepEvent) -> Void, holdingOn: @Sendable () async throws -> Void
+    ) async throws -> [BlobName] {
+        var (old, strays): ([BlobName], [BlobName]) = ([], [])
+        try await blobs.forEach { entry in
+            guard let name = entry.name else { return report(.foreignFile(path: entry.path)) }
+            guard entry.date < date, strays.count < strayLimit else { return }
+            old.append(name)
+            guard old.count >= Sweeper.steps else { return }
+            try await holdingOn()
+            strays += try await unknown(old, in: store)
+            old = []
+        }
+        return strays + (try await unknown(old, in: store))
+    }
+
+    /// A blob of which nothing is known an hour later either is on its way to no row.
+    private func removeStrayBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
+        let end = now().adding(-Sweep.firstLook)
+        let strays = strayBlobs.filter { $0.value <= end }.map(\.key)
+        let unknown = try await Sweeper.unknown(strays, in: store)
+        for stray in strays { strayBlobs[stray] = nil }
+        for stray in unknown { try await blobs.remove(stray) }
+        if !unknown.isEmpty { report(.strays(unknown.count)) }
+    }
+
+    private static func unknown(_ names: [BlobName], in store: any Store) async throws -> [BlobName] {
+        guard !names.isEmpty else { return [] }
+        return try await store.read { snapshot in
+            try names.filter { try snapshot.blob(of: $0.attachment, in: $0.scope)?.name != $0 }
+        }
+    }
+}

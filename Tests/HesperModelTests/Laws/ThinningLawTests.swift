@@ -1,0 +1,120 @@
+import Testing
+
+@testable import HesperModel
+
+/// What holds of every history: thinned again and again as time goes on, whatever devices do.
+@Suite("Laws of thinning")
+struct ThinningLawTests {
+    private struct Course {
+        var random: SeededGenerator
+        var now = Timestamp(clamping: 1_767_225_600_000)
+        var versions: [Thinning.Version] = []
+        var all: [Thinning.Version] = []
+        var devices: [Thinning.Device] = []
+        var looks = 0
+        let nodes = (1...3).map { NodeID(UInt64($0)) }
+
+        var standing: Clock { all.map(\.clock).max() ?? .zero }
+
+        /// A few pushes, by devices whose clocks may be behind, and a use of one of them.
+        mutating func write() {
+            for _ in 0..<Int.random(in: 1...40, using: &random) {
+                now = now.adding(.random(in: 1...120_000, using: &random))
+                let behind = UInt64.random(in: 0...3, using: &random) == 0 ? UInt64(90_000) : 0
+                let version = Thinning.Version(
+                    clock: Clock(
+                        time: (UInt64(now.milliseconds) - behind) << 16,
+                        node: nodes.randomElement(using: &random) ?? NodeID(1)),
+                    pushedAt: now, position: Int64(all.count), sequence: Int64(all.count + 1),
+                    hasLostWords: Int.random(in: 0..<10, using: &random) == 0)
+                versions.append(version)
+                all.append(version)
+            }
+            let node = nodes.randomElement(using: &random) ?? NodeID(1)
+            devices.removeAll { $0.node == node }
+            devices.append(
+                Thinning.Device(
+                    node: node, readSequence: Int64.random(in: 0...Int64(all.count), using: &random), readDate: now,
+                    lastUseDate: now))
+        }
+
+        /// What must still be there, told plainly.
+        var kept: Set<Thinning.Version> {
+            var kept = Set(all.filter { $0.hasLostWords || $0.clock == standing })
+            for device in devices where device.lastUseDate.milliseconds >= now.milliseconds - Thinning.memory {
+                func stood(at date: Timestamp) -> Thinning.Version? {
+                    all.filter { $0.pushedAt <= date }.max { $0.clock < $1.clock }
+                }
+                if let read = device.readSequence,
+                    let text = all.filter({ $0.sequence <= read }).max(by: { $0.clock < $1.clock })
+                {
+                    kept.insert(text)
+                }
+                if let own = all.filter({ $0.clock.node == device.node }).max(by: { $0.clock < $1.clock }) {
+                    kept.insert(own)
+                }
+                let dates = stride(from: Int64(-60_000), through: 120_000, by: 500).map { device.readDate.adding($0) }
+                kept.formUnion(dates.compactMap(stood))
+            }
+            return kept
+        }
+
+        /// Thins at the given moment.
+        /// - Returns: when to look again.
+        mutating func thin(_ policy: HistoryPolicy) -> Timestamp? {
+            looks += 1
+            let decision = Thinning(policy, devices: devices, at: now).decide(versions, of: .text, standing: standing)
+            versions.removeAll(where: Set(decision.dropped).contains)
+            return decision.nextLook
+        }
+    }
+
+    @Test("What must stay stays, what may go goes, and it comes to an end", arguments: UInt64(1)...40)
+    func course(seed: UInt64) {
+        var course = Course(random: SeededGenerator(seed: seed))
+        for _ in 0..<30 {
+            course.write()
+            course.now = course.now.adding(
+                [Timestamp.hour, Timestamp.day, 9 * Timestamp.day].randomElement(using: &course.random) ?? 0)
+            // A device that has moved on no longer needs what it once might have started from: what it needs now must
+            // not have been dropped before, so it is asked for before each thinning.
+            let needed = course.kept.intersection(course.versions)
+            let recent = course.versions.filter {
+                $0.pushedAt.milliseconds > course.now.milliseconds - Timestamp.day
+            }
+            let next = course.thin(.standard)
+            #expect(needed.isSubset(of: course.versions), "seed \(seed)")
+            #expect(Set(recent).isSubset(of: course.versions), "seed \(seed)")
+            #expect(next.map { $0 > course.now } ?? true, "seed \(seed)")
+            let left = course.versions
+            let again = course.thin(.standard)
+            #expect(course.versions == left, "seed \(seed): at one moment once is enough")
+            #expect(next.map { $0 <= again ?? $0 } ?? (again == nil), "seed \(seed)")
+        }
+        // Nobody writes any more: looks come to an end, and one a day is left beside what always stays.
+        course.looks = 0
+        var next = course.thin(.standard)
+        while let date = next, course.looks < 2_000 {
+            course.now = date
+            next = course.thin(.standard)
+        }
+        #expect(next == nil && course.looks < 2_000, "seed \(seed)")
+        let days = Dictionary(grouping: course.versions.filter { !$0.hasLostWords && $0.clock != course.standing }) {
+            $0.pushedAt.milliseconds / Timestamp.day
+        }
+        #expect(days.values.allSatisfy { $0.count == 1 }, "seed \(seed)")
+        let daysWritten = Set(course.all.map { $0.pushedAt.milliseconds / Timestamp.day })
+        let daysLeft = Set(course.versions.map { $0.pushedAt.milliseconds / Timestamp.day })
+        #expect(daysLeft == daysWritten, "seed \(seed): every day that was written on has a value left")
+    }
+
+    @Test("The order in which versions are told makes no difference", arguments: UInt64(1)...20)
+    func order(seed: UInt64) {
+        var course = Course(random: SeededGenerator(seed: seed))
+        for _ in 0..<5 { course.write() }
+        let thinning = Thinning(.standard, devices: course.devices, at: course.now.adding(3 * Timestamp.day))
+        let one = thinning.decide(course.versions, of: .text, standing: course.standing)
+        let shuffled = course.versions.shuffled(using: &course.random)
+        #expect(thinning.decide(shuffled, of: .text, standing: course.standing) == one, "seed \(seed)")
+    }
+}
