@@ -6,16 +6,25 @@ struct Backend: Sendable {
     let store: any Store
     let blobs: any BlobStore
     let queue: PushQueue
+    /// How long what was deleted can be put back, in milliseconds (merge.md, Deleting).
+    let grace: Int64
     let now: @Sendable () -> Timestamp
 
-    init(store: any Store, blobs: any BlobStore, now: @escaping @Sendable () -> Timestamp = { .now }) {
+    init(
+        store: any Store, blobs: any BlobStore, grace: Int64 = SweepPolicy().grace,
+        now: @escaping @Sendable () -> Timestamp = { .now }
+    ) {
         self.store = store
+        self.grace = grace
         self.blobs = blobs
         self.queue = PushQueue(store: store)
         self.now = now
     }
 
     var epoch: UInt64 { store.installation.epoch }
+
+    /// What was deleted since then is still there.
+    var graceStart: Timestamp { now().adding(-grace) }
 
     func scope(of session: Session) -> Scope {
         Scope(session.scope, queue: queue, installation: store.installation, now: now)

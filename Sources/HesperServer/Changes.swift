@@ -17,16 +17,21 @@ struct Changes: Resource {
 
     private func changes(_ call: Call, _ session: Session) async throws -> Response {
         let feed = Feed(try selection(call), limit: try call.limit())
-        return try await FeedAnswer(backend: backend, feed: feed, shape: .changes).page(
-            since: try call.token(), session)
+        return try await page(FeedAnswer(backend: backend, feed: feed, shape: .changes), call, session)
     }
 
     private func feed(
         _ section: Section?, _ selection: Selection, _ call: Call, _ session: Session
     ) async throws -> Response {
         let feed = Feed(selection, limit: try call.limit())
-        let answer = FeedAnswer(backend: backend, feed: feed, shape: .section(section))
-        return try await answer.page(since: try call.token(), session)
+        return try await page(FeedAnswer(backend: backend, feed: feed, shape: .section(section)), call, session)
+    }
+
+    private func page(_ answer: FeedAnswer, _ call: Call, _ session: Session) async throws -> Response {
+        let token = try call.token()
+        let response = try await answer.page(since: token, session)
+        call.hasRead(answer.feed, since: token, session)
+        return response
     }
 
     /// The types asked for: names with commas between.

@@ -5,11 +5,13 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// A device's request that the store shall hear of, because the last it heard of is a minute ago (storage.md, Tables).
+/// A device's request that the store may have to hear of, because the last it heard of is a minute ago (storage.md,
+/// Tables). What it asked for more of, with which token, is heard of for itself: thinning keeps what it may start from.
 final class DeviceUse: Sendable {
     let node: NodeID
     let date: Timestamp
     let userAgent: String?
+    private let isUseDue: Bool
     private let sequence = NIOLockedValueBox<Int64?>(nil)
 
     /// How often a device's use is written, in milliseconds.
@@ -19,13 +21,20 @@ final class DeviceUse: Sendable {
 
     /// Nil if the store knows enough.
     init?(of session: Session, userAgent headers: HTTPFields, at date: Timestamp = .now) {
-        guard date.milliseconds - session.device.lastUseDate.milliseconds >= DeviceUse.interval else { return nil }
+        func isDue(_ last: Timestamp?) -> Bool {
+            last.map { date.milliseconds - $0.milliseconds >= DeviceUse.interval } ?? true
+        }
+        isUseDue = isDue(session.device.lastUseDate)
+        guard isUseDue || isDue(session.device.readDate) else { return nil }
         node = session.device.node
         self.date = date
         userAgent = DeviceUse.userAgent(of: headers)
     }
 
-    /// How far the device has read: set by the handlers that take a token.
+    /// Whether the store shall hear of it.
+    var isNews: Bool { isUseDue || readSequence != nil }
+
+    /// How far the device has read of the notes: set by the handlers that take a token.
     var readSequence: Int64? {
         get { sequence.withLockedValue { $0 } }
         set { sequence.withLockedValue { $0 = newValue } }
@@ -56,6 +65,7 @@ final class DeviceUses: Service {
     func record(_ use: DeviceUse) {
         waiting.withLockedValue { waiting in
             guard waiting.count < DeviceUses.capacity || waiting[use.node] != nil else { return }
+            if use.readSequence == nil { use.readSequence = waiting[use.node]?.readSequence }
             waiting[use.node] = use
         }
         continuation.yield()

@@ -71,7 +71,7 @@ struct Dispatcher: HTTPResponder {
             device = session.device.node
             let use = DeviceUse(of: session, userAgent: request.headers)
             // Recorded also if the handler refuses what was asked: the device was there.
-            defer { if let use { uses.record(use) } }
+            defer { if let use, use.isNews { uses.record(use) } }
             let query = try route.query(of: request)
             return try await handle(
                 Call(

@@ -15,7 +15,7 @@ struct Edits: Resource {
         let limit = try call.limit()
         let cursor = try call.cursor(2)
         let (scope, account) = (session.scope, session.account)
-        let graceStart = Grace.start(at: backend.now())
+        let graceStart = backend.graceStart
         let body = try await backend.store.read { snapshot in
             let note = try Edits.note(id, in: scope, snapshot, graceStart: graceStart)
             let names = try DeviceNames(of: account, in: snapshot)
@@ -31,7 +31,9 @@ struct Edits: Resource {
         switch try snapshot.state(of: id, in: scope) {
         case .entity(let entity, _)? where entity.exists && entity.section == .notes: return entity
         case .deleted(let deleted, _)? where deleted.objectType == .note:
-            guard deleted.deletionDate >= graceStart else { throw Problem(deleted: deleted) }
+            guard let arrival = try snapshot.arrivalDate(ofDeleted: id, in: scope), arrival >= graceStart else {
+                throw Problem(deleted: deleted)
+            }
             return try snapshot.lastState(ofDeletedNote: id, in: scope)
         default: throw Problem.notFound(id)
         }

@@ -107,6 +107,12 @@ extension Call {
         return token
     }
 
+    /// Has the store hear, if it has to, how far the device had read that is answered now.
+    func hasRead(_ feed: Feed, since token: SyncToken?, _ session: Session) {
+        guard let use, feed.selection.hasNotes else { return }
+        use.readSequence = token?.sequence ?? session.head.sequence
+    }
+
     /// The size of a page; larger ones are clamped.
     func limit() throws(Problem) -> Int {
         try query.integer("limit", default: Limits.defaultPage, in: 1...Limits.greatestPage)

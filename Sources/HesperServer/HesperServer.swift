@@ -19,6 +19,7 @@ public struct HesperServer: Sendable {
     private let firstAccount: FirstAccount
     private let uses: DeviceUses
     private let indexer: TermIndexer
+    private let sweeper: Sweeper
     private let serverBuilder: HTTPServerBuilder
 
     /// - Throws: what is wrong with the files of TLS.
@@ -31,7 +32,9 @@ public struct HesperServer: Sendable {
         uses = DeviceUses(store: store, logger: logger)
         serverBuilder = try HesperServer.builder(settings)
         indexer = TermIndexer(store: store)
-        let backend = Backend(store: store, blobs: blobs)
+        let backend = Backend(store: store, blobs: blobs, grace: settings.sweep.grace)
+        sweeper = Sweeper(
+            store: store, queue: backend.queue, blobs: blobs, stage: stage, policy: settings.sweep, now: backend.now)
         let intake = AttachmentIntake(backend: backend, limits: settings.attachments)
         let uploads = Uploads(backend: backend, intake: intake, stage: stage)
         let signingIn = SigningIn(store: store, settings: settings)
@@ -74,7 +77,9 @@ public struct HesperServer: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port), serverName: nil,
                 availableConnectionsDelegate: .maximum(settings.connections.count, logger: logger)),
-            services: [uses, Indexing(indexer: indexer, logger: logger)],
+            services: [
+                uses, Indexing(indexer: indexer, logger: logger), Sweeping(sweeper: sweeper, logger: logger),
+            ],
             onServerRunning: { await onRunning($0.localAddress?.port) }, logger: logger)
     }
 

@@ -2,16 +2,6 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// How long the edits of a deleted object stay, so that a copy of it can be put back (merge.md, Deleting).
-enum Grace {
-    static let milliseconds: Int64 = 30 * 24 * 60 * 60 * 1_000
-
-    /// What was deleted since then is still there.
-    static func start(at now: Timestamp) -> Timestamp { Timestamp(clamping: now.milliseconds - milliseconds) }
-
-    static func end(of deletion: Timestamp) -> Timestamp { Timestamp(clamping: deletion.milliseconds + milliseconds) }
-}
-
 /// `GET /v1/recently-deleted`: notes in the grace period, the last deleted first.
 struct RecentlyDeleted: Resource {
     let backend: Backend
@@ -24,7 +14,7 @@ struct RecentlyDeleted: Resource {
         let limit = try call.limit()
         let cursor = try call.cursor(1)
         let (scope, account) = (session.scope, session.account)
-        let graceStart = Grace.start(at: backend.now())
+        let graceStart = backend.graceStart
         let body = try await backend.store.read { snapshot in
             let names = try DeviceNames(of: account, in: snapshot)
             let notes = try snapshot.deletedNotes(
@@ -50,7 +40,7 @@ struct RecentlyDeleted: Resource {
             writer.member("uniqueID", note.deleted.uniqueID)
             if case .note(let note) = entity { writer.member("firstLine", note.firstLine) }
             writer.member("deletionDate", note.deleted.deletionDate)
-            writer.member("purgeDate", Grace.end(of: note.deleted.deletionDate))
+            writer.member("purgeDate", note.arrivalDate.adding(backend.grace))
             if let node = note.deletedBy {
                 writer.name("device")
                 names.write(node, to: &writer)

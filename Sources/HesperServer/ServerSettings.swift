@@ -1,4 +1,5 @@
 import HesperModel
+import HesperStore
 
 /// Everything about a server that its operator decides, checked before it comes here.
 public struct ServerSettings: Sendable {
@@ -16,6 +17,8 @@ public struct ServerSettings: Sendable {
     /// What `GET /v1/server` says.
     public var version = "0.1.0"
     public var attachments = AttachmentLimits()
+    /// What time removes, and when.
+    public var sweep = SweepPolicy()
     public var connections = ConnectionLimits()
     public var passwords = PasswordLimits()
     public var signIns = SignInLimits()

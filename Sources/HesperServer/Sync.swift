@@ -15,10 +15,13 @@ struct Sync: Resource {
         let feed = Feed(.all, limit: request.limit)
         guard !request.push.elements.isEmpty else {
             let answer = FeedAnswer(backend: backend, feed: feed, shape: .changes, results: Array("[]".utf8))
-            return try await answer.page(since: request.token, session)
+            let response = try await answer.page(since: request.token, session)
+            call.hasRead(feed, since: request.token, session)
+            return response
         }
         let applied = try await backend.scope(of: session).apply(
             request.push, by: session.device.node, since: request.token, of: feed)
+        call.hasRead(feed, since: request.token, session)
         var echoless = feed
         echoless.echoes = applied.echoes
         let answer = FeedAnswer(

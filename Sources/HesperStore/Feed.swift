@@ -30,12 +30,7 @@ public struct Feed: Sendable {
             throw Problem(
                 .invalidField, "This token was given out for a feed of other kinds of objects: keep them apart.")
         }
-        let sequence =
-            switch token.position {
-            case .after(let sequence): sequence
-            case .first(let start, _, _): start
-            }
-        guard sequence <= head.sequence else {
+        guard token.sequence <= head.sequence else {
             throw Problem(
                 .tokenExpired,
                 "This token is ahead of the server, whose data was replaced by an older copy: keep everything, read from the start, and push what is missing."

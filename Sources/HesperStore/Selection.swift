@@ -28,6 +28,9 @@ public struct Selection: Sendable, Equatable, Hashable {
     /// Objects of these types.
     public static func types(_ names: Set<ObjectType>) -> Selection { Selection(types: Set(names.map(\.name))) }
 
+    /// Whether live notes are among what is sent.
+    public var hasNotes: Bool { hasObjects && types?.contains("note") ?? true }
+
     /// The types whose DeletedObjects a reader needs: of notes, also those of what they hold (protocol.md, Resources).
     public var deletedTypes: Set<String>? {
         guard let types else { return nil }

@@ -4,6 +4,7 @@ extension Sweeper {
     /// Lets go of bytes, having looked again while nobody else writes: both are durable before the blob store is told.
     func end(_ bytes: SweepLook.Bytes, of sweep: DueSweep) async throws {
         let (scope, id, now, grace) = (sweep.scope, sweep.object, now(), policy.grace)
+        let start = turns.instant()
         switch bytes {
         case .stay: return
         case .go:
@@ -29,6 +30,7 @@ extension Sweeper {
                 // The account has gone, and its bytes with it.
             }
         }
+        try await turns.rest(min(turns.instant() - start, .milliseconds(100)) * WriterTurns.restPerWork)
     }
 
     /// Has the blob store remove what the store has let go of; what it cannot remove now is tried again.
@@ -78,7 +80,7 @@ extension Sweeper {
         _ report: @escaping @Sendable (SweepEvent) -> Void, holdingOn: @Sendable () async throws -> Void
     ) async throws -> [BlobName] {
         var (old, strays): ([BlobName], [BlobName]) = ([], [])
-        try await blobs.forEach { entry in
+        func look(at entry: BlobEntry) async throws {
             guard let name = entry.name else { return report(.foreignFile(path: entry.path)) }
             guard entry.date < date, strays.count < strayLimit else { return }
             old.append(name)
@@ -87,6 +89,7 @@ extension Sweeper {
             strays += try await unknown(old, in: store)
             old = []
         }
+        try await blobs.entries(look)
         return strays + (try await unknown(old, in: store))
     }
 

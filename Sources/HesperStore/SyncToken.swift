@@ -33,6 +33,14 @@ public struct SyncToken: Sendable, Equatable {
         self.remaining = remaining
     }
 
+    /// All that its reader has is as it stood at this sequence or later.
+    public var sequence: Int64 {
+        switch position {
+        case .after(let sequence): sequence
+        case .first(let start, _, _): start
+        }
+    }
+
     /// FNV-1a, 32 bits: enough to tell a token of another feed by mistake.
     static func fingerprint(_ selection: Selection) -> UInt32 {
         selection.name.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }

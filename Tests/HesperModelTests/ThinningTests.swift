@@ -42,7 +42,9 @@ struct ThinningTests {
     static let (hour, day) = (Timestamp.hour, Timestamp.day)
     static let rows = [
         Row(name: "All stay for a day", times: [0, 1, 2, 3], now: day, dropped: []),
-        Row(name: "Then the last of an hour stays", times: [0, 1, 2, hour, hour + 5], now: 2 * day, dropped: [0, 1, hour]),
+        Row(
+            name: "Then the last of an hour stays", times: [0, 1, 2, hour, hour + 5], now: 2 * day,
+            dropped: [0, 1, hour]),
         Row(
             name: "One an hour stays for a month", times: (0..<24).map { $0 * hour } + [40 * day], now: 30 * day,
             dropped: []),

@@ -28,6 +28,51 @@ struct QueryPlanTests {
         for statement in statements { #expect(try await plans.faults(of: statement) == [], "\(statement)") }
     }
 
+    @Test("So does the sweeper, whatever it finds")
+    func sweeps() async throws {
+        let log = StatementLog()
+        let desk = try await SweepDesk(prepare: { log.watch($0) })
+        log.begin()
+        let (note, dead, held, unheld) = (UniqueID.random(), UniqueID.random(), UniqueID.random(), UniqueID.random())
+        for picture in [held, unheld, .random()] { try await desk.bytes(for: picture) }
+        try await desk.push(
+            desk.note(note, "x"), desk.note(dead, "y"), desk.picture(held), desk.picture(unheld),
+            desk.change(note, .notes, Edit(.attachment(held), .bool(true), at: desk.clock())))
+        // Texts whose base nobody knows lose words.
+        for index in 0..<9 {
+            desk.pass(1_000)
+            try await desk.push(
+                desk.text(note, "x\(index)", by: NodeID(UInt64(index))),
+                desk.change(note, .notes, Edit(.custom("place"), .integer(Int64(index)), at: desk.clock())))
+        }
+        try await desk.push(desk.delete(dead))
+        try await desk.read(desk.node, upTo: 1)
+        let upload = Upload(uniqueID: .random(), attachment: .random(), length: 9, sha256: nil, creationDate: desk.now)
+        try await desk.store.write { try $0.insert(upload, in: desk.scope) }
+        let sweeper = desk.sweeper()
+        for _ in 0..<3 { try await desk.sweep(after: 40 * Timestamp.day, with: sweeper) }
+        try await desk.store.write { try $0.endLease("sweeper", of: 1) }
+        let statements = log.end().filter { !QueryPlanTests.isOfCheck($0) }
+        let plans = try await Plans(desk.folder.database)
+        for what in [
+            "FROM sweeps WHERE due_date", "DELETE FROM sweeps", "INTO versions", "DELETE FROM versions",
+            "FROM versions WHERE", "edits_lost_words", "DELETE FROM edits", "UPDATE edits SET body",
+            "FROM removed_blobs",
+            "DELETE FROM removed_blobs", "DELETE FROM uploads", "FROM uploads", "INTO leases", "DELETE FROM leases",
+            "min(pushed_at)", "UPDATE edits SET has_lost_words", "FROM memberships m JOIN devices",
+        ] {
+            #expect(statements.contains { $0.contains(what) }, "no statement with \(what) was seen")
+        }
+        for statement in statements { #expect(try await plans.faults(of: statement) == [], "\(statement)") }
+    }
+
+    /// The check reads everything, in the order of the IDs, on purpose; so does the sum of what a scope has.
+    private static func isOfCheck(_ statement: String) -> Bool {
+        statement.contains("ORDER BY id") || statement.contains("ORDER BY object, number")
+            || statement.contains("HAVING count(*) > 1") || statement.contains("FROM documents d LEFT JOIN")
+            || statement.hasPrefix("SELECT sum(") || statement.hasPrefix("SELECT count(")
+    }
+
     @Test(
         "A plan that scans or sorts is noticed",
         arguments: [

@@ -22,8 +22,9 @@ final class SweepDesk: Sendable {
 
     static let begin = Timestamp(clamping: 1_767_261_600_000)  // 2026-01-01T10:00:00Z
 
-    init() async throws {
-        let store = try SQLiteStore(folder: folder.url)
+    /// - Parameter prepare: done on each connection as it opens.
+    init(prepare: @escaping @Sendable (Database) throws -> Void = { _ in }) async throws {
+        let store = try SQLiteStore(folder: folder.url, prepare: prepare)
         self.store = store
         queue = PushQueue(store: store)
         time = NIOLockedValueBox(SweepDesk.begin)
@@ -166,15 +167,15 @@ final class SweepDesk: Sendable {
 
 /// Blobs that are nothing but names.
 actor MemoryBlobs: BlobStore {
-    private(set) var entries: [String: Timestamp] = [:]
+    private(set) var names: [String: Timestamp] = [:]
     /// Whether it is away.
     private(set) var isAway = false
     var unfinished = 0
 
-    func put(_ name: BlobName, _ date: Timestamp) { entries[name.path] = date }
-    func put(path: String, _ date: Timestamp) { entries[path] = date }
+    func put(_ name: BlobName, _ date: Timestamp) { names[name.path] = date }
+    func put(path: String, _ date: Timestamp) { names[path] = date }
     func setAway(_ isAway: Bool) { self.isAway = isAway }
-    func has(_ name: BlobName) -> Bool { entries[name.path] != nil }
+    func has(_ name: BlobName) -> Bool { names[name.path] != nil }
     func leaveUnfinished(_ count: Int) { unfinished = count }
 
     private func check() throws { if isAway { throw StoreError.unavailable("the blobs are away") } }
@@ -189,19 +190,19 @@ actor MemoryBlobs: BlobStore {
 
     func read(_ name: BlobName, _ range: Range<Int64>) async throws -> BlobBytes { throw BlobMissing(name) }
 
-    func byteCount(of name: BlobName) async throws -> Int64? { entries[name.path] == nil ? nil : 3 }
+    func byteCount(of name: BlobName) async throws -> Int64? { names[name.path] == nil ? nil : 3 }
 
     func remove(_ name: BlobName) async throws {
         try check()
-        entries[name.path] = nil
+        names[name.path] = nil
     }
 
     private func listed() throws -> [String: Timestamp] {
         try check()
-        return entries
+        return names
     }
 
-    nonisolated func forEach(_ body: (BlobEntry) async throws -> Void) async throws {
+    nonisolated func entries(_ body: (BlobEntry) async throws -> Void) async throws {
         for (path, date) in try await listed() { try await body(BlobEntry(path: path, byteCount: 3, date: date)) }
     }
 
@@ -219,7 +220,8 @@ actor MemoryStage: UploadStage {
     func byteCount(of id: UniqueID) async throws -> Int64? { files.contains(id) ? 0 : nil }
 
     func append<Bytes: AsyncSequence & Sendable>(
-        _ bytes: Bytes, to id: UniqueID, at offset: Int64, limit: Int64
+        _ bytes: Bytes, to id: UniqueID, at offset: Int64, limit: Int64,
+        checking check: (@Sendable (AttachmentData) throws -> Void)?
     ) async throws -> Int64 where Bytes.Element == ByteBuffer { throw StoreError.failed("not for sweeps") }
 
     nonisolated func path(of id: UniqueID) -> String { "\(id)" }

@@ -138,9 +138,9 @@ import Testing
             #expect(device.userAgent == "Vesper/1")
             #expect(device.lastUseDate >= signedIn.lastUseDate)
             let session = try #require(try store.session(of: token))
-            #expect(DeviceUse(of: session, userAgent: [:]) == nil)
+            #expect(DeviceUse(of: session, userAgent: [:])?.isNews == false)
             let later = Timestamp(clamping: device.lastUseDate.milliseconds + 60_000)
-            #expect(DeviceUse(of: session, userAgent: [:], at: later) != nil)
+            #expect(DeviceUse(of: session, userAgent: [:], at: later)?.isNews == true)
         }
     }
 }

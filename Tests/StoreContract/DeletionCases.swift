@@ -38,11 +38,17 @@ extension StoreContract {
             try expect(try await desk.read { try $0.mergedFrom(greater, in: desk.scope) }, is: [])
             try expect(try await desk.inconsistencies(), is: [])
         },
-        Case("lists the notes deleted since a date, the last first, with who did it") { (desk: Desk) in
+        Case("lists the notes whose deletion arrived since a date, the last first, with who did it") { (desk: Desk) in
             let ids = (0..<6).map { _ in UniqueID.random() }
             let tag = UniqueID.random()
             try await desk.push(ids.map { desk.note($0, "Milk", at: 1) } + [desk.tag(tag, "Paris", at: 1)])
-            for (index, id) in ids.enumerated() { try await desk.push(desk.delete(id, at: Int64(index) * 10 + 10)) }
+            for (index, id) in ids.enumerated() {
+                // Each deleted long before the server learns of it.
+                try await desk.store.write {
+                    try desk.push(
+                        [desk.delete(id, at: Int64(index) + 1)], in: $0, at: Desk.date(Int64(index) * 10 + 10))
+                }
+            }
             try await desk.push(desk.delete(tag, .tag, at: 90))
             func list(since: Int64, before: Int64?, _ limit: Int) async throws -> [DeletedNote] {
                 try await desk.read {
@@ -52,7 +58,8 @@ extension StoreContract {
             let all = try await list(since: 0, before: nil, 100)
             try expect(all.map(\.deleted.uniqueID), is: ids.reversed())
             try expect(all.map(\.deletedBy), is: ids.map { _ in desk.device.node })
-            try expect(all.map(\.deleted.deletionDate), is: [60, 50, 40, 30, 20, 10].map(Desk.date))
+            try expect(all.map(\.deleted.deletionDate), is: [6, 5, 4, 3, 2, 1].map(Desk.date))
+            try expect(all.map(\.arrivalDate), is: [60, 50, 40, 30, 20, 10].map(Desk.date))
             try expect(try await list(since: 40, before: nil, 100), is: Array(all[0..<3]))
             try expect(try await list(since: 0, before: nil, 2), is: Array(all[0..<2]))
             try expect(try await list(since: 0, before: all[1].sequence, 2), is: Array(all[2..<4]))

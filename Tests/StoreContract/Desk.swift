@@ -100,14 +100,16 @@ struct Desk: Sendable {
 
     /// Merges and keeps within a transaction that the caller has.
     @discardableResult
-    func push(_ elements: [Push.Element], in transaction: any Transaction) throws -> Pushed {
+    func push(
+        _ elements: [Push.Element], in transaction: any Transaction, at date: Timestamp = Desk.now
+    ) throws -> Pushed {
         let locked = try unwrap(try transaction.lock(scope), "the scope")
         let outcome = try Merge.apply(
             Push(elements), to: transaction.bag(of: scope),
             in: Merge.Context(
-                now: Desk.now, server: store.installation.node, serverClock: locked.serverClock,
+                now: date, server: store.installation.node, serverClock: locked.serverClock,
                 greatestClock: locked.greatestClock))
-        let (head, sequences) = try transaction.append(outcome, to: locked, by: device.node, at: Desk.now)
+        let (head, sequences) = try transaction.append(outcome, to: locked, by: device.node, at: date)
         return Pushed(head: head, sequences: sequences, receipts: outcome.receipts)
     }
 

@@ -75,6 +75,7 @@ extension StoreContract {
         Case("records a use, leaving what is not told as it was") { (desk: Desk) in
             var device = desk.device
             device.lastUseDate = Desk.date(60_000)
+            device.readDate = Desk.date(60_000)
             try await desk.store.write {
                 try $0.recordUse(
                     of: desk.device.node, at: Desk.date(60_000), appVersion: nil, userAgent: nil, readSequence: 3)

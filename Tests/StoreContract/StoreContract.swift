@@ -36,7 +36,7 @@ public struct StoreContract {
 
     public static let cases: [Case] =
         accountCases + deviceCases + pushCases + groupCases + transactionCases + scanCases + digestCases + deletionCases
-        + bagCases + blobCases
+        + bagCases + blobCases + sweepCases
         + historyCases + searchCases + durabilityCases
 }
 
