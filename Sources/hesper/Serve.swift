@@ -54,6 +54,17 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "How long superseded values are kept: all of them for the first time, one an hour until the second, then one a "
+                + "day; or forever (HESPER_HISTORY; default: 1d,30d).", valueName: "times"))
+    var history: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long what was deleted can be put back (HESPER_GRACE; default: 30d).", valueName: "time"))
+    var grace: String?
+
+    @Option(
+        help: ArgumentHelp(
             "trace, debug, info, notice, warning, error or critical (HESPER_LOG_LEVEL; default: info).",
             valueName: "level"))
     var logLevel: String?
@@ -69,6 +80,7 @@ struct Serve: AsyncParsableCommand {
         let single: [Setting: String?] = [
             .host: host, .port: port, .public: self.public, .signUp: signUp, .logLevel: logLevel,
             .tlsCertificate: tlsCertificate, .tlsKey: tlsKey, .attachmentSize: attachmentSize, .quota: quota,
+            .history: history, .grace: grace,
         ]
         var flags = single.compactMapValues { $0.map { [$0] } }
         if !corsOrigin.isEmpty { flags[.corsOrigins] = corsOrigin }

@@ -1,5 +1,7 @@
 import Foundation
+import HesperModel
 import HesperServer
+import HesperStore
 import Logging
 import Testing
 
@@ -63,7 +65,8 @@ import Testing
         let settings = try Settings(environment: [
             "HESPER_HOST": "::1", "HESPER_PORT": "0", "HESPER_DATA": "d", "HESPER_PUBLIC": folder.path,
             "HESPER_SIGN_UP": "open", "HESPER_CORS_ORIGINS": "https://a.example, http://b.example:8080",
-            "HESPER_LOG_LEVEL": "trace", "HESPER_TLS_CERTIFICATE": pem, "HESPER_TLS_KEY": pem,
+            "HESPER_LOG_LEVEL": "trace", "HESPER_HISTORY": "forever", "HESPER_GRACE": "2d",
+            "HESPER_TLS_CERTIFICATE": pem, "HESPER_TLS_KEY": pem,
         ])
         let server = try settings.server()
         #expect(settings.warnings.isEmpty)
@@ -76,6 +79,22 @@ import Testing
         #expect(try settings.logLevel() == .trace)
         #expect(server.tls?.certificate == pem)
         #expect(server.tls?.key == pem)
+        #expect(server.sweep == SweepPolicy(history: .forever, grace: 2 * 86_400_000))
+    }
+
+    @Test(arguments: [
+        ("1d,30d", HistoryPolicy.standard), ("forever", .forever),
+        ("1h,1h", .thinned(all: 3_600_000, hourly: 3_600_000)),
+        ("36h,400d", .thinned(all: 36 * 3_600_000, hourly: 400 * 86_400_000)),
+    ]) func historyIsForeverOrTwoTimes(text: String, policy: HistoryPolicy) throws {
+        #expect(try Settings(environment: ["HESPER_HISTORY": text]).server().sweep.history == policy)
+    }
+
+    @Test func graceAndHistoryHaveDefaults() throws {
+        let sweep = try Settings(environment: [:]).server().sweep
+        #expect(sweep.history == .thinned(all: 86_400_000, hourly: 30 * 86_400_000))
+        #expect(sweep.grace == 30 * 86_400_000)
+        #expect(try Settings(flags: [.grace: ["1h"]], environment: [:]).server().sweep.grace == 3_600_000)
     }
 
     @Test(arguments: [
@@ -111,6 +130,25 @@ import Testing
         (.signUp, "maybe", "one of open, closed is wanted, not \"maybe\"."),
         (.logLevel, "loud", "one of trace, debug, info, notice, warning, error, critical is wanted, not \"loud\"."),
         (.public, "/nowhere", "/nowhere is not a folder."),
+        (.grace, "0h", "a time such as 12h or 30d is wanted, from 1h to 36500d, not \"0h\"."),
+        (.grace, "30m", "a time such as 12h or 30d is wanted, from 1h to 36500d, not \"30m\"."),
+        (.grace, "-1d", "a time such as 12h or 30d is wanted, from 1h to 36500d, not \"-1d\"."),
+        (
+            .grace, "99999999999999999999d",
+            "a time such as 12h or 30d is wanted, from 1h to 36500d, not \"99999999999999999999d\"."
+        ),
+        (
+            .history, "1d", "forever is wanted, or two times such as 1d,30d, each from 1h to 36500d, not \"1d\"."
+        ),
+        (
+            .history, "1d,30d,1d",
+            "forever is wanted, or two times such as 1d,30d, each from 1h to 36500d, not \"1d,30d,1d\"."
+        ),
+        (
+            .history, "1m,30d",
+            "forever is wanted, or two times such as 1d,30d, each from 1h to 36500d, not \"1m,30d\"."
+        ),
+        (.history, "2d,1d", "the second time, until when one an hour is kept, is shorter than the first."),
         (.tlsCertificate, "/nowhere", "the file /nowhere cannot be read."),
         (.tlsCertificate, "/dev/null", "a certificate needs its key: set --tls-key too."),
         (.tlsKey, "/dev/null", "a key needs its certificate: set --tls-certificate too."),
@@ -140,7 +178,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"prot": 1}"#, "prot is no setting; there are host, port, data, attachments, attachmentSize, quota, public"),
+        (
+            #"{"prot": 1}"#,
+            "prot is no setting; there are host, port, data, attachments, attachmentSize, quota, history"
+        ),
         (#"{"port": 1, "port": 2}"#, "The name \"port\" stands twice in one object"),
         ("{", ""), ("[]", "settings are an object, not an array."), ("", ""),
     ]) func aWrongFileIsRefused(json: String, why: String) throws {

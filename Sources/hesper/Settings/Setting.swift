@@ -8,6 +8,8 @@ enum Setting: String, CaseIterable {
     case attachments
     case attachmentSize
     case quota
+    case history
+    case grace
     case `public`
     case signUp
     case corsOrigins

@@ -1,5 +1,7 @@
 import Foundation
+import HesperModel
 import HesperServer
+import HesperStore
 import Logging
 
 /// All that an operator decides, read and checked before anything starts.
@@ -54,6 +56,7 @@ struct Settings {
         settings.tls = try tls()
         settings.origins = try origins()
         settings.attachments = try attachmentLimits()
+        settings.sweep = try sweepPolicy()
         // Whoever can only be reached from this machine may let everybody in.
         settings.signUp = try reader.choice(.signUp)?.value ?? (settings.listensOnLoopback ? .open : .closed)
         return settings
@@ -74,6 +77,33 @@ struct Settings {
             limits.quota = size.bytes
         }
         return limits
+    }
+
+    private func sweepPolicy() throws -> SweepPolicy {
+        var policy = SweepPolicy()
+        if let found = try reader.string(.history) {
+            policy.history = try Settings.history(found)
+        }
+        if let found = try reader.string(.grace) {
+            guard let period = Period(found.value) else {
+                throw found.wrong("\(Period.wanted), not \"\(found.value)\".")
+            }
+            policy.grace = period.milliseconds
+        }
+        return policy
+    }
+
+    private static func history(_ found: SettingReader.Found<String>) throws -> HistoryPolicy {
+        guard found.value != "forever" else { return .forever }
+        let periods = found.value.split(separator: ",", omittingEmptySubsequences: false).map(Period.init)
+        guard periods.count == 2, let all = periods[0], let hourly = periods[1] else {
+            throw found.wrong(
+                "forever is wanted, or two times such as 1d,30d, each from 1h to 36500d, not \"\(found.value)\".")
+        }
+        guard all.milliseconds <= hourly.milliseconds else {
+            throw found.wrong("the second time, until when one an hour is kept, is shorter than the first.")
+        }
+        return .thinned(all: all.milliseconds, hourly: hourly.milliseconds)
     }
 
     /// The folder of the bytes of attachments, or a bucket for them.
