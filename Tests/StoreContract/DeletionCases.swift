@@ -44,7 +44,7 @@ extension StoreContract {
             try await desk.push(ids.map { desk.note($0, "Milk", at: 1) } + [desk.tag(tag, "Paris", at: 1)])
             for (index, id) in ids.enumerated() {
                 // Each deleted long before the server learns of it.
-                try await desk.store.write {
+                _ = try await desk.store.write {
                     try desk.push(
                         [desk.delete(id, at: Int64(index) + 1)], in: $0, at: Desk.date(Int64(index) * 10 + 10))
                 }
