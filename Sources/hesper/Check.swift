@@ -63,9 +63,10 @@ struct Check: AsyncParsableCommand {
         progress.end()
         let orphans = try await check.orphans()
         if orphans.count > 0 {
+            let files = orphans.count == 1 ? "1 file" : "\(orphans.count) files"
             Terminal.say(
-                "\(orphans.count) files with \(orphans.byteCount) bytes are no attachment's; those that Hesper wrote, the "
-                    + "server removes after a day.")
+                "\(files) with \(orphans.byteCount) bytes belong to no attachment; what Hesper wrote of that, the server "
+                    + "removes after a day.")
         }
         return findings
     }

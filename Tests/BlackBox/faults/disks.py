@@ -56,7 +56,7 @@ class LimitedFiles(Disk):
         self.server = Server(data=folder / "data", prefix=["env", "--ignore-signal=XFSZ"])
 
     def fail(self) -> None:
-        largest = max(file.stat().st_size for file in self.server.data.iterdir())
+        largest = max(file.stat().st_size for file in self.server.data.iterdir() if file.is_file())
         # No whole number of pages: the last write that fits is cut short.
         self.set_limit(largest + MEGABYTE // 2 + 1_000)
 

@@ -10,6 +10,7 @@ from disks import Disk, disk
 from storm import Author, Storm
 from verdict import check_data, push_again, settle
 
+REFUSED = (503, 507)
 WRITES = ["full", "file limit", "write", "sync"]
 MOST_PUSHES = 2_000
 
@@ -104,15 +105,15 @@ def check_other_writes(client: Client, note: str) -> None:
     before = client.get(f"/v1/notes/{note}")
     text = before.json()["text"]
     small = client.patch(f"/v1/notes/{note}", {"attributes": {"small": 1}})
-    assert small.status_code in (200, 503), small.text
+    assert small.status_code in (200, *REFUSED), small.text
     made = client.post("/v1/notes", {"text": "x" * 1_000_000, "tags": []})
-    assert made.status_code == 503, made.text
+    assert made.status_code in REFUSED, made.text
     changed = client.patch(f"/v1/notes/{note}", {"text": "y" * 1_000_000})
-    assert changed.status_code == 503, changed.text
+    assert changed.status_code in REFUSED, changed.text
     assert client.get(f"/v1/notes/{note}").json()["text"] == text
     other = Client(client.url)
     body = {"email": client.email, "password": PASSWORD, "deviceName": "while it fails"}
-    assert other.post("/v1/devices", body).status_code in (201, 503)
+    assert other.post("/v1/devices", body).status_code in (201, *REFUSED)
 
 
 @pytest.mark.parametrize("broken", WRITES, indirect=True)
