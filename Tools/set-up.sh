@@ -15,7 +15,8 @@ run)
     packages=("${build[@]}") requirements=() ;;
 test)
     # curl and jq run the session of the README. (openapi-generator brings its Java along, from PyPI.)
-    packages=("${build[@]}" "${python[@]}" curl jq)
+    # The pictures of a desktop are real files to attach.
+    packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme)
     requirements=(Tests/BlackBox/requirements.txt Tests/BlackBox/contract/requirements.txt) ;;
 bench)
     packages=("${build[@]}" "${python[@]}" gcc wrk nginx-light linux-perf)

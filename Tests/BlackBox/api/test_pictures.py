@@ -1,0 +1,96 @@
+"""Two hundred real pictures and documents, as Debian ships them: up from one device, down on another, byte for byte."""
+
+import mimetypes
+import uuid
+from pathlib import Path
+from random import Random
+
+import pytest
+from attachments import data_path, digest, download, sha256, upload
+from client import Server
+from convergence import settle
+from device import Device
+from wire import Wire
+
+COUNT = 200
+FOLDERS = [Path("/usr/share/desktop-base"), Path("/usr/share/icons/Adwaita"), Path("/usr/share/doc")]
+TYPES = {".png", ".jpg", ".jpeg", ".svg", ".gif", ".xpm", ".pdf", ".html", ".gz", ".cur"}
+
+
+def pictures() -> list[Path]:
+    """The largest, and a choice of all others, the same on every run."""
+    found = sorted(
+        path for folder in FOLDERS if folder.is_dir() for path in folder.rglob("*")
+        if path.suffix in TYPES and path.is_file() and not path.is_symlink()
+    )  # fmt: skip
+    largest = sorted(found, key=lambda path: path.stat().st_size)[-20:]
+    rest = [path for path in found if path not in largest]
+    return largest + Random(1).sample(rest, min(COUNT - len(largest), len(rest)))
+
+
+@pytest.mark.timeout(180)
+def test_two_hundred_real_files(pair: list[Device]):
+    files = pictures()
+    if len(files) < COUNT:
+        pytest.skip(f"only {len(files)} pictures and documents here: apt-get install desktop-base adwaita-icon-theme")
+    one, other = pair
+    made: dict[str, Path] = {}
+    for index, path in enumerate(files):
+        attachment = upload(one.client, path.read_bytes())
+        kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        one.make("attachment", attachment, {"mimeType": kind, "filename": path.name})
+        note = one.make_note(f"{path.name}\n\nfrom {path.parent}")
+        one.edit(note, f"attachments.{attachment}", True)
+        made[attachment] = path
+        if index % 40 == 39:
+            one.sync()
+    settle(one, other)
+    shown = {each for note in other.notes.values() for each in note["attachments"]}
+    assert shown == set(made)
+    total = 0
+    for attachment, path in made.items():
+        entity = other.copy.objects[attachment]
+        data = path.read_bytes()
+        assert download(other.client, attachment) == data
+        assert (entity.fixed["sha256"], entity.fixed["byteCount"]) == (sha256(data), len(data))
+        total += len(data)
+    print(f"{len(made)} files, {total} bytes")
+    assert one.client.get("/v1/account").json()["usage"]["attachmentBytes"] == total
+    # Nothing is ever sent twice: with its digest told, what is here is not asked for.
+    largest = max(made, key=lambda each: made[each].stat().st_size)
+    again = one.client.put(data_path(largest), data=b"", headers={
+        "Upload-Complete": "?0", "Content-Length": "0", "Repr-Digest": digest(made[largest].read_bytes()),
+    })  # fmt: skip
+    assert (again.status_code, again.headers["Upload-Complete"]) == (200, "?1")
+
+
+def peak(server: Server) -> int:
+    """The most memory that it ever had, in bytes."""
+    for line in Path(f"/proc/{server.pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) << 10
+    raise RuntimeError("no VmHWM")
+
+
+@pytest.mark.timeout(180)
+def test_memory_stays_flat():
+    """Up, up in an upload that can be resumed, and down, each of 256 MB."""
+    size, piece = 256 << 20, Random(2).randbytes(1 << 20)
+    with Server(arguments=["--attachment-size", "1GiB"]) as server:
+        client = server.client()
+        client.put(data_path(str(uuid.uuid4())), data=piece)
+        # Passwords take 128 MB: from here on the peak is that of what follows.
+        Path(f"/proc/{server.pid}/clear_refs").write_text("5")
+        before = peak(server)
+        for headers in ({}, {"Upload-Complete": "?1"}):
+            attachment = str(uuid.uuid4())
+            with Wire(server.port, client.token, 120) as wire:
+                wire.send_head("PUT", data_path(attachment), {"Content-Length": str(size), **headers})
+                for _ in range(size // len(piece)):
+                    wire.send(piece)
+                assert wire.answer().status == 201
+            with client.get(data_path(attachment), stream=True) as answer:
+                assert sum(len(chunk) for chunk in answer.iter_content(1 << 20)) == size
+        grown = peak(server) - before
+        print(f"{grown >> 20} MB more")
+        assert grown < 64 << 20
