@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Tests/BlackBox"))
 
+import attachment_bytes  # noqa: E402
 import durable_pushes  # noqa: E402
 import report  # noqa: E402
 from first_sync import first_sync  # noqa: E402
@@ -22,6 +23,8 @@ ROWS = {
     "first-sync": first_sync,
     "nothing-changed": nothing_changed,
     "growth": growth,
+    "download": attachment_bytes.download,
+    "upload": attachment_bytes.upload,
 }
 
 

@@ -8,6 +8,7 @@
  *       read    Hesper's first sync, page by page, to its end (one connection)
  *       create  one new record in PocketBase
  *       batch   K new records in PocketBase
+ *       upload  the bytes of a new attachment, B of them, to Hesper
  *       get     each line of --paths in turn
  *
  * A line of --sessions is one connection's: bearer token, clock node, sync token (`-`: none).
@@ -147,6 +148,19 @@ static void write_request(Session *session) {
     } else if (!strcmp(kind, "create") || !strcmp(kind, "batch")) {
         path = !strcmp(kind, "batch") ? "/api/batch" : "/api/collections/notes/records";
         write_records(session);
+    } else if (!strcmp(kind, "upload")) {
+        Buffer id = {0};
+        put_uuid(&id);
+        method = "PUT";
+        snprintf(poll_path, sizeof poll_path, "/v1/attachments/%.*s/data", (int)id.length, id.bytes);
+        path = poll_path;
+        free(id.bytes);
+        static char *content;
+        if (!content) {
+            content = malloc(bytes);
+            for (int i = 0; i < bytes; i++) content[i] = (char)next_random();
+        }
+        put(payload, content, bytes);
     } else {
         method = "GET";
         snprintf(poll_path, sizeof poll_path, "/v1/changes?since=%s", session->token);
@@ -183,7 +197,7 @@ static void take_token(Session *session) {
 
 static void take_answer(Session *session) {
     Buffer *body = &session->connection.body;
-    if (session->connection.status != 200) fail(session, "refused");
+    if (session->connection.status != (strcmp(kind, "upload") ? 200 : 201)) fail(session, "refused");
     if (!strcmp(kind, "push")) {
         if (occurrences(body, "\"status\":\"applied\"") != notes) fail(session, "not all applied");
         take_token(session);
