@@ -43,10 +43,21 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive",
+            providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+        .target(
+            name: "HesperArchive",
+            dependencies: [
+                "CArchive", "HesperStore",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .target(
             name: "HesperServer",
             dependencies: [
-                "HesperStore",
+                "HesperArchive", "HesperStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -72,6 +83,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(name: "hesperTests", dependencies: ["hesper", "HesperSQLite"]),
+        .testTarget(
+            name: "HesperArchiveTests",
+            dependencies: [
+                "HesperArchive", "HesperBlobs", "HesperSQLite", .product(name: "NIOCore", package: "swift-nio"),
+            ]),
         .testTarget(name: "HouseTests"),
         .testTarget(name: "HesperModelTests", dependencies: ["HesperModel"]),
         .target(

@@ -4,9 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# SQLite is linked from Debian; the C and C++ headers are what the Swift toolchain and BoringSSL compile against;
+# SQLite and libarchive are linked from Debian; the C and C++ headers are what the Swift toolchain and BoringSSL compile against;
 # Foundation reads time zones from tzdata.
-build=(libsqlite3-dev zlib1g-dev libc6-dev libstdc++-12-dev tzdata)
+build=(libsqlite3-dev libarchive-dev zlib1g-dev libc6-dev libstdc++-12-dev tzdata)
 python=(python3 python3-venv)
 venv=.build/venv
 

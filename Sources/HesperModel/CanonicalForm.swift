@@ -4,9 +4,9 @@ import Foundation
 ///
 /// Foundation's own NFC does not serve: on Linux it takes a letter beyond U+FFFF for the one with the same lower 16 bits
 /// (U+1042D U+0308 becomes U+04EC), and the time for a run of marks grows with its square.
-enum CanonicalForm {
+public enum CanonicalForm {
     /// `text` in NFC, composed as Unicode 3.11 says (D117), in time about linear in its length.
-    static func composed(_ text: String) -> String {
+    public static func composed(_ text: String) -> String {
         var composed: [Unicode.Scalar] = []
         var starter: Int?
         var previousClass: UInt8 = 0

@@ -1,0 +1,115 @@
+import Crypto
+import HesperModel
+import HesperStore
+import NIOCore
+import NIOPosix
+
+/// Everything in an account as one zip: notes as Markdown, attachments as the files they were, and `hesper.json`, which has
+/// all of it as sync sends it (operating.md, Export).
+///
+///     let export = try await Export(of: account.scope, store: store, blobs: blobs, date: .now)
+///     let report = try await export.write { try await writer.write($0) }
+///
+/// What is in it is what there was at one moment. Memory does not grow with it, but for some 200 bytes a file.
+public struct Export: Sendable {
+    private let scope: ScopeID
+    private let store: any Store
+    private let blobs: any BlobStore
+    private let date: Timestamp
+    private let snapshot: ExportSnapshot
+    private let pool: NIOThreadPool
+
+    /// Copies the account's objects aside. From then on nothing that is written to the store matters.
+    /// - Throws: ``Problem`` `unauthenticated` if the account is gone; ``StoreError``, also if there is no room for temporary
+    ///   files.
+    public init(
+        of scope: ScopeID, store: any Store, blobs: any BlobStore, date: Timestamp, pool: NIOThreadPool = .singleton
+    ) async throws {
+        self.scope = scope
+        self.store = store
+        self.blobs = blobs
+        self.date = date
+        self.pool = pool
+        snapshot = try await ExportSnapshot.take(of: scope, in: store)
+    }
+
+    /// Files of notes and attachments that there will be, unless one is missing.
+    public var fileCount: Int { snapshot.notes.count + snapshot.attachments.count }
+
+    /// What the archive is called: `hesper-2026-11-21.zip`.
+    public var fileName: String { "hesper-\(date.description.prefix(10)).zip" }
+
+    /// Makes the archive and gives it away piece by piece, each before the next is made.
+    /// - Parameters:
+    ///   - progress: told of each file of a note or an attachment that is done.
+    ///   - send: takes a piece; what it throws ends the export.
+    /// - Returns: what became of it. What is missing is said in the archive as well.
+    public func write(
+        progress: (_ files: Int) -> Void = { _ in }, to send: (ByteBuffer) async throws -> Void
+    ) async throws -> ExportReport {
+        let work = try ExportWork(snapshot, date: date)
+        while let (files, piece) = try await pool.runIfActive({ try work.addNotes() }) {
+            try await send(piece)
+            progress(files)
+        }
+        while let attachment = try await pool.runIfActive({ try work.nextAttachment() }) {
+            try await add(attachment, to: work, send)
+            progress(1)
+        }
+        try await pool.runIfActive { try work.beginDocument() }
+        while let piece = try await pool.runIfActive({ try work.addDocument() }) { try await send(piece) }
+        try await send(try await pool.runIfActive { try work.finish() })
+        return work.report
+    }
+
+    private func add(
+        _ attachment: ExportedAttachment, to work: ExportWork, _ send: (ByteBuffer) async throws -> Void
+    ) async throws {
+        let scope = scope
+        guard let blob = try await store.read({ try $0.blob(of: attachment.uniqueID, in: scope) }),
+            let bytes = try await bytes(of: blob)
+        else { return work.miss(attachment) }
+        try work.begin(attachment, blob)
+        var hash = SHA256()
+        var count: Int64 = 0
+        for try await chunk in bytes {
+            count += Int64(chunk.readableBytes)
+            guard count <= blob.data.byteCount else { break }
+            let hashed = hash
+            let (piece, next) = try await pool.runIfActive {
+                var hash = hashed
+                chunk.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+                return (try work.add(chunk), hash)
+            }
+            hash = next
+            try await send(piece)
+        }
+        // The archive has been told how many bytes come: those that are not there are made up, and it is said.
+        var gap = max(blob.data.byteCount - count, 0)
+        while gap > 0 {
+            let zeros = ByteBuffer(repeating: 0, count: Int(min(gap, Export.chunk)))
+            gap -= Int64(zeros.readableBytes)
+            try await send(try work.add(zeros))
+        }
+        let isWhole = count == blob.data.byteCount && hash.finalize().hex == blob.data.sha256
+        try await send(try work.end(attachment, isWhole: isWhole))
+    }
+
+    private func bytes(of blob: Blob) async throws -> BlobBytes? {
+        do {
+            return try await blobs.read(blob.name, 0..<blob.data.byteCount)
+        } catch is BlobMissing {
+            return nil
+        }
+    }
+
+    static let chunk: Int64 = 256 << 10
+}
+
+extension SHA256.Digest {
+    /// 64 hex digits.
+    var hex: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,110 @@
+import HesperModel
+import HesperStore
+import NIOCore
+
+/// The steps of an export that take a processor's or a disk's time and wait for nobody.
+///
+/// Unchecked: whoever exports awaits each step before the next, so no two threads are ever in it.
+final class ExportWork: @unchecked Sendable {
+    private let snapshot: ExportSnapshot
+    private let date: Timestamp
+    private let zip: ZipWriter
+    private var names = FileNames()
+    /// Members of `files` in `hesper.json`.
+    private var fileSpool: SpoolWriter
+    private var notes: SpoolReader
+    private var attachments: SpoolReader
+    private var document: ExportDocument?
+    private var path = ""
+    private(set) var report = ExportReport()
+
+    /// Bytes of the archive that are made at once.
+    private static let piece = 128 << 10
+
+    init(_ snapshot: ExportSnapshot, date: Timestamp) throws {
+        self.snapshot = snapshot
+        self.date = date
+        zip = try ZipWriter()
+        fileSpool = try SpoolWriter()
+        notes = SpoolReader(snapshot.notes)
+        attachments = SpoolReader(snapshot.attachments)
+    }
+
+    // MARK: Notes
+
+    /// Adds the next notes.
+    /// - Returns: how many, and their part of the archive; nil if there are no more.
+    func addNotes() throws -> (Int, ByteBuffer)? {
+        var count = 0
+        var bytes = 0
+        // Deflated text stays in libarchive for a while: what goes in is counted too, so that a step is short.
+        while zip.outputCount < ExportWork.piece, bytes < 4 * ExportWork.piece, let body = try notes.next() {
+            let note = try ExportedNote(body)
+            let path = names.path(
+                folder: note.isArchived ? "Archive/" : "", FileName.stem(ofNote: note.text), ending: ".md")
+            try zip.add(path, Array(note.text.utf8), date: note.date)
+            try record(note.uniqueID, path)
+            count += 1
+            bytes += body.count
+        }
+        report.notes += count
+        return count == 0 ? nil : (count, zip.takeOutput())
+    }
+
+    private func record(_ id: UniqueID, _ path: String) throws {
+        var writer = JSONWriter(capacity: 64 + path.utf8.count)
+        writer.member(id.description, path)
+        try fileSpool.append(writer.bytes)
+    }
+
+    // MARK: Attachments
+
+    func nextAttachment() throws -> ExportedAttachment? { try attachments.next().map { try ExportedAttachment($0) } }
+
+    func begin(_ attachment: ExportedAttachment, _ blob: Blob) throws {
+        let parts = FileName.parts(
+            ofAttachment: attachment.uniqueID, filename: attachment.filename, mimeType: attachment.mimeType)
+        path = names.path(folder: "Attachments/", parts.stem, ending: parts.ending)
+        try zip.begin(
+            path, byteCount: blob.data.byteCount, date: blob.arrivalDate,
+            isDeflated: MediaType.isWorthDeflating(attachment.mimeType))
+    }
+
+    func add(_ bytes: ByteBuffer) throws -> ByteBuffer {
+        try bytes.withUnsafeReadableBytes { try zip.add($0) }
+        return zip.takeOutput()
+    }
+
+    func end(_ attachment: ExportedAttachment, isWhole: Bool) throws -> ByteBuffer {
+        try zip.end()
+        try record(attachment.uniqueID, path)
+        if isWhole { report.attachments += 1 } else { miss(attachment, path: path) }
+        return zip.takeOutput()
+    }
+
+    func miss(_ attachment: ExportedAttachment, path: String? = nil) {
+        report.missing.append(
+            ExportReport.Missing(uniqueID: attachment.uniqueID, filename: attachment.filename, path: path))
+    }
+
+    // MARK: hesper.json
+
+    func beginDocument() throws {
+        if !report.missing.isEmpty { try zip.add("MISSING.txt", Array(report.missingText.utf8), date: date) }
+        document = ExportDocument(snapshot, files: try fileSpool.finish(), missing: report.missing, date: date)
+        try zip.begin(ExportDocument.path, byteCount: nil, date: date)
+    }
+
+    /// Adds the next part of the document; nil after the last.
+    func addDocument() throws -> ByteBuffer? {
+        guard let part = try document?.next() else { return nil }
+        try zip.add(part)
+        return zip.takeOutput()
+    }
+
+    func finish() throws -> ByteBuffer {
+        try zip.end()
+        try zip.finish()
+        return zip.takeOutput()
+    }
+}

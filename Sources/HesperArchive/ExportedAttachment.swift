@@ -1,0 +1,56 @@
+import HesperModel
+
+/// An attachment on its way into an archive.
+struct ExportedAttachment: Sendable {
+    let uniqueID: UniqueID
+    let filename: String?
+    let mimeType: String?
+
+    init(_ body: ArraySlice<UInt8>) throws {
+        let json = try body.withUnsafeBytes { try JSONReader.read($0) }
+        uniqueID = try json.uniqueID
+        filename = json["filename"]?.text
+        mimeType = json["mimeType"]?.text
+    }
+}
+
+/// A note on its way into an archive.
+struct ExportedNote {
+    let uniqueID: UniqueID
+    let text: String
+    let isArchived: Bool
+    /// When the text was written: what the file has is the text, so this is when the file was last changed. (`sortDate`
+    /// would be when the note was last brought to the top.)
+    let date: Timestamp
+
+    init(_ body: ArraySlice<UInt8>) throws {
+        let json = try body.withUnsafeBytes { try JSONReader.read($0) }
+        uniqueID = try json.uniqueID
+        text = json["text"]?.text ?? ""
+        isArchived = json["archived"] == .bool(true)
+        let written = json["clocks"]?["text"]?.text.flatMap { Clock($0) }?.timestamp
+        date = written ?? json["creationDate"]?.text.flatMap { Timestamp($0) } ?? Timestamp(clamping: 0)
+    }
+}
+
+extension JSON {
+    /// A member of an object; nil if it is none, or has none of this name.
+    subscript(name: String) -> JSON? {
+        guard case .object(let object) = self else { return nil }
+        return object[name]
+    }
+
+    var text: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+
+    fileprivate var uniqueID: UniqueID {
+        get throws {
+            guard let id = self["uniqueID"]?.text.flatMap({ UniqueID($0) }) else {
+                throw Problem(.internalError, "What is kept of an object has no ID.")
+            }
+            return id
+        }
+    }
+}
