@@ -36,8 +36,8 @@ public struct Export: Sendable {
     /// Files of notes and attachments that there will be, unless one is missing.
     public var fileCount: Int { snapshot.notes.count + snapshot.attachments.count }
 
-    /// What the archive is called: `hesper-2026-11-21.zip`.
-    public var fileName: String { "hesper-\(date.description.prefix(10)).zip" }
+    /// What an archive of a day is called: `hesper-2026-11-21.zip`.
+    public static func fileName(_ date: Timestamp) -> String { "hesper-\(date.description.prefix(10)).zip" }
 
     /// Makes the archive and gives it away piece by piece, each before the next is made.
     /// - Parameters:

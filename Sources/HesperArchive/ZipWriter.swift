@@ -62,7 +62,7 @@ final class ZipWriter {
         defer { archive_entry_free(entry) }
         try ZipLocale.with {
             archive_entry_set_pathname_utf8(entry, path)
-            archive_entry_set_filetype(entry, UInt32(S_IFREG))
+            archive_entry_set_filetype(entry, ZipReader.regularFile)
             archive_entry_set_perm(entry, 0o644)
             // The 32 bits that zip has for a date.
             let seconds = min(max(date.milliseconds / 1_000, 0), Int64(Int32.max))

@@ -37,6 +37,21 @@ public enum PushReader {
         return push
     }
 
+    /// Reads an object, or a DeletedObject, as sync sends it, to be pushed as it stands there: all that was ever set, with the
+    /// clocks that it always had.
+    /// - Parameters:
+    ///   - section: the list that it is in; nil for DeletedObjects.
+    ///   - pointer: where it stands.
+    public static func state(_ json: JSON, in section: Section?, at pointer: String) -> Push.Element {
+        guard let section else { return deletion(json, at: pointer) }
+        guard case .change(var change) = change(json, in: section, at: pointer) else {
+            return change(json, in: section, at: pointer)
+        }
+        // What was never set has its default and no clock.
+        change.refused = change.refused.filter { $0.value.slug != .clockMissing }
+        return .change(change)
+    }
+
     /// The object of an element and its ID, or the receipt that refuses it.
     private static func identify(
         _ json: JSON, type: String?, at pointer: String

@@ -23,10 +23,11 @@ extension Response {
     /// The same answer as `HEAD` gets it: with the length of the body and without the body.
     ///
     /// A body that is streamed is written to nowhere to learn its length; an answer without a length would be
-    /// sent in chunks, and the last of them would reach a client that expects none.
+    /// sent in chunks, and the last of them would reach a client that expects none. (What says itself that it is sent in
+    /// chunks costs too much to be made for its length: see ``MessageFraming``.)
     consuming func withoutBody() async throws -> Response {
         var headers = headers
-        if headers[.contentLength] == nil {
+        if headers[.contentLength] == nil, headers[.transferEncoding] == nil {
             let count = ByteCount()
             try await body.write(count)
             headers[.contentLength] = String(count.value)

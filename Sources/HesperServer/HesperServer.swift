@@ -58,6 +58,7 @@ public struct HesperServer: Sendable {
             Edits(backend: backend),
             RecentlyDeleted(backend: backend),
             SearchNotes(backend: backend, indexer: indexer),
+            Exports(backend: backend),
         ]
         for resource in resources { resource.add(to: &routes) }
         self.routes = routes

@@ -13,8 +13,8 @@ final class MessageFraming: ChannelDuplexHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Of the requests that are not answered to their end.
-    private var versions = CircularBuffer<HTTPVersion>()
+    /// What is known of the requests that are not answered to their end.
+    private var requests = CircularBuffer<(version: HTTPVersion, isHead: Bool)>()
     private var isRefused = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -24,7 +24,7 @@ final class MessageFraming: ChannelDuplexHandler {
             isRefused = true
             return context.fireErrorCaught(problem)
         }
-        versions.append(head.version)
+        requests.append((head.version, head.method == .HEAD))
         // Nobody's client of HTTP/1.0 is worth keeping a connection for.
         let asksForEnd = head.version == .http1_0 || head.headers[canonicalForm: "connection"].contains { $0.isClose }
         guard asksForEnd else { return context.fireChannelRead(data) }
@@ -34,12 +34,18 @@ final class MessageFraming: ChannelDuplexHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head(var head) where versions.first == .http1_0:
+        case .head(var head) where requests.first?.version == .http1_0:
             // Then the encoder sends no chunks: the end of a long answer is that of the connection.
             head.version = .http1_0
             context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .head(var head) where requests.first?.isHead == true && head.headers.contains(name: "transfer-encoding"):
+            // Its length is not known, and it has no chunks, not even a last one: as above.
+            head.version = .http1_0
+            head.headers.remove(name: "transfer-encoding")
+            head.headers.replaceOrAdd(name: "connection", value: "close")
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .end:
-            _ = versions.popFirst()
+            _ = requests.popFirst()
             context.write(data, promise: promise)
         default: context.write(data, promise: promise)
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HesperArchive
 import HesperModel
 import HesperServer
 import HesperStore
@@ -19,7 +20,7 @@ struct Hesper: AsyncParsableCommand {
             Exit status: 0 done; 1 it failed, or something wrong was found; 64 wrong command line; 78 wrong setting.
             """,
         version: "hesper \(ServerSettings().version)",
-        subcommands: [Serve.self, AccountCommand.self, Check.self, Import.self])
+        subcommands: [Serve.self, AccountCommand.self, Check.self, Import.self, ExportCommand.self])
 
     static func main() async {
         do {
@@ -34,6 +35,9 @@ struct Hesper: AsyncParsableCommand {
             exit(withError: ExitCode(failure.kind.rawValue))
         } catch let problem as Problem {
             Terminal.complain(problem.detail)
+            exit(withError: ExitCode(Failure.Kind.failed.rawValue))
+        } catch let error as ArchiveError {
+            Terminal.complain(error.message)
             exit(withError: ExitCode(Failure.Kind.failed.rawValue))
         } catch let error as StoreError {
             Terminal.complain("\(error).")

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperServer
 
-/// Reads a folder's files, a push's worth at a time.
+/// Reads the files of a source, a push's worth at a time.
 struct SourceBatches {
     /// What one push brings.
     struct Batch: Sendable {
@@ -11,23 +11,24 @@ struct SourceBatches {
         var count = 0
     }
 
-    private let folder: SourceFolder
+    private var source: any TextSource
     private var index = 0
     private var seen: Set<UniqueID> = []
 
-    init(_ folder: SourceFolder) { self.folder = folder }
+    init(_ source: any TextSource) { self.source = source }
 
     /// Nil at the end.
-    mutating func next() -> Batch? {
-        guard index < folder.files.count else { return nil }
+    /// - Throws: what makes it useless to go on, such as an archive that is broken.
+    mutating func next() throws -> Batch? {
+        guard index < source.files.count else { return nil }
         var batch = Batch()
         var bytes = 0
-        while index < folder.files.count, batch.notes.count < Importer.pushNotes, bytes < Importer.pushBytes {
-            let file = folder.files[index]
+        while index < source.files.count, batch.notes.count < Importer.pushNotes, bytes < Importer.pushBytes {
+            let file = source.files[index]
             index += 1
             batch.count += 1
             do {
-                let note = try SourceNote(file, in: folder.name, now: .now)
+                let note = try SourceNote(file, in: source.name, now: .now) { try source.bytes(of: $0) }
                 guard seen.insert(note.uniqueID).inserted else {
                     throw SourceFile.Unusable(
                         reason: "Another file has the same name but for how its accents are written.")
@@ -36,8 +37,6 @@ struct SourceBatches {
                 bytes += file.byteCount
             } catch let unusable as SourceFile.Unusable {
                 batch.skipped.append(ImportReport.Skipped(path: file.relativePath, reason: unusable.reason))
-            } catch {
-                batch.skipped.append(ImportReport.Skipped(path: file.relativePath, reason: "\(error)"))
             }
         }
         return batch

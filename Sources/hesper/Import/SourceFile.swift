@@ -20,16 +20,15 @@ struct SourceFile: Sendable {
         let reason: String
     }
 
-    /// - Throws: ``Unusable`` if it cannot be read, is not UTF-8, or no note can have this text.
-    func text() throws -> String {
+    /// The most bytes that a note's text comes from.
+    static let greatest = Limits.textBytes + mark.count
+
+    /// - Parameter read: gives its bytes; not asked if there are too many.
+    /// - Throws: ``Unusable`` if it is not UTF-8, or no note can have this text; whatever `read` throws.
+    func text(_ read: (SourceFile) throws -> Data) throws -> String {
         // Before it is read: nobody wants a gigabyte in memory to be told that it is too much.
-        guard byteCount <= Limits.textBytes + SourceFile.mark.count else { throw tooLarge(byteCount) }
-        let data: Data
-        do {
-            data = try Data(contentsOf: URL(filePath: path))
-        } catch {
-            throw Unusable(reason: SourceFile.reason(error))
-        }
+        guard byteCount <= SourceFile.greatest else { throw tooLarge(byteCount) }
+        let data = try read(self)
         let bytes = data.starts(with: SourceFile.mark) ? data.dropFirst(SourceFile.mark.count) : data
         guard let text = String(validating: bytes, as: UTF8.self) else { throw Unusable(reason: "It is not UTF-8.") }
         switch FieldValue.text(.string(text)) {

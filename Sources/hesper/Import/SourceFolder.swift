@@ -2,18 +2,13 @@ import Foundation
 import HesperModel
 
 /// A folder of texts, as an import finds it.
-struct SourceFolder {
-    /// Its own name, links and `..` resolved: part of what every note's ID is derived from.
+struct SourceFolder: TextSource {
+    /// Its own name, links and `..` resolved.
     let name: String
     /// In the order of their paths.
     private(set) var files: [SourceFile] = []
-    /// Files of other kinds, empty and hidden ones, and links: none of the import's business.
     private(set) var passedOver = 0
-    /// Folders, and files, that could not be looked at, with the reason.
     private(set) var unreadable: [(path: String, reason: String)] = []
-
-    /// What texts are called, in any case.
-    static let extensions: Set<String> = ["md", "markdown", "txt", "text"]
 
     /// Looks through a folder and all folders in it. Links are not followed: there is no going in circles.
     /// - Throws: ``Failure`` if it is not a folder that can be read.
@@ -51,9 +46,7 @@ struct SourceFolder {
             let kind = status.st_mode & S_IFMT
             if kind == S_IFDIR {
                 try read(path, folders: folders + [name])
-            } else if kind == S_IFREG, status.st_size > 0,
-                SourceFolder.extensions.contains(SourceFolder.ending(of: name))
-            {
+            } else if kind == S_IFREG, status.st_size > 0, TextFile.isText(name) {
                 files.append(SourceFile(path: path, folders: folders, name: name, status: status))
             } else {
                 passedOver += 1
@@ -61,9 +54,12 @@ struct SourceFolder {
         }
     }
 
-    /// What stands after the last dot, in lower case.
-    private static func ending(of name: String) -> String {
-        name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+    func bytes(of file: SourceFile) throws -> Data {
+        do {
+            return try Data(contentsOf: URL(filePath: file.path))
+        } catch {
+            throw SourceFile.Unusable(reason: SourceFile.reason(error))
+        }
     }
 }
 

@@ -17,10 +17,11 @@ struct SourceNote: Sendable {
     /// - Parameters:
     ///   - folder: the name of the folder that is imported.
     ///   - now: no clock is ahead of it.
-    /// - Throws: ``SourceFile/Unusable``.
-    init(_ file: SourceFile, in folder: String, now: Timestamp) throws {
+    ///   - read: gives the file's bytes.
+    /// - Throws: ``SourceFile/Unusable``; whatever `read` throws.
+    init(_ file: SourceFile, in folder: String, now: Timestamp, _ read: (SourceFile) throws -> Data) throws {
         self.file = file
-        text = try file.text()
+        text = try file.text(read)
         uniqueID = SourceNote.uniqueID(of: file, in: folder)
         clock = try SourceNote.clock(of: uniqueID, text, min(file.modification, now))
         var seen: Set<String> = []

@@ -1,0 +1,144 @@
+import Foundation
+import HesperModel
+import HesperStore
+import NIOCore
+import Testing
+
+@testable import HesperArchive
+
+/// An export has everything: texts and bytes as files, and all of it as sync sends it.
+@Suite struct ExportTests {
+    @Test func everythingIsInIt() async throws {
+        let home = try await Holding()
+        let milk = try await home.note("# Milk\nBread é 日本", at: 60, (.custom("pinned"), .bool(true)))
+        let old = try await home.note("Milk", at: 120, (.archived, .bool(true)))
+        let twin = try await home.note("MILK\n", at: 180)
+        let gone = try await home.note("gone")
+        try await home.push([.deletion(Deletion(uniqueID: gone, objectType: .note))])
+        let picture = try await home.attachment([0x89, 0x50, 0, 0xff], "Rome.png", "image/png")
+        let list = try await home.attachment(Array("a,b\n".utf8), nil, "text/csv")
+
+        let (report, files, entries) = try await home.exported()
+        #expect(report == ExportReport(notes: 3, attachments: 2, missing: []))
+        #expect(
+            entries.map(\.path) == [
+                "Milk.md", "Archive/Milk.md", "MILK 2.md", "Attachments/Rome.png", "Attachments/\(list).csv",
+                "hesper.json",
+            ])
+        #expect(files["Milk.md"] == Array("# Milk\nBread é 日本".utf8))
+        #expect(files["Archive/Milk.md"] == Array("Milk".utf8))
+        #expect(files["MILK 2.md"] == Array("MILK\n".utf8))
+        #expect(files["Attachments/Rome.png"] == [0x89, 0x50, 0, 0xff])
+        #expect(files["Attachments/\(list).csv"] == Array("a,b\n".utf8))
+        // A file was last changed when its text was.
+        #expect(entries[0].date.description == "2026-01-01T00:01:00.000Z")
+        #expect(entries[3].date.description == "2026-01-01T00:00:00.000Z")
+
+        let document = try JSONReader.read(try #require(files["hesper.json"]))
+        #expect(try document.member("format") == "hesper-export")
+        #expect(try document.member("formatVersion") == 1)
+        #expect(try document.member("missing") == [])
+        let scope = home.scope
+        let head = try await home.store.read { try $0.head(of: scope) }
+        #expect(try document.member("digest").text == head?.digest.description)
+        let names: [UniqueID: JSON] = [
+            milk: "Milk.md", old: "Archive/Milk.md", twin: "MILK 2.md", picture: "Attachments/Rome.png",
+            list: .string("Attachments/\(list).csv"),
+        ]
+        for (id, name) in names { #expect(try document.member("files")[id.description] == name) }
+        #expect(
+            try document.member("deletedObjects").elements.compactMap { $0["uniqueID"]?.text } == [gone.description])
+    }
+
+    /// What `hesper.json` has are the very bytes that sync sends.
+    @Test func objectsAreAsSyncSendsThem() async throws {
+        let home = try await Holding()
+        let id = try await home.note("Milk", at: 60, (.tag(.random()), .bool(false)), (.custom("n"), .number(0.1)))
+        let (_, files, _) = try await home.exported()
+        let body = try await home.store.read { [scope = home.scope] snapshot in
+            guard case .entity(let entity, _)? = try snapshot.state(of: id, in: scope) else { return [UInt8]() }
+            return entity.body
+        }
+        let document = String(decoding: try #require(files["hesper.json"]), as: UTF8.self)
+        #expect(document.contains("\"notes\":[\(String(decoding: body, as: UTF8.self))]"))
+    }
+
+    @Test func anEmptyAccountIsAnEmptyExport() async throws {
+        let (report, files, _) = try await Holding().exported()
+        #expect(report == ExportReport())
+        #expect(Array(files.keys) == ["hesper.json"])
+    }
+
+    @Test func emptyNotesAndEmptyAttachmentsAreFiles() async throws {
+        let home = try await Holding()
+        try await home.note("")
+        try await home.attachment([], "empty.txt", "text/plain")
+        let (_, files, _) = try await home.exported()
+        #expect(files["Untitled.md"] == [])
+        #expect(files["Attachments/empty.txt"] == [])
+    }
+
+    @Test func whatChangesMeanwhileIsNotInIt() async throws {
+        let home = try await Holding()
+        for index in 0..<2_000 { try await home.note("Note \(index)\n" + String(repeating: "\(index) ", count: 200)) }
+        let export = try await Export(of: home.scope, store: home.store, blobs: home.blobs, date: Holding.now)
+        #expect(export.fileCount == 2_000)
+        var pieces = 0
+        let report = try await export.write { piece in
+            if pieces == 0 { try await home.note("late") }
+            pieces += 1
+            // A piece is small, however large the whole.
+            #expect(piece.readableBytes < 2 << 20)
+        }
+        #expect(report.notes == 2_000)
+        #expect(pieces > 2)
+    }
+
+    // MARK: What is not there
+
+    @Test func missingAndDamagedBytesAreSaid() async throws {
+        let home = try await Holding()
+        let lost = try await home.attachment([1, 2, 3], "lost.png", "image/png")
+        let bitten = try await home.attachment([1, 2, 3], "bitten.png", "image/png")
+        let short = try await home.attachment(Array(repeating: 7, count: 700_000), "short.png", "image/png")
+        let good = try await home.attachment([4], "good.png", "image/png")
+        func path(_ id: UniqueID) async throws -> String {
+            home.folder.path + "/blobs/" + (try #require(try await home.blob(of: id))).name.path
+        }
+        try FileManager.default.removeItem(atPath: try await path(lost))
+        try Data([1, 2, 4]).write(to: URL(filePath: try await path(bitten)))
+        try Data(repeating: 7, count: 300_000).write(to: URL(filePath: try await path(short)))
+
+        let (report, files, _) = try await home.exported()
+        #expect(report.attachments == 1)
+        #expect(Set(report.missing.map(\.uniqueID)) == [lost, bitten, short])
+        let text = String(decoding: try #require(files["MISSING.txt"]), as: UTF8.self)
+        #expect(text.contains("Attachment \(lost) (lost.png) is missing"))
+        #expect(text.contains("Attachment \(bitten) (bitten.png) is damaged: what Attachments/bitten.png has"))
+        #expect(text.contains("Attachment \(short) (short.png) is damaged"))
+        #expect(!text.contains("\(good)"))
+        #expect(files["Attachments/lost.png"] == nil)
+        #expect(files["Attachments/short.png"]?.count == 700_000)
+        let document = try JSONReader.read(try #require(files["hesper.json"]))
+        #expect(
+            Set(try document.member("missing").elements.compactMap(\.text))
+                == Set([lost, bitten, short].map(\.description)))
+        #expect(try document.member("files")[lost.description] == nil)
+        #expect(try document.member("attachments").elements.count == 4)
+    }
+
+    @Test func whoeverTakesItNoMoreEndsIt() async throws {
+        struct Gone: Error {}
+        let home = try await Holding()
+        try await home.attachment(Array(repeating: 7, count: 3_000_000), "a.png", "image/png")
+        let export = try await Export(of: home.scope, store: home.store, blobs: home.blobs, date: Holding.now)
+        var count = 0
+        await #expect(throws: Gone.self) {
+            _ = try await export.write { piece in
+                count += piece.readableBytes
+                if count > 1_000_000 { throw Gone() }
+            }
+        }
+        #expect(count < 1_600_000)
+    }
+}
