@@ -84,7 +84,12 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
-        .testTarget(name: "hesperTests", dependencies: ["hesper", "HesperSQLite"]),
+        .testTarget(
+            name: "hesperTests",
+            dependencies: [
+                "hesper", "HesperArchive", "HesperBlobs", "HesperSQLite",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
         .testTarget(
             name: "HesperArchiveTests",
             dependencies: [

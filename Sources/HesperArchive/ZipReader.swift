@@ -29,39 +29,42 @@ public final class ZipReader: @unchecked Sendable {
     /// What all files can come to.
     private let greatest: Int64
     private var unpacked: Int64 = 0
+    /// How many bytes of the file were read.
+    public private(set) var byteCount: Int64 = 0
 
-    /// Deflate makes at most 1,032 bytes of one (zlib's technical details). An archive that has more lets files share their
-    /// bytes, which no honest one does.
+    /// Deflate makes at most 1,032 bytes of one (zlib's technical details). Where there are more, files share their bytes, or
+    /// another method was given nothing but zeros: no honest archive is like that.
     private static let greatestRatio: Int64 = 1_032
     private static let chunk = 128 << 10
     /// AE_IFREG, which Swift cannot read.
     static let regularFile: UInt32 = 0o100_000
 
-    /// Whether a file begins as zips do.
-    public static func isZip(_ path: String) -> Bool {
-        guard let file = FileHandle(forReadingAtPath: path) else { return false }
+    /// Whether a file begins as zips do: with a file in it, or, if there is none, with the end of the list.
+    public static func isZip(_ path: String) -> Bool { [fileMark, endMark].contains(mark(of: path)) }
+
+    private static let fileMark: [UInt8] = [0x50, 0x4b, 3, 4]
+    private static let endMark: [UInt8] = [0x50, 0x4b, 5, 6]
+
+    private static func mark(of path: String) -> [UInt8] {
+        guard let file = FileHandle(forReadingAtPath: path) else { return [] }
         defer { try? file.close() }
-        let begin = (try? file.read(upToCount: 4)) ?? Data()
-        // A file in it, or, of an empty one, the end of its list.
-        return begin.elementsEqual([0x50, 0x4b, 3, 4]) || begin.elementsEqual([0x50, 0x4b, 5, 6])
+        return Array((try? file.read(upToCount: 4)) ?? Data())
     }
 
     /// - Throws: ``ArchiveError`` if it is no whole zip; so does everything else here.
     public init(_ path: String) throws {
         self.path = path
+        // libarchive does not know it for a zip.
+        guard ZipReader.mark(of: path) != ZipReader.endMark else { throw ArchiveError("\(path) is an empty zip.") }
         guard let archive = archive_read_new() else { throw ArchiveError("There is no memory for an archive.") }
         self.archive = archive
         let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.int64Value ?? 0
         greatest = max(size, 1) * ZipReader.greatestRatio
-        do {
-            try ZipLocale.with {
-                // By the list at its end, and of nothing but zip: other formats are other people's bugs.
-                try check(archive_read_support_format_zip_seekable(archive))
-                try check(archive_read_open_filename(archive, path, ZipReader.chunk))
-            }
-        } catch {
-            archive_read_free(archive)
-            throw error
+        // From here on it is freed by `deinit`, also if this throws.
+        try ZipLocale.with {
+            // By the list at its end, and of nothing but zip: other formats are other people's bugs.
+            try check(archive_read_support_format_zip_seekable(archive))
+            try check(archive_read_open_filename(archive, path, ZipReader.chunk))
         }
     }
 
@@ -69,7 +72,8 @@ public final class ZipReader: @unchecked Sendable {
 
     /// The next file, in the order in which they lie in the archive; folders, links and the like are passed over.
     public func next() throws -> Entry? {
-        try ZipLocale.with {
+        byteCount = 0
+        return try ZipLocale.with {
             while true {
                 var entry: OpaquePointer?
                 let result = archive_read_next_header(archive, &entry)
@@ -97,6 +101,7 @@ public final class ZipReader: @unchecked Sendable {
             count = read
         }
         unpacked += Int64(bytes.count)
+        byteCount += Int64(bytes.count)
         guard unpacked <= greatest else {
             throw ArchiveError("\(path) unpacks to more than a zip of its size can hold: it was made to do harm.")
         }

@@ -26,24 +26,20 @@ final class ZipWriter {
     init() throws {
         guard let archive = archive_write_new() else { throw ArchiveError("There is no memory for an archive.") }
         self.archive = archive
-        do {
-            try ZipLocale.with {
-                try check(archive_write_set_format_zip(archive))
-                // Without padding, and each piece as soon as it is made.
-                try check(archive_write_set_bytes_per_block(archive, 0))
-                try check(
-                    archive_write_open(
-                        archive, Unmanaged.passUnretained(output).toOpaque(), nil,
-                        { _, output, bytes, count in
-                            guard let output, let bytes else { return -1 }
-                            let all = UnsafeRawBufferPointer(start: bytes, count: count)
-                            Unmanaged<Output>.fromOpaque(output).takeUnretainedValue().buffer.writeBytes(all)
-                            return count
-                        }, nil))
-            }
-        } catch {
-            archive_write_free(archive)
-            throw error
+        // From here on it is freed by `deinit`, also if this throws.
+        try ZipLocale.with {
+            try check(archive_write_set_format_zip(archive))
+            // Without padding, and each piece as soon as it is made.
+            try check(archive_write_set_bytes_per_block(archive, 0))
+            try check(
+                archive_write_open(
+                    archive, Unmanaged.passUnretained(output).toOpaque(), nil,
+                    { _, output, bytes, count in
+                        guard let output, let bytes else { return -1 }
+                        let all = UnsafeRawBufferPointer(start: bytes, count: count)
+                        Unmanaged<Output>.fromOpaque(output).takeUnretainedValue().buffer.writeBytes(all)
+                        return count
+                    }, nil))
         }
     }
 

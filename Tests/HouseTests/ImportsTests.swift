@@ -15,6 +15,10 @@ import Testing
             ["AsyncHTTPClient", "Crypto", "Foundation", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix"]
         ),
         (
+            "HesperArchive", ["HesperModel", "HesperStore"],
+            ["CArchive", "Crypto", "Foundation", "NIOCore", "NIOPosix"]
+        ),
+        (
             "HesperSQLite", ["HesperModel", "HesperStore"],
             ["Foundation", "GRDB", "SQLite3", "GRDBSQLite", "Synchronization", "Glibc"]
         ),
@@ -35,7 +39,8 @@ import Testing
         let imports = try ImportsTests.imports(of: "HesperServer")
         #expect(imports.contains { $0.name == "HesperStore" })
         for (name, file) in imports {
-            #expect(!["GRDB", "HesperSQLite", "SQLite3", "hesper"].contains(name), "\(file) imports \(name)")
+            #expect(
+                !["GRDB", "HesperSQLite", "SQLite3", "CArchive", "hesper"].contains(name), "\(file) imports \(name)")
         }
     }
 

@@ -1,20 +1,25 @@
 import Foundation
+import HesperArchive
+import HesperBlobs
 import HesperModel
 import HesperSQLite
 import HesperStore
+import NIOCore
 
 @testable import hesper
 
 /// One account on a store of its own, into which folders are imported and whose notes a device edits.
 final class Household: Sendable {
     let store: SQLiteStore
+    let blobs: FolderBlobs
     let scope: ScopeID
-    private let folder = TemporaryFolder()
+    let folder = TemporaryFolder()
     private let queue: PushQueue
     private let device = NodeID(0xd)
 
     init() async throws {
         store = try SQLiteStore(folder: folder.url.appending(path: "data"))
+        blobs = try FolderBlobs(path: folder.path + "/attachments")
         queue = PushQueue(store: store)
         let account = try await store.write {
             try $0.insertAccount(.random(), email: "ada@example.org", passwordHash: "-", creationDate: .now)
@@ -30,7 +35,48 @@ final class Household: Sendable {
         try await Importer(store: store, scope: scope).run(try SourceFolder(path)) { _, _ in }
     }
 
+    /// Imports a zip, whatever it is of.
+    @discardableResult
+    func importArchive(_ path: String, largest: Int64 = 1 << 30) async throws -> ImportReport {
+        guard let contents = try await ExportContents(of: path) else {
+            return try await Importer(store: store, scope: scope).run(try SourceArchive(path)) { _, _ in }
+        }
+        let importer = ArchiveImporter(
+            path, contents, store: store, blobs: blobs, scope: scope, largest: largest)
+        var done = 0
+        let report = try await importer.run { count, _ in done += count }
+        guard done == importer.count else { throw Failure("\(done) of \(importer.count) were told.") }
+        return report
+    }
+
+    /// - Returns: the path of the zip.
+    func export() async throws -> String {
+        let path = folder.path + "/\(UniqueID.random()).zip"
+        try Data().write(to: URL(filePath: path))
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        defer { try? file.close() }
+        let export = try await Export(of: scope, store: store, blobs: blobs, date: .now)
+        _ = try await export.write { try file.write(contentsOf: Data($0.readableBytesView)) }
+        return path
+    }
+
     // MARK: What there is
+
+    /// Removes them behind the store's back.
+    func loseBytes(of id: UniqueID) async throws {
+        guard let blob = try await store.read({ [scope] in try $0.blob(of: id, in: scope) }) else { return }
+        try await blobs.remove(blob.name)
+    }
+
+    /// All bytes of an attachment; nil if there are none.
+    func bytes(of id: UniqueID) async throws -> [UInt8]? {
+        guard let blob = try await store.read({ [scope] in try $0.blob(of: id, in: scope) }) else { return nil }
+        var bytes: [UInt8] = []
+        for try await chunk in try await blobs.read(blob.name, 0..<blob.data.byteCount) {
+            bytes += chunk.readableBytesView
+        }
+        return bytes
+    }
 
     func head() async throws -> ScopeHead? { try await store.read { [scope] in try $0.head(of: scope) } }
 
@@ -71,13 +117,14 @@ final class Household: Sendable {
 
     // MARK: What a device does
 
-    private func push(_ elements: [Push.Element]) async throws {
-        let scope = Scope(scope, queue: queue, installation: store.installation, now: { .now })
-        _ = try await scope.apply(Push(elements), by: device, since: nil, of: Feed(.all))
+    @discardableResult
+    func push(_ elements: [Push.Element], at date: Timestamp = .now) async throws -> [Receipt] {
+        let scope = Scope(scope, queue: queue, installation: store.installation, now: { date })
+        return try await scope.apply(Push(elements), by: device, since: nil, of: Feed(.all)).receipts
     }
 
-    private func clock() throws -> Clock {
-        guard let clock = Clock(milliseconds: UInt64(Timestamp.now.milliseconds), node: device) else {
+    func clock(_ date: Timestamp = .now) throws -> Clock {
+        guard let clock = Clock(milliseconds: UInt64(date.milliseconds), node: device) else {
             throw Failure("No clock shows the time.")
         }
         return clock
@@ -98,6 +145,35 @@ final class Household: Sendable {
     func makeTag(_ id: UniqueID, _ name: String) async throws {
         let edits = [Edit(.name, .string(name), at: try clock())]
         try await push([.change(Change(uniqueID: id, section: .tags, edits: edits))])
+    }
+
+    /// Makes a note with whatever is set beside its text.
+    @discardableResult
+    func makeNote(_ text: String, _ more: (Attribute, Value)..., at date: Timestamp = .now) async throws -> UniqueID {
+        let (id, clock) = (UniqueID.random(), try clock(date))
+        let edits =
+            [Edit(.creationDate, .date(date), at: nil), Edit(.text, .string(text), at: clock)]
+            + more.map { Edit($0.0, $0.1, at: clock) }
+        try await push([.change(Change(uniqueID: id, section: .notes, edits: edits))], at: date)
+        return id
+    }
+
+    @discardableResult
+    func makeAttachment(_ bytes: [UInt8], _ filename: String) async throws -> UniqueID {
+        let id = UniqueID.random()
+        let name = BlobName(scope: scope, attachment: id)
+        let chunks = AsyncStream<ByteBuffer> {
+            $0.yield(ByteBuffer(bytes: bytes))
+            $0.finish()
+        }
+        let data = try await blobs.write(name, chunks) { _ in }
+        try await store.write { try $0.insert(Blob(name: name, data: data, arrivalDate: .now)) }
+        let edits = [
+            Edit(.mimeType, .string("image/png"), at: nil), Edit(.filename, .string(filename), at: nil),
+            Edit(.width, .integer(3), at: nil),
+        ]
+        try await push([.change(Change(uniqueID: id, section: .attachments, edits: edits))])
+        return id
     }
 
     func delete(_ id: UniqueID, _ type: ObjectType) async throws {

@@ -47,11 +47,9 @@ struct ArchiveAttachments: Sendable {
         }
         let damaged = Problem(.immutable, "\(path) is damaged: its bytes are not those that were exported.")
         let name = BlobName(scope: scope.id, attachment: attachment.uniqueID)
-        var left = wanted.byteCount
         let bytes = AsyncThrowingStream<ByteBuffer, any Error> {
             guard let bytes = try await NIOThreadPool.singleton.runIfActive({ try zip.read() }) else { return nil }
-            left -= Int64(bytes.count)
-            guard left >= 0 else { throw damaged }
+            guard zip.byteCount <= wanted.byteCount else { throw damaged }
             return ByteBuffer(bytes: bytes)
         }
         let data = try await blobs.write(name, bytes) { guard $0 == wanted else { throw damaged } }

@@ -65,9 +65,14 @@ def test_head_is_get_without_its_body(somebody, path):
     assert (head.status_code, head.content) == (get.status_code, b"")
     # A long page goes out in chunks while it is read; HEAD tells how long it is all the same.
     framing = {"Date", "Content-Length", "transfer-encoding"}
+    # Only of an export it does not: to know it would be to make it. So the connection says where the answer ends.
+    framing |= {"Connection"} if path == "/v1/export" else set()
     headers = [{name: value for name, value in answer.headers.items() if name not in framing} for answer in (get, head)]
     assert headers[0] == headers[1]
-    assert int(head.headers["Content-Length"]) == len(get.content) > 0
+    if path == "/v1/export":
+        assert not {"Content-Length", "Transfer-Encoding"} & set(head.headers)
+    else:
+        assert int(head.headers["Content-Length"]) == len(get.content) > 0
     # What follows on this connection is another answer, not the body that was left out.
     assert somebody.get("/healthz").json() == {"status": "ok"}
 

@@ -53,8 +53,12 @@ def openapi_python_client(output):
     folder = fresh(output / "python")
     folder.mkdir()
     settings = folder / "settings.yaml"
-    # This generator knows few media types: read YAML as the text that it is, a part of an upload as bytes.
-    overrides = {"application/yaml": "text/plain", "application/partial-upload": "application/octet-stream"}
+    # This generator knows few media types: read YAML as the text that it is, zip and a part of an upload as bytes.
+    overrides = {
+        "application/yaml": "text/plain",
+        "application/zip": "application/octet-stream",
+        "application/partial-upload": "application/octet-stream",
+    }
     lines = "".join(f"  {ours}: {theirs}\n" for ours, theirs in overrides.items())
     settings.write_text(f"content_type_overrides:\n{lines}", encoding="utf-8")
     printed = run(
