@@ -26,8 +26,9 @@ extension Response {
     /// sent in chunks, and the last of them would reach a client that expects none. (What says itself that it is sent in
     /// chunks costs too much to be made for its length: see ``MessageFraming``.)
     consuming func withoutBody() async throws -> Response {
+        guard headers[.transferEncoding] == nil else { return self }
         var headers = headers
-        if headers[.contentLength] == nil, headers[.transferEncoding] == nil {
+        if headers[.contentLength] == nil {
             let count = ByteCount()
             try await body.write(count)
             headers[.contentLength] = String(count.value)

@@ -22,8 +22,12 @@ struct Exports: Resource {
             .contentType: "application/zip",
             .contentDisposition: "attachment; filename=\"\(Export.fileName(date))\"",
         ]
-        // How long it would be, only making it would tell.
-        guard !isHead else { return Response(status: .ok, headers: headers + [.transferEncoding: "chunked"]) }
+        guard !isHead else {
+            // How long it would be, only making it would tell.
+            return Response(
+                status: .ok, headers: headers + [.transferEncoding: "chunked"],
+                body: ResponseBody { try await $0.finish(nil) })
+        }
         let place = try gate.enter(session.scope)
         let export = try await Export(of: session.scope, store: backend.store, blobs: backend.blobs, date: date)
         let logger = call.logger

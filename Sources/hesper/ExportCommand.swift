@@ -36,7 +36,7 @@ struct ExportCommand: AsyncParsableCommand {
         var bar = ProgressBar(total: export.fileCount, what: "files exported")
         let report: ExportReport
         do {
-            report = try await export.write(progress: { bar.advance(by: $0) }) { try file.write($0) }
+            report = try await export.write(progress: { bar.advance(by: $0) }, to: { try file.write($0) })
             try file.finish()
         } catch {
             file.abandon()

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import HesperArchive
 import HesperModel
 import HesperStore
@@ -41,7 +42,13 @@ struct Import: AsyncParsableCommand {
     }
 
     private func report(_ store: any Store, _ scope: ScopeID) async throws -> (name: String, ImportReport) {
-        guard ZipReader.isZip(source) else { return try await report(of: try SourceFolder(source), store, scope) }
+        var isFolder: ObjCBool = false
+        guard ZipReader.isZip(source) else {
+            if FileManager.default.fileExists(atPath: source, isDirectory: &isFolder), !isFolder.boolValue {
+                throw Failure("\(source) is neither a folder nor a zip.", .usage)
+            }
+            return try await report(of: try SourceFolder(source), store, scope)
+        }
         guard let contents = try await ExportContents(of: source) else {
             return try await report(of: try SourceArchive(source), store, scope)
         }

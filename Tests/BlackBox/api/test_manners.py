@@ -66,7 +66,7 @@ def test_head_is_get_without_its_body(somebody, path):
     # A long page goes out in chunks while it is read; HEAD tells how long it is all the same.
     framing = {"Date", "Content-Length", "transfer-encoding"}
     # Only of an export it does not: to know it would be to make it. So the connection says where the answer ends.
-    framing |= {"Connection"} if path == "/v1/export" else set()
+    framing |= {"connection"} if path == "/v1/export" else set()
     headers = [{name: value for name, value in answer.headers.items() if name not in framing} for answer in (get, head)]
     assert headers[0] == headers[1]
     if path == "/v1/export":

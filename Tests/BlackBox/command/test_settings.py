@@ -61,7 +61,7 @@ def test_files_of_tls_that_do_not_work_together(hesper: Hesper, tmp_path: Path) 
     assert "certificate" in ended.stderr
 
 
-@pytest.mark.parametrize("arguments", [[], ["serve"], ["account"], ["account", "create"], ["check"], ["import"]])
+@pytest.mark.parametrize("arguments", [[], ["serve"], ["account"], ["account", "create"], ["check"], ["import"], ["export"]])
 def test_help(hesper: Hesper, arguments: list[str]) -> None:
     told = hesper(*arguments, "--help")
     assert told.returncode == 0

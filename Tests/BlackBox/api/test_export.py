@@ -1,0 +1,211 @@
+"""`GET /v1/export`: everything in an account as one zip, streamed (operating.md, Export)."""
+
+import os
+import random
+import re
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from archive import Export, export, unzips
+from attachments import attach, data_path, some_bytes
+from client import Client, Server
+from rows import check_problem
+from writer import new_id
+
+PICTURE = some_bytes(200_000)
+
+
+def test_everything_is_in_it(client: Client, tmp_path: Path) -> None:
+    tag = client.post("/v1/tags", {"name": "Reisen"}).json()["uniqueID"]
+    rome = client.post("/v1/notes", {"text": "# Rome: 5/7?\n🏛 \r\n", "tags": [tag]}).json()["uniqueID"]
+    old = client.post("/v1/notes", {"text": "日本\nold", "archived": True}).json()["uniqueID"]
+    picture = attach(client, PICTURE, filename="forum.png", width=3)
+    page = attach(client, b"<p>" * 1000, "text/html", filename="forum.png")
+    client.patch(f"/v1/notes/{rome}", {"attachments": [picture]})
+    board = client.post("/v1/objects", {"objectType": "board", "attributes": {"size": 4}}).json()["uniqueID"]
+    gone = client.post("/v1/notes", {"text": "gone"}).json()["uniqueID"]
+    client.delete(f"/v1/notes/{gone}")
+
+    response = client.get("/v1/export")
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "application/zip"
+    assert response.headers["Cache-Control"] == "no-store"
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    assert response.headers["Content-Disposition"] == f'attachment; filename="hesper-{today}.zip"'
+    (tmp_path / "export.zip").write_bytes(response.content)
+    assert unzips(tmp_path / "export.zip")
+
+    found = Export(response.content)
+    assert set(found.names) == {
+        "Rome- 5-7.md", "Archive/日本.md", "Attachments/forum.png", "Attachments/forum 2.png", "hesper.json",
+    }  # fmt: skip
+    assert (found.text(rome), found.text(old)) == ("# Rome: 5/7?\n🏛 \r\n", "日本\nold")
+    assert (found[picture], found[page]) == (PICTURE, b"<p>" * 1000)
+    # Pictures are compressed already; text is not.
+    kinds = {info.filename: info.compress_type for info in found.zip.infolist()}
+    assert kinds["Attachments/forum.png"] == zipfile.ZIP_STORED
+    assert kinds["Rome- 5-7.md"] == kinds["Attachments/forum 2.png"] == zipfile.ZIP_DEFLATED
+    assert found.zip.getinfo("Archive/日本.md").flag_bits & 0x800, "the name says that it is UTF-8"
+
+    everything, last = client.read_all()
+    for section in ("notes", "tags", "attachments", "objects", "deletedObjects"):
+        order = sorted(found.document[section], key=lambda each: each["uniqueID"])
+        assert order == sorted(everything[section], key=lambda each: each["uniqueID"]), section
+    assert found.document["digest"] == last["digest"]
+    assert found.document["missing"] == []
+    assert found.ids("objects") == {board} and gone in found.ids("deletedObjects")
+    assert "export" in client.get("/v1/server").json()["features"]
+
+
+def test_an_empty_account(client: Client) -> None:
+    assert export(client).names == ["hesper.json"]
+
+
+def test_it_is_ones_own(client: Client, somebody: Client) -> None:
+    somebody.post("/v1/notes", {"text": "theirs"})
+    assert export(client).document["notes"] == []
+    check_problem(Client(client.url).get("/v1/export"), "unauthenticated", 401)
+    check_problem(client.get("/v1/export?since=x"), "unknown-field", 422)
+
+
+def test_names_are_safe_and_unique(client: Client, seed: int) -> None:
+    """Hundreds of first lines that some system would choke on: every file is there, and every name is legal."""
+    chance = random.Random(seed)
+    nasty = ["CON", "nul.txt", "../../x", "a/b\\c:d*e?f\"g<h>i|j", ".", "..", "", " ", "\t\n", "\u202e\u0007", "é", "e\u0301",
+             "ﬁ", "FI", "ß", "SS", "x" * 3000, "👩‍👩‍👧" * 200, "\u0000".replace("\0", "\u0001"), "COM¹", "-rf", "~", "$HOME", "%00", "a.", "b "]  # fmt: skip
+    texts = nasty * 3 + ["".join(chance.choice("aA.é/\\ \u0301\u200d🏛") for _ in range(8)) for _ in range(400)]
+    ids = {}
+    for begin in range(0, len(texts), 100):
+        notes = [{"uniqueID": new_id(), "text": text} for text in texts[begin : begin + 100]]
+        for note in notes:
+            assert client.post("/v1/notes", note).status_code == 201
+            ids[note["uniqueID"]] = note["text"]
+    found = export(client)
+    assert len(found.names) == len(texts) + 1
+    for unique_id, text in ids.items():
+        name = found.document["files"][unique_id]
+        assert found.text(unique_id) == text
+        stem = name.removesuffix(".md")
+        assert not re.search(r'[<>:"/\\|?*\x00-\x1f\x7f]', name) and len(name.encode()) <= 120, name
+        assert not re.match(r"(?i)(con|prn|aux|nul|com\d|lpt\d|com[¹²³])(\.|$)", stem), name
+        assert not name.startswith((".", " ", "-")) and not stem.endswith((".", " ")), name
+
+
+def test_head_makes_no_archive(client: Client) -> None:
+    attach(client, PICTURE)
+    head = client.request("HEAD", "/v1/export")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["Content-Type"] == "application/zip"
+    assert not {"Content-Length", "Transfer-Encoding"} & set(head.headers)
+    assert client.get("/v1/account").status_code == 200
+
+
+# Size.
+
+
+def high_water(pid: int) -> int:
+    """The most memory that the process has had, in MiB."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) // 1024
+
+
+def forget_high_water(pid: int) -> None:
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+@pytest.mark.timeout(300)
+def test_memory_does_not_grow_with_it() -> None:
+    """400 MB of attachments and 30 MB of notes, at 64 MiB or less over what the server had."""
+    with Server(arguments=["--attachment-size", "1GiB"]) as server:
+        client = server.client()
+        block = some_bytes(1 << 20)
+        for _ in range(4):
+            unique_id = new_id()
+            stream = (block for _ in range(100))
+            assert client.put(data_path(unique_id), data=stream).status_code == 201
+            assert client.put(f"/v1/attachments/{unique_id}", {"mimeType": "image/png"}).status_code == 201
+        for page in range(10):
+            stamp = f"2026-01-01T00:00:00.000Z-{page:04x}-{client.device['uniqueID']}"
+            notes = [
+                {"uniqueID": new_id(), "creationDate": "2026-01-01T00:00:00Z", "text": f"{page} {index}\n" + "text " * 600,
+                 "clocks": {"text": stamp}}
+                for index in range(1000)
+            ]  # fmt: skip
+            client.sync({"notes": notes})
+        forget_high_water(server.pid)
+        before = high_water(server.pid)
+        size = 0
+        with client.get("/v1/export", stream=True) as response:
+            for chunk in response.iter_content(1 << 20):
+                size += len(chunk)
+        assert size > 400 << 20
+        assert high_water(server.pid) - before < 64, f"from {before} MiB"
+
+
+# Clients that go away.
+
+
+def open_files(pid: int) -> int:
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def settles(what, seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if what():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.fixture
+def large(fresh_server: Server) -> Client:
+    """An account whose export does not fit into what a connection buffers."""
+    client = fresh_server.client()
+    attach(client, some_bytes(30 << 20))
+    return client
+
+
+def test_a_client_that_goes_away_leaves_nothing(fresh_server: Server, large: Client) -> None:
+    files = open_files(fresh_server.pid)
+    for bytes_taken in (0, 1000, 5 << 20):
+        response = Client(large.url, large.token).get("/v1/export", stream=True)
+        response.raw.read(bytes_taken)
+        response.close()
+    assert settles(lambda: open_files(fresh_server.pid) <= files + 1), "files are left open"
+    assert len(export(large).document["attachments"]) == 1
+    assert fresh_server.process.poll() is None
+
+
+def test_two_at_once(fresh_server: Server, large: Client) -> None:
+    waiting = [Client(large.url, large.token).get("/v1/export", stream=True) for _ in range(2)]
+    assert [response.status_code for response in waiting] == [200, 200]
+    refused = large.get("/v1/export")
+    check_problem(refused, "too-many-requests", 429)
+    assert int(refused.headers["Retry-After"]) > 0
+    # Of another account they are no business.
+    assert export(fresh_server.client()).names == ["hesper.json"]
+    for response in waiting:
+        response.close()
+    assert settles(lambda: large.get("/v1/export").status_code == 200)
+
+
+def test_what_is_lost_is_said(fresh_server: Server, large: Client) -> None:
+    lost = attach(large, PICTURE, filename="lost.png")
+    (found,) = (fresh_server.data / "attachments").rglob(f"{lost}.*")
+    found.unlink()
+    exported = export(large)
+    assert exported.document["missing"] == [lost]
+    assert lost in exported.zip.read("MISSING.txt").decode()
+    assert lost not in exported.document["files"] and lost in exported.ids("attachments")
+    assert f"Attachment {lost} (lost.png) is missing" in fresh_server.log
+
+
+def test_no_room_for_temporary_files() -> None:
+    with Server(environment={"TMPDIR": "/proc"}) as server:
+        client = server.client()
+        response = client.get("/v1/export")
+        check_problem(response, "unavailable", 503)
+        assert client.get("/v1/account").status_code == 200
