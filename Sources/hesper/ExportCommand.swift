@@ -29,7 +29,7 @@ struct ExportCommand: AsyncParsableCommand {
         defer { try? store.close() }
         let email = account
         let account = try await store.read { try $0.account(of: email) }
-        let blobs = try dataOptions.openBlobs()
+        let blobs = try await dataOptions.openBlobs()
         let now = Timestamp.now
         let file = try ArchiveFile(self.file ?? Export.fileName(now))
         let export = try await Export(of: account.scope, store: store, blobs: blobs, date: now)

@@ -53,7 +53,7 @@ struct Import: AsyncParsableCommand {
             return try await report(of: try SourceArchive(source), store, scope)
         }
         let importer = ArchiveImporter(
-            source, contents, store: store, blobs: try dataOptions.openBlobs(), scope: scope,
+            source, contents, store: store, blobs: try await dataOptions.openBlobs(), scope: scope,
             largest: try dataOptions.settings().server().attachments.largest)
         var bar = ProgressBar(total: importer.count, what: "objects imported")
         let report = try await importer.run { bar.show($0, $1) }
