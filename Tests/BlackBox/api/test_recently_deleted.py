@@ -1,10 +1,14 @@
 """`/v1/recently-deleted`: notes in the grace period, the last deleted first."""
 
+import sqlite3
+import time
+from contextlib import closing
 from datetime import datetime, timedelta
 
 import pytest
-from rows import DATE, Row, parametrize
-from writer import deleted, new_id
+from client import Server
+from rows import DATE, Row, check_problem, parametrize
+from writer import Writer, deleted, new_id
 
 
 def listed(client, **parameters) -> dict:
@@ -60,18 +64,55 @@ def test_only_notes(fresh_writer):
     assert listed(writer.client)["notes"] == []
 
 
-def test_only_the_grace_period(fresh_writer):
+def test_the_grace_period_begins_when_the_server_learns_of_the_deletion(fresh_writer):
     writer = fresh_writer
-    notes = [writer.note(text="old"), writer.note(text="nearly"), writer.note(text="new")]
-    writer.push(notes=notes)
+    note = writer.note(text="long ago, as the device says")
+    writer.push(notes=[note])
     now = datetime.now().astimezone()
-    dates = [now - timedelta(days=30, minutes=5), now - timedelta(days=29, hours=23), now]
-    writer.push(
-        deletedObjects=[
-            deleted(note["uniqueID"], deletionDate=date.isoformat()) for note, date in zip(notes, dates, strict=True)
-        ]
-    )
-    assert {note["firstLine"] for note in listed(writer.client)["notes"]} == {"nearly", "new"}
+    writer.push(deletedObjects=[deleted(note["uniqueID"], deletionDate=(now - timedelta(days=300)).isoformat())])
+    [found] = listed(writer.client)["notes"]
+    assert datetime.fromisoformat(found["deletionDate"]) < now - timedelta(days=299)
+    assert abs(datetime.fromisoformat(found["purgeDate"]) - now - timedelta(days=30)) < timedelta(minutes=5)
+
+
+def make_older(server: Server, days: int) -> None:
+    """Has everything that the server dates by its own clock be so many days older."""
+    age = days * 86_400_000
+    with closing(sqlite3.connect(server.data / "hesper.sqlite")) as database, database:
+        for table, column in [("tombstones", "arrival_date"), ("edits", "pushed_at"), ("sweeps", "due_date")]:
+            database.execute(f"UPDATE {table} SET {column} = {column} - ?", [age])
+        database.execute("DELETE FROM leases")
+
+
+def test_after_the_grace_period_the_words_go(fresh_server):
+    writer = Writer(fresh_server.client())
+    notes = [writer.note(text="old words"), writer.note(text="new words"), writer.note(text="live words")]
+    writer.push(notes=notes)
+    writer.push(deletedObjects=[deleted(notes[0]["uniqueID"])])
+    fresh_server.stop()
+    make_older(fresh_server, 20)
+    fresh_server.start()
+    writer.push(deletedObjects=[deleted(notes[1]["uniqueID"])])
+    assert [note["firstLine"] for note in listed(writer.client)["notes"]] == ["new words", "old words"]
+    fresh_server.stop()
+    make_older(fresh_server, 20)
+    fresh_server.start()
+    assert [note["firstLine"] for note in listed(writer.client)["notes"]] == ["new words"]
+    history = writer.client.get(f"/v1/notes/{notes[0]['uniqueID']}/edits")
+    problem = check_problem(history, "deleted", 410)
+    assert problem["deletedObject"]["uniqueID"] == notes[0]["uniqueID"]
+
+    def left() -> set[str]:
+        with closing(sqlite3.connect(fresh_server.data / "hesper.sqlite")) as database:
+            bodies = " ".join(body for (body,) in database.execute("SELECT body FROM edits"))
+        return {text for text in ("old words", "new words", "live words") if text in bodies}
+
+    deadline = time.monotonic() + 60
+    while "old words" in left() and time.monotonic() < deadline:
+        time.sleep(0.5)
+    assert left() == {"new words", "live words"}
+    assert writer.client.get(f"/v1/notes/{notes[0]['uniqueID']}").status_code == 410
+    assert fresh_server.command("check").returncode == 0
 
 
 def test_a_copy_can_be_put_back(emptied):
