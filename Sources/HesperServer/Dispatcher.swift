@@ -56,7 +56,11 @@ struct Dispatcher: HTTPResponder {
             throw Problem(.notFound, "There is no \(uri.prefix(128)) here; /docs lists what there is.")
         }
         guard let route = path.route(request.method) else {
-            if request.method == .options { return crossOrigin.options(request, allowed: path.allowed) }
+            if request.method == .options {
+                var response = crossOrigin.options(request, allowed: path.allowed)
+                response.headers.append(contentsOf: path.options)
+                return response
+            }
             throw Problem(.methodNotAllowed, "\(request.method.rawValue) is not among \(path.allowed).")
         }
         keeping = route.keeping

@@ -17,6 +17,8 @@ struct Routes: Sendable {
         /// Its parts between slashes; nil for a parameter.
         let segments: [Substring?]
         var routes: [Route] = []
+        /// What an answer to `OPTIONS` says besides.
+        var options = HTTPFields()
 
         func route(_ method: HTTPRequest.Method) -> Route? {
             if let route = routes.first(where: { $0.method == method }) { return route }
@@ -54,6 +56,15 @@ struct Routes: Sendable {
             if matches { return (candidate, parameter.removingPercentEncoding ?? String(parameter)) }
         }
         return nil
+    }
+
+    /// Has `OPTIONS` of a path, which has routes already, say more than its methods.
+    mutating func announce(_ options: HTTPFields, at template: String) {
+        for (count, paths) in templates {
+            if let index = paths.firstIndex(where: { $0.template == template }) {
+                templates[count]?[index].options = options
+            }
+        }
     }
 
     mutating func add(_ route: Route) {

@@ -91,5 +91,6 @@ extension HTTPField.Name {
     static let uploadIncomplete = HTTPField.Name("Upload-Incomplete") ?? .date
     static let uploadOffset = HTTPField.Name("Upload-Offset") ?? .date
     static let uploadLength = HTTPField.Name("Upload-Length") ?? .date
+    static let acceptPatch = HTTPField.Name("Accept-Patch") ?? .date
     static let uploadLimit = HTTPField.Name("Upload-Limit") ?? .date
 }

@@ -6,7 +6,7 @@ extension AccountCommand {
     /// `hesper account delete EMAIL`
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Erase an account with all its notes and devices, for ever.")
+            abstract: "Erase an account with all its notes, attachments and devices, for ever.")
 
         @Argument(help: "The account's e-mail address.") var email: String
         @Flag(help: "Do it without asking.") var yes = false
@@ -21,9 +21,30 @@ extension AccountCommand {
                 return (account, try snapshot.usage(of: account.scope))
             }
             if !yes { try confirm(account, usage) }
+            let blobs = try await dataOptions.openBlobs()
             try await store.write { try $0.deleteAccount(account.uniqueID) }
             Terminal.say("Erased the account of \(account.email) with \(usage.objects) objects.")
+            do {
+                try await removeBlobs(blobs, store)
+            } catch {
+                // They are nobody's by now, and a server goes on with them.
+                throw Failure("Bytes of its attachments are still there, which the server will remove: \(error)")
+            }
         }
+
+        /// The bytes, which the store has let go of. A server that runs does the same; twice does no harm.
+        private func removeBlobs(_ blobs: any BlobStore, _ store: any Store) async throws {
+            while true {
+                let names = try await store.read { try $0.removedBlobs(limit: Delete.batch) }
+                guard !names.isEmpty else { return }
+                for name in names { try await blobs.remove(name) }
+                try await store.write { transaction in
+                    for name in names { try transaction.forgetRemovedBlob(name) }
+                }
+            }
+        }
+
+        private static let batch = 500
 
         private func confirm(_ account: Account, _ usage: Usage) throws {
             guard Terminal.readsKeyboard else {

@@ -178,6 +178,12 @@ def test_bytes_that_are_here_already(server, somebody):
     assert download(somebody, attachment) == DATA
 
 
+def test_options_say_that_uploads_can_be_resumed(somebody):
+    answer = somebody.request("OPTIONS", data_path(new_id()))
+    assert (answer.status_code, answer.headers["Accept-Patch"]) == (204, "application/partial-upload")
+    assert answer.headers["Upload-Limit"] == "max-size=104857600, max-age=86400"
+
+
 def test_given_up(somebody):
     upload = begin(somebody, new_id())
     append(somebody, upload, DATA[:1000], 0)

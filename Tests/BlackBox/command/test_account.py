@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from attachments import attach, download, some_bytes
 from client import BINARY, PASSWORD, Client, Refused
 from runner import ENVIRONMENT, FAILED, WRONG_SETTING, WRONG_USAGE, Hesper, serving
 
@@ -176,3 +177,28 @@ def test_passwords_are_kept_as_scrypt(tmp_path: Path) -> None:
     database.close()
     assert kept.startswith("$scrypt$ln=17,r=8,p=1$")
     assert PASSWORD not in kept
+
+
+def test_delete_takes_the_bytes_of_attachments_along(fresh_server):
+    client, other = fresh_server.client(email="ada@example.org"), fresh_server.client()
+    attach(client, some_bytes(1_000))
+    kept = attach(other, some_bytes(2_000))
+    fresh_server.stop()
+    done = fresh_server.command("account", "delete", "ada@example.org", "--yes")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    files = [path for path in (fresh_server.data / "attachments").rglob("*") if path.is_file()]
+    assert [path.stat().st_size for path in files] == [2_000]
+    fresh_server.start()
+    assert download(other, kept) == some_bytes(2_000)
+
+
+def test_deleting_over_http_takes_them_along_too(fresh_server):
+    client = fresh_server.client()
+    attach(client, some_bytes(1_000))
+    assert client.delete("/v1/account", json={"password": client.password}).status_code == 204
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if not [path for path in (fresh_server.data / "attachments").rglob("*") if path.is_file()]:
+            return
+        time.sleep(0.2)
+    raise AssertionError("the bytes are still there")
