@@ -68,12 +68,12 @@ struct AttachmentIntake: Sendable {
                 return standing
             }
         } catch let problem as Problem {
-            try await backend.blobs.remove(blob.name)
+            try? await backend.blobs.remove(blob.name)
             throw problem
         }
-        // After any other error it may be known all the same; if it is not, it is swept.
+        // After any other error it may be known all the same. What is not known, and stays here, is swept.
         guard standing != blob else { return (blob, true) }
-        try await backend.blobs.remove(blob.name)
+        try? await backend.blobs.remove(blob.name)
         return (standing, false)
     }
 

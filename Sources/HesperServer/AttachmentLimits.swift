@@ -1,3 +1,5 @@
+import HesperStore
+
 /// How much room attachments have.
 public struct AttachmentLimits: Sendable {
     /// Bytes of one.
@@ -7,7 +9,7 @@ public struct AttachmentLimits: Sendable {
     /// Uploads of an account that are under way.
     public var openUploads = 100
     /// Seconds after which an upload that is not finished is given up.
-    public var uploadSeconds = 24 * 60 * 60
+    public let uploadSeconds = Int(Sweep.patience / 1_000)
 
     public init() {}
 }

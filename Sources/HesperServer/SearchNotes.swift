@@ -20,7 +20,12 @@ struct SearchNotes: Resource {
         let tag = try tag(call)
         let scope = session.scope
         // The index is filled behind the commits: a search first brings it up to what the session has seen.
-        try await indexer.index(scope, upTo: session.head.sequence)
+        do {
+            try await indexer.index(scope, upTo: session.head.sequence)
+        } catch StoreError.full(let reason) {
+            // Whoever reads has nothing to keep: to them the store is away.
+            throw StoreError.unavailable(reason)
+        }
         let body = try await backend.store.read { snapshot in
             let resolver = Resolver(snapshot: snapshot, scope: scope)
             let target = try tag.map { try resolver.live($0) }

@@ -35,7 +35,8 @@ public struct BlobAdmission: Sendable {
         if let byteCount, byteCount > largest { throw tooLarge }
         guard let quota else { return nil }
         let open = try snapshot.openUploads(of: scope).filter { $0.uniqueID != upload }
-        let taken = try snapshot.blobBytes(of: scope) + open.reduce(0) { $0 + ($1.length ?? 0) }
+        // One that has not told its length may become as long as any.
+        let taken = try snapshot.blobBytes(of: scope) + open.reduce(0) { $0 + ($1.length ?? largest) }
         guard byteCount ?? 1 <= quota - taken else {
             throw Problem(
                 .quotaExceeded,

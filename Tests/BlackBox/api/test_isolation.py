@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attachments import attach, data_path, digest
 from client import Client
 from rows import filled
 from writer import Writer, deleted, new_id
@@ -26,10 +27,11 @@ import contract_document  # noqa: E402
 # Strings that name nothing. Any other string of the contract, but dates, must be in a probe.
 PLAIN = {
     "text", "textBaseValue", "name", "objectType", "objectTypes", "mimeType", "filename", "preview", "sha256",
-    "currentPassword", "newPassword", "password", "q", "sort", "/changes/notes/*/clocks/attributes/{}",
+    "currentPassword", "newPassword", "password", "q", "sort", "Range", "Upload-Complete",
+    "/changes/notes/*/clocks/attributes/{}",
     "/changes/tags/*/clocks/attributes/{}", "/changes/objects/*/clocks/attributes/{}",
 }  # fmt: skip
-NAMES_THE_STRANGER = re.compile(r"\{(id|device|clock|token_\w+|cursor_\w+|prefix|etag)\}")
+NAMES_THE_STRANGER = re.compile(r"\{(id|device|clock|token_\w+|cursor_\w+|prefix|etag|digest)\}")
 
 
 @dataclass
@@ -81,6 +83,28 @@ PROBES = [
             Probe(f"create{kind}", body=new | ID, status=(201,)),
         )
     ],
+    # Attachments, their bytes, and uploads.
+    Probe("getAttachment", ID, status=(404,)),
+    Probe("getAttachment", ID, headers={"If-None-Match": "{etag}"}, status=(404,)),
+    Probe("putAttachment", ID, body={"mimeType": "a/b"}, status=(409,)),
+    Probe("putAttachment", ID, body={"mimeType": "a/b"} | ID, status=(409,)),
+    Probe("putAttachment", ID, headers={"If-Match": "{etag}"}, body={"mimeType": "a/b"}, status=(412,)),
+    Probe("putAttachment", ID, headers={"If-None-Match": "{etag}"}, body={"mimeType": "a/b"}, status=(409,)),
+    Probe("deleteAttachment", ID, status=(404,)),
+    Probe("deleteAttachment", ID, headers={"If-Match": "{etag}"}, status=(404,)),
+    Probe("getAttachmentData", ID, status=(404,)),
+    Probe("getAttachmentData", ID, headers={"If-Match": "{etag}"}, status=(404,)),
+    Probe("getAttachmentData", ID, headers={"If-None-Match": "{etag}"}, status=(404,)),
+    Probe("getAttachmentData", ID, headers={"Range": "bytes=0-9", "If-Range": "{etag}"}, status=(404,)),
+    Probe("putAttachmentData", ID, status=(201,)),
+    Probe("putAttachmentData", ID, headers={"Repr-Digest": "{digest}"}, status=(422,)),
+    Probe("putAttachmentData", ID, headers={"Content-Digest": "{digest}"}, status=(422,)),
+    Probe("headUpload", ID, status=(404,)),
+    Probe("appendToUpload", ID, headers={"Upload-Offset": "0", "Upload-Complete": "?1",
+                                         "Content-Type": "application/partial-upload",
+                                         "Content-Digest": "{digest}"}, status=(404,)),
+    Probe("deleteUpload", ID, status=(404,)),
+    Probe("listAttachments", query={"since": "{token_attachments}"}, status=(410,)),
     Probe("listEdits", ID, status=(404,)),
     Probe("listEdits", OWN, {"cursor": "{cursor_edits}"}),
     Probe("signOut", {"uniqueID": "{device}"}, status=(404,)),
@@ -143,7 +167,7 @@ PROBES = [
 def strings(document, schema, pointer: str) -> Iterator[str]:
     """Every place of a string in a schema: a list's elements are `*`, a map's keys `{}` and its values `*`."""
     schema = contract_document.resolve(document, schema)
-    if schema.get("type") == "string" and schema.get("format") != "date-time":
+    if schema.get("type") == "string" and schema.get("format") not in ("date-time", "binary"):
         yield pointer
     for name, inner in schema.get("properties", {}).items():
         yield from strings(document, inner, f"{pointer}/{name}")
@@ -225,11 +249,13 @@ class Stranger:
 
     writer: Writer
     kinds: dict[str, str] = field(default_factory=dict)
+    begun: dict[str, str] = field(default_factory=dict)
 
     def makes(self) -> dict[str, str]:
         """New objects of every kind, and all that names them."""
         writer, client = self.writer, self.writer.client
-        kinds = ("note", "tag", "board", "deleted note", "deleted tag", "merged tag", "waiting note", "waiting grave")
+        kinds = ("note", "tag", "board", "deleted note", "deleted tag", "merged tag", "waiting note", "waiting grave",
+                 "attachment", "deleted attachment", "upload")
         self.kinds = ids = {kind: new_id() for kind in kinds}
         name, word = secrets.token_hex(8), "w" + secrets.token_hex(8)
         ids["merged tag"] = "f" + ids["merged tag"][1:]  # the smaller ID survives
@@ -247,6 +273,14 @@ class Stranger:
             deleted(ids["deleted note"]), deleted(others[0]["uniqueID"]), deleted(ids["deleted tag"], "tag"),
             deleted(ids["waiting grave"], "attachment")])["syncToken"]  # fmt: skip
         client.patch(f"/v1/notes/{ids['note']}", {"archived": True})
+        data = secrets.token_bytes(100)
+        ids["attachment"], ids["deleted attachment"] = attach(client, data), attach(client, data)
+        assert client.delete(f"/v1/attachments/{ids['deleted attachment']}").status_code == 200
+        if "upload" in self.begun:  # there may be a hundred at once
+            client.delete(self.begun["upload"])
+        begun = client.put(data_path(new_id()), data=b"", headers={"Upload-Complete": "?0", "Content-Length": "0"})
+        self.begun["upload"] = begun.headers["Location"]
+        ids["upload"] = self.begun["upload"].rpartition("/")[2]
 
         def of(path: str, member: str, **parameters: Any) -> str:
             return client.get(path, params=parameters).json()[member]
@@ -256,7 +290,9 @@ class Stranger:
         world["cursor_edits"] = of(f"/v1/notes/{ids['note']}/edits", "nextCursor", limit=1)
         world["cursor_deleted"] = of("/v1/recently-deleted", "nextCursor", limit=1)
         world["cursor_search"] = of("/v1/search", "nextCursor", limit=1)
-        feeds = {"changes": "changes", "notes": "notes", "tags": "tags", "objects": "objects"}
+        world["digest"] = digest(data)
+        feeds = {"changes": "changes", "notes": "notes", "tags": "tags", "objects": "objects",
+                 "attachments": "attachments"}  # fmt: skip
         for token, feed in (feeds | {"deleted": "deleted-objects"}).items():
             world[f"token_{token}"] = of(f"/v1/{feed}", "syncToken", limit=5_000)
         self.token = world["token_changes"]
@@ -293,7 +329,7 @@ class Twin:
         headers = {name: self.plain(value) for name, value in response.headers.items() if name != "Date"}
         is_json = "json" in response.headers.get("Content-Type", "")
         text = self.plain(response.text)
-        return response.status_code, headers, in_order(json.loads(text)) if is_json else text
+        return response.status_code, headers, in_order(json.loads(text)) if is_json and text else text
 
     def plain(self, text: str) -> str:
         text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(-[0-9a-f]{4}-[0-9a-f]{16})?", "<moment>", text)
@@ -331,6 +367,7 @@ def nobodys(world: dict[str, str]) -> dict[str, str]:
     other = {"name": secrets.token_hex(8), "word": "w" + secrets.token_hex(8), "device": secrets.token_hex(8)}
     other["clock"] = world["clock"][:-16] + other["device"]
     other["etag"] = f'"{secrets.token_hex(16)}"'
+    other["digest"] = digest(secrets.token_bytes(100))
     for name, value in world.items():
         if name.startswith("token_"):
             # Bytes 2 to 9 are the installation's epoch: the token of a server that never was.
@@ -367,7 +404,7 @@ def test_like_unknown(probe, document, twins, stranger):
             twin.token = answer["syncToken"]
         one = theirs | own | {"id": unique_id, "prefix": unique_id[:8]}
         other = nobodys(theirs) | own | {"id": unknown, "prefix": unknown[:8]}
-        for name in ("id", "prefix", "name", "word", "device"):
+        for name in ("id", "prefix", "name", "word", "device", "digest"):
             mine.ids[one[name]] = others.ids[other[name]] = f"<{name} {kind}>"
         answers = [
             twin.answer(method.upper(), path, probe, world | {"since": twin.token})

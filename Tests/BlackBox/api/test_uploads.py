@@ -260,6 +260,12 @@ def test_limits():
         upload = told.headers["Location"]
         too_large = append(client, upload, DATA[:100_001], 0)
         assert (too_large.status_code, too_large.json()["limit"]) == (413, 100_000)
+        # One whose length nobody knows may become as long as any.
+        uploads = [begin(client, new_id()) for _ in range(2)]
+        full = client.put(data_path(new_id()), data=b"x")
+        assert (full.status_code, full.json()["used"]) == (507, 300_000)
+        for each in (upload, *uploads):
+            assert client.delete(each).status_code == 204
         # What was told of uploads under way is taken from the quota.
         uploads = [begin(client, new_id(), {"Upload-Length": "100000"}) for _ in range(2)]
         full = client.put(data_path(new_id()), data=b"", headers={
