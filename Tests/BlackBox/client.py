@@ -1,5 +1,6 @@
 """The black-box client: a running `hesper`, and somebody who speaks HTTP to it, for every Python test and script."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -18,11 +19,18 @@ LOGS = ROOT / ".build/black-box"
 PASSWORD = "correct horse battery staple"
 
 
+def free_ports(count: int) -> list[int]:
+    """Loopback ports, each another, that nobody listens on just now."""
+    with contextlib.ExitStack() as probes:
+        sockets = [probes.enter_context(socket.socket()) for _ in range(count)]
+        for probe in sockets:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in sockets]
+
+
 def free_port() -> int:
     """A loopback port that nobody listens on just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    return free_ports(1)[0]
 
 
 class Server:

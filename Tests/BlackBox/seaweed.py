@@ -9,50 +9,51 @@ import time
 from pathlib import Path
 
 import requests
-from client import LOGS, free_port
+from client import LOGS, free_ports
 
 KEY, SECRET = "hesper", "secret-of-these-tests"
+SERVERS = [f"{server}.port{kind}" for server in ("s3", "master", "volume", "filer") for kind in ("", ".grpc")]
 
 
 class SeaweedFS:
     def __init__(self):
         LOGS.mkdir(parents=True, exist_ok=True)
         self.folder = Path(tempfile.mkdtemp(prefix="seaweed-", dir=LOGS))
-        self.port = free_port()
         identity = {"name": "hesper", "credentials": [{"accessKey": KEY, "secretKey": SECRET}], "actions": ["Admin"]}
         (self.folder / "s3.json").write_text(json.dumps({"identities": [identity]}))
         self.process: subprocess.Popen | None = None
-        self.ports = [self.port]
-        # Each of its servers takes a second port, 10,000 above: below that it has room.
-        while len(self.ports) < 4:
-            port = free_port()
-            if port < 55_000 and port not in self.ports:
-                self.ports.append(port)
-        self.start()
+        for _ in range(3):
+            # Each port is given: one that SeaweedFS chooses itself is 10,000 above another, and may be past the last.
+            self.ports = dict(zip(SERVERS, free_ports(len(SERVERS))))
+            self.port = self.ports["s3.port"]
+            if self.start():
+                return
+        log = (self.folder / "log").read_text(errors="replace")
+        self.close()
+        raise RuntimeError(f"SeaweedFS did not start; the end of its log:\n{log[-4000:]}")
 
-    def start(self) -> None:
-        master, volume, filer = self.ports[1:]
+    def start(self) -> bool:
+        """Whether it answers within a minute; false at once when it ends, as it does when somebody took a port."""
         (self.folder / "data").mkdir(exist_ok=True)
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [
                     Path(sys.executable).parent / "weed", "server", "-ip", "127.0.0.1", "-ip.bind", "127.0.0.1",
-                    "-dir", self.folder / "data", "-master.port", str(master), "-volume.port", str(volume),
-                    "-filer", "-filer.port", str(filer), "-s3", "-s3.port", str(self.port),
-                    "-s3.config", self.folder / "s3.json", "-master.telemetry=false", "-volume.max", "20",
-                    "-master.volumeSizeLimitMB", "256",
+                    "-dir", self.folder / "data", "-filer", "-s3", "-s3.config", self.folder / "s3.json",
+                    "-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false", "-volume.max", "20",
+                    "-master.volumeSizeLimitMB", "256", *(f"-{server}={port}" for server, port in self.ports.items()),
                 ],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
             )  # fmt: skip
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and self.process.poll() is None:
             try:
                 if requests.get(f"http://127.0.0.1:{self.port}/", timeout=2).status_code in (200, 403):
-                    return
+                    return True
             except requests.RequestException:
                 time.sleep(0.2)
-        self.close()
-        raise RuntimeError("SeaweedFS did not start")
+        self.stop()
+        return False
 
     def environment(self, **other: str) -> dict[str, str]:
         """What a server needs to keep attachments in a bucket there."""

@@ -123,7 +123,7 @@ def test_a_bucket_that_is_away(seaweed):
             server.restart()
             assert client.post("/v1/notes", {"text": "after a restart, too"}).status_code == 201
         finally:
-            seaweed.start()
+            assert seaweed.start()
         for _ in range(20):
             if client.get(data_path(attachment)).status_code == 200:
                 break
