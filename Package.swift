@@ -50,7 +50,6 @@ let package = Package(
             name: "HesperArchive",
             dependencies: [
                 "CArchive", "HesperStore",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
@@ -79,7 +78,6 @@ let package = Package(
                 "HesperArchive", "HesperBlobs", "HesperServer", "HesperSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -1,4 +1,3 @@
-import Crypto
 import HesperModel
 import HesperStore
 import NIOCore
@@ -70,29 +69,26 @@ public struct Export: Sendable {
             let bytes = try await bytes(of: blob)
         else { return work.miss(attachment) }
         try work.begin(attachment, blob)
-        var hash = SHA256()
-        var count: Int64 = 0
+        var hasher = AttachmentHasher()
         for try await chunk in bytes {
-            count += Int64(chunk.readableBytes)
-            guard count <= blob.data.byteCount else { break }
-            let hashed = hash
-            let (piece, next) = try await pool.runIfActive {
-                var hash = hashed
-                chunk.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
-                return (try work.add(chunk), hash)
+            guard hasher.byteCount + Int64(chunk.readableBytes) <= blob.data.byteCount else { break }
+            let before = hasher
+            let (piece, after) = try await pool.runIfActive {
+                var hasher = before
+                hasher.update(chunk)
+                return (try work.add(chunk), hasher)
             }
-            hash = next
+            hasher = after
             try await send(piece)
         }
         // The archive has been told how many bytes come: those that are not there are made up, and it is said.
-        var gap = max(blob.data.byteCount - count, 0)
+        var gap = blob.data.byteCount - hasher.byteCount
         while gap > 0 {
             let zeros = ByteBuffer(repeating: 0, count: Int(min(gap, Export.chunk)))
             gap -= Int64(zeros.readableBytes)
             try await send(try work.add(zeros))
         }
-        let isWhole = count == blob.data.byteCount && hash.finalize().hex == blob.data.sha256
-        try await send(try work.end(attachment, isWhole: isWhole))
+        try await send(try work.end(attachment, isWhole: hasher.data == blob.data))
     }
 
     private func bytes(of blob: Blob) async throws -> BlobBytes? {
@@ -104,12 +100,4 @@ public struct Export: Sendable {
     }
 
     static let chunk: Int64 = 256 << 10
-}
-
-extension SHA256.Digest {
-    /// 64 hex digits.
-    var hex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
 }

@@ -7,7 +7,7 @@ import NIOCore
 struct FileWriter: Sendable {
     private let path: String
     private let descriptor: Int32
-    private var hasher = BlobHasher()
+    private var hasher = AttachmentHasher()
 
     init(_ path: String) throws {
         self.path = path

@@ -59,7 +59,7 @@ public struct FolderBlobs: BlobStore {
         let isNear = try await pool.run { try File.status(path)?.st_dev == File.status(root)?.st_dev }
         guard isNear else { return try await write(name, file.bytes(0..<Int64.max, pool: pool), checking: check) }
         return try await pool.run {
-            var hasher = BlobHasher()
+            var hasher = AttachmentHasher()
             try file.read { hasher.update($0) }
             try check(hasher.data)
             try put(path, as: name, with: link)

@@ -43,7 +43,7 @@ public final class UploadFolder: UploadStage {
         guard let (turn, byteCount) = try await pool.run({ try file.takeOver() }) else { throw UploadMissing() }
         guard byteCount == offset else { throw UploadMisplaced(offset: byteCount) }
         var end = offset
-        var hasher = BlobHasher()
+        var hasher = AttachmentHasher()
         var waiting = ByteBuffer()
         func writeWaiting() async throws {
             let (chunk, start) = (waiting, end)

@@ -43,6 +43,11 @@ enum Hex {
     }
 }
 
+extension Sequence<UInt8> {
+    /// Two lower-case hex digits a byte.
+    public var hex: String { Hex.text(self) }
+}
+
 /// Eight bytes, most significant first, as one number: how IDs and clocks are kept in a database.
 @inline(__always)
 func bigEndian(_ bytes: some Sequence<UInt8>) -> UInt64 {

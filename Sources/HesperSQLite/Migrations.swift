@@ -43,6 +43,7 @@ enum Migrations {
 
     @Sendable private static func addAttachments(_ database: Database) throws {
         try database.execute(sql: SchemaOfAttachments.tables)
+        try database.execute(sql: SchemaOfAttachments.unknownLosses)
         try database.execute(sql: SchemaOfAttachments.firstSweeps)
         try database.execute(sql: SchemaOfAttachments.leases)
         try addMembersOfWaitingNotes(database)

@@ -78,6 +78,14 @@ enum SchemaOfAttachments {
         CREATE INDEX edits_lost_words ON edits (scope, object) WHERE has_lost_words = 1;
         """
 
+    /// The first version did not note which texts lost words. Only where several devices wrote can any have: there, none of
+    /// those that are here is ever removed.
+    static let unknownLosses = """
+        UPDATE edits SET has_lost_words = 1 WHERE text_clock IS NOT NULL AND (scope, object) IN (
+            SELECT scope, object FROM edits WHERE text_clock IS NOT NULL
+            GROUP BY scope, object HAVING count(DISTINCT substr(text_clock, 9)) > 1);
+        """
+
     /// What is there already and may have something that time removes is looked at soon.
     static let firstSweeps = """
         INSERT INTO sweeps (scope, object, due_date)

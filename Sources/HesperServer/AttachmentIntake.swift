@@ -1,4 +1,3 @@
-import Crypto
 import HesperModel
 import HesperStore
 import NIOCore
@@ -86,18 +85,8 @@ struct AttachmentIntake: Sendable {
             guard expectation.sha256 == known.data.sha256 else { throw admission.immutable }
             return
         }
-        var hash = SHA256()
-        for try await buffer in bytes { buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) } }
-        guard hash.finalize().hex == known.data.sha256 else { throw admission.immutable }
-    }
-}
-
-extension Sequence<UInt8> {
-    /// Two lower-case digits a byte.
-    var hex: String {
-        map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 16 ? "0" + digits : digits
-        }.joined()
+        var hasher = AttachmentHasher()
+        for try await buffer in bytes { hasher.update(buffer) }
+        guard hasher.data == known.data else { throw admission.immutable }
     }
 }

@@ -26,8 +26,8 @@ struct Download: Sendable {
     mutating func select(_ range: String) throws { parts = try ByteRanges.read(range, of: blob.data.byteCount) }
 
     func response(from blobs: any BlobStore, isHead: Bool) async throws -> Response {
-        let media = MediaType(attachment)
-        var headers = headers(media)
+        let presentation = Presentation(attachment)
+        var headers = headers(presentation)
         let sections: [Section]
         switch parts?.count {
         case nil: sections = [Section(head: nil, range: 0..<blob.data.byteCount)]
@@ -38,7 +38,7 @@ struct Download: Sendable {
         default:
             let boundary = "hesper-\(UUID().uuidString.lowercased())"
             headers[.contentType] = "multipart/byteranges; boundary=\(boundary)"
-            sections = self.sections(boundary, media)
+            sections = self.sections(boundary, presentation)
         }
         if parts == nil { headers[.contentDigest] = DigestFields.value(sha256: blob.data.sha256) }
         let byteCount = sections.reduce(0) { $0 + $1.byteCount }
@@ -48,10 +48,10 @@ struct Download: Sendable {
         return Response(status: status, headers: headers, body: try await body(sections, byteCount, blobs))
     }
 
-    private func headers(_ media: MediaType) -> HTTPFields {
+    private func headers(_ presentation: Presentation) -> HTTPFields {
         var headers = HTTPFields()
-        headers[.contentType] = media.contentType
-        headers[.contentDisposition] = media.disposition
+        headers[.contentType] = presentation.contentType
+        headers[.contentDisposition] = presentation.disposition
         headers[.eTag] = tag.text
         headers[.acceptRanges] = "bytes"
         headers[.reprDigest] = DigestFields.value(sha256: blob.data.sha256)
@@ -76,11 +76,11 @@ struct Download: Sendable {
         "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(blob.data.byteCount)"
     }
 
-    private func sections(_ boundary: String, _ media: MediaType) -> [Section] {
+    private func sections(_ boundary: String, _ presentation: Presentation) -> [Section] {
         let parts = (parts ?? []).enumerated().map { index, range in
             let start = index == 0 ? "" : "\r\n"
             return Section(
-                head: "\(start)--\(boundary)\r\nContent-Type: \(media.contentType)\r\n"
+                head: "\(start)--\(boundary)\r\nContent-Type: \(presentation.contentType)\r\n"
                     + "Content-Range: \(contentRange(range))\r\n\r\n",
                 range: range)
         }

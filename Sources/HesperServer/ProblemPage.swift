@@ -125,7 +125,8 @@ enum ProblemPage {
         case .headersTooLarge: ("The headers are too large.", "Send fewer; `limit` says how many bytes they may have.")
         case .tooManyRequests:
             (
-                "Too many passwords were tried for this account or from this address, or too many are signing in.",
+                "Too many passwords were tried for this account or from this address, too many are signing in, or too many "
+                    + "uploads or exports of the account are under way.",
                 "Wait for as many seconds as the header `Retry-After` says."
             )
         case .internalError:

@@ -74,3 +74,7 @@ public struct BlobBytes: AsyncSequence, AsyncIteratorProtocol, Sendable {
     public func makeAsyncIterator() -> BlobBytes { self }
     public mutating func next() async throws -> ByteBuffer? { try await read() }
 }
+
+extension AttachmentHasher {
+    public mutating func update(_ buffer: ByteBuffer) { buffer.withUnsafeReadableBytes { update($0) } }
+}

@@ -1,4 +1,3 @@
-import Crypto
 import HesperModel
 import HesperStore
 
@@ -25,24 +24,19 @@ struct BlobCheck {
 
     private func finding(about blob: Blob) async throws -> String? {
         let id = blob.name.attachment
-        var hash = SHA256()
-        var byteCount: Int64 = 0
+        var hasher = AttachmentHasher()
         do {
-            for try await chunk in try await blobs.read(blob.name, 0..<blob.data.byteCount) {
-                chunk.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
-                byteCount += Int64(chunk.readableBytes)
-            }
+            for try await chunk in try await blobs.read(blob.name, 0..<blob.data.byteCount) { hasher.update(chunk) }
         } catch is BlobMissing {
             // Deleted while this went on; else it is lost.
             let isKnown = try await store.read { try $0.blob(of: id, in: blob.name.scope) } == blob
             return isKnown ? "The bytes of attachment \(id) are missing: there is no \(blob.name)." : nil
         }
-        let found = try await blobs.byteCount(of: blob.name) ?? byteCount
+        let found = try await blobs.byteCount(of: blob.name) ?? hasher.byteCount
         guard found == blob.data.byteCount else {
             return "\(blob.name) has \(found) bytes, not \(blob.data.byteCount)."
         }
-        let sha256 = hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return sha256 == blob.data.sha256 ? nil : "\(blob.name) has other bytes than those that were uploaded."
+        return hasher.data == blob.data ? nil : "\(blob.name) has other bytes than those that were uploaded."
     }
 
     /// What lies among the blobs and is nobody's: left by uploads that broke off at a bad moment, or put there by hand.

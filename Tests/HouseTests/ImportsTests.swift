@@ -16,7 +16,7 @@ import Testing
         ),
         (
             "HesperArchive", ["HesperModel", "HesperStore"],
-            ["CArchive", "Crypto", "Foundation", "NIOCore", "NIOPosix"]
+            ["CArchive", "Foundation", "NIOCore", "NIOPosix"]
         ),
         (
             "HesperSQLite", ["HesperModel", "HesperStore"],

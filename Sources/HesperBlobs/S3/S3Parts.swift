@@ -6,7 +6,7 @@ struct S3Parts<Bytes: AsyncSequence> where Bytes.Element == ByteBuffer {
     private var bytes: Bytes.AsyncIterator
     /// What has come and is in no part yet.
     private var rest = ByteBuffer()
-    private var hasher = BlobHasher()
+    private var hasher = AttachmentHasher()
     private let size: (Int) -> Int?
     private(set) var count = 0
 

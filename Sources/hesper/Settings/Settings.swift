@@ -73,7 +73,7 @@ struct Settings {
                 limits.quota = nil
                 return limits
             }
-            guard let size = ByteSize(found.value) else { throw found.wrong("\(ByteSize.wanted) Or none.") }
+            guard let size = ByteSize(found.value) else { throw found.wrong("none, or \(ByteSize.wanted)") }
             limits.quota = size.bytes
         }
         return limits

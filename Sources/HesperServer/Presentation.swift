@@ -3,7 +3,7 @@ import HesperModel
 
 /// How bytes of an attachment are presented to a browser that is sent to them: what it can only show is shown, all else is
 /// saved as a file, so that no HTML, SVG or PDF of somebody's ever runs in our origin (protocol.md, Attachments).
-struct MediaType: Sendable {
+struct Presentation: Sendable {
     let contentType: String
     /// `Content-Disposition` (RFC 6266).
     let disposition: String
@@ -21,11 +21,11 @@ struct MediaType: Sendable {
         var type = ""
         if case .string(let mimeType)? = attachment?[.mimeType] { type = mimeType }
         let essence = type.prefix { $0 != ";" }.trimmed.lowercased()
-        let isShown = MediaType.shown.contains(essence)
+        let isShown = Presentation.shown.contains(essence)
         contentType = isShown ? essence : "application/octet-stream"
         var name = attachment?.uniqueID.description ?? "attachment"
         if case .string(let filename)? = attachment?[.filename] { name = filename }
-        disposition = MediaType.disposition(isShown ? "inline" : "attachment", name)
+        disposition = Presentation.disposition(isShown ? "inline" : "attachment", name)
     }
 
     /// The name in ASCII for the oldest, as it is for all others (RFC 8187).
@@ -35,7 +35,8 @@ struct MediaType: Sendable {
         let isPlain: (UnicodeScalar) -> Bool = { (0x20...0x7e).contains($0.value) && $0 != "\"" && $0 != "%" }
         let plain = String(String.UnicodeScalarView(last.unicodeScalars.map { isPlain($0) ? $0 : "_" }))
         guard plain != last else { return "\(kind); filename=\"\(plain)\"" }
-        let encoded = last.addingPercentEncoding(withAllowedCharacters: MediaType.attributeCharacters) ?? "attachment"
+        let encoded =
+            last.addingPercentEncoding(withAllowedCharacters: Presentation.attributeCharacters) ?? "attachment"
         return "\(kind); filename=\"\(plain)\"; filename*=UTF-8''\(encoded)"
     }
 

@@ -1,0 +1,98 @@
+import Foundation
+import GRDB
+import HesperModel
+import HesperStore
+import Testing
+
+@testable import HesperSQLite
+
+@Suite("Databases of the first version")
+struct MigrationTests {
+    private let folder = Folder()
+
+    /// Takes from a database what the second version added.
+    private static let downgrade = """
+        DROP TABLE blobs; DROP TABLE removed_blobs; DROP TABLE uploads; DROP TABLE sweeps; DROP TABLE versions;
+        DROP TABLE leases; DROP INDEX edits_lost_words; DROP INDEX tombstones_type;
+        ALTER TABLE scopes DROP COLUMN blob_bytes;
+        ALTER TABLE tombstones DROP COLUMN arrival_date;
+        ALTER TABLE devices DROP COLUMN read_date;
+        ALTER TABLE edits DROP COLUMN has_lost_words;
+        CREATE INDEX tombstones_type ON tombstones (scope, type, sequence, bytes, deletion_date);
+        DELETE FROM members WHERE object IN (SELECT id FROM objects WHERE sequence IS NULL);
+        PRAGMA user_version = 1;
+        """
+
+    /// A scope with all that the migration looks at, in a database as the first version left it.
+    private func firstVersion() async throws -> (desk: SmallDesk, shared: UniqueID, own: UniqueID, dead: UniqueID) {
+        let store = try SQLiteStore(folder: folder.url)
+        let desk = try await SmallDesk(store)
+        let (shared, own, dead, waiting) = (UniqueID.random(), UniqueID.random(), UniqueID.random(), UniqueID.random())
+        let (_, tag) = try await desk.pushNoteAndTag()
+        try await desk.push(desk.note(shared, "red"), desk.note(own, "one"), desk.note(dead, "Bread"))
+        try await desk.push(desk.text(own, "two", at: desk.clock(2), base: desk.clock(1)))
+        // Two devices, neither of which knows of the other: the words of one are lost.
+        var other = ClockSource(node: .random())
+        let theirs = other.tick(at: UInt64(SmallDesk.now.milliseconds) + 3)
+        try await desk.push(desk.text(shared, "green", at: theirs, base: nil))
+        try await desk.push(desk.delete(dead))
+        try await desk.push(
+            .change(
+                Change(uniqueID: waiting, section: .notes, edits: [Edit(.tag(tag), .bool(true), at: desk.clock(4))])))
+        try store.close()
+        try await DatabaseQueue(path: folder.database).write { try $0.execute(sql: MigrationTests.downgrade) }
+        return (desk, shared, own, dead)
+    }
+
+    @Test("One that was made by it has just the tables that it had")
+    func downgradeIsTrue() async throws {
+        _ = try await firstVersion()
+        let made = try DatabaseQueue()
+        try await made.write {
+            try $0.execute(sql: Schema.tables)
+            try $0.execute(sql: Schema.views)
+        }
+        func columns(_ queue: DatabaseQueue) async throws -> [String] {
+            try await queue.read {
+                try String.fetchAll(
+                    $0,
+                    sql: """
+                        SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c
+                        UNION ALL SELECT m.name || ': ' || c.name FROM sqlite_master m, pragma_index_info(m.name) c
+                        ORDER BY 1
+                        """)
+            }
+        }
+        #expect(try await columns(DatabaseQueue(path: folder.database)) == columns(made))
+    }
+
+    @Test("It is brought to this version with nothing lost, and the check finds nothing")
+    func migrates() async throws {
+        let (desk, shared, own, dead) = try await firstVersion()
+        let store = try SQLiteStore(folder: folder.url)
+        let scope = desk.scope
+        let found = try await store.read { snapshot in
+            var found: [String] = []
+            try snapshot.inconsistencies(in: scope) { found.append($0) }
+            return found
+        }
+        #expect(found == [])
+        #expect(try await store.read { try $0.arrivalDate(ofDeleted: dead, in: scope) } == SmallDesk.now)
+        // What words two devices lost, nobody noted then: so none of their texts is ever removed.
+        let kept = try DatabaseQueue(path: folder.database).read {
+            try Row.fetchAll($0, sql: "SELECT object, count(*) AS texts FROM edits WHERE has_lost_words = 1 GROUP BY 1")
+        }
+        #expect(kept.map { $0["texts"] as Int } == [2])
+        #expect(kept.first.map { UniqueID(bytes: $0["object"] as Data) } == shared)
+        let due = try await store.write { try $0.claimSweeps(dueBy: SmallDesk.now, limit: 9, until: SmallDesk.now) }
+        #expect(Set(due.map(\.object)).isSuperset(of: [shared, own, dead]))
+    }
+}
+
+extension SmallDesk {
+    fileprivate func text(_ id: UniqueID, _ text: String, at clock: Clock, base: Clock?) -> Push.Element {
+        .change(
+            Change(
+                uniqueID: id, section: .notes, edits: [Edit(.text, .string(text), at: clock)], textBase: base))
+    }
+}
