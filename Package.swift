@@ -24,7 +24,12 @@ let package = Package(
     ],
     targets: [
         .target(name: "HesperModel", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
-        .target(name: "HesperStore", dependencies: ["HesperModel", .product(name: "NIOCore", package: "swift-nio")]),
+        .target(
+            name: "HesperStore",
+            dependencies: [
+                "HesperModel", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
         .target(
             name: "HesperBlobs",
             dependencies: [
@@ -95,10 +100,13 @@ let package = Package(
             ]),
         .testTarget(name: "HouseTests"),
         .testTarget(name: "HesperModelTests", dependencies: ["HesperModel"]),
+        .testTarget(
+            name: "HesperStoreTests", dependencies: ["HesperStore", .product(name: "NIOCore", package: "swift-nio")]),
         .target(
             name: "StoreContract",
             dependencies: [
                 "HesperStore", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ], path: "Tests/StoreContract"),
         .testTarget(

@@ -26,6 +26,10 @@ public enum Limits {
     public static let greatestPage = 5_000
     /// A page ends early past this many bytes of objects, but is never empty.
     public static let pageBytes = 4 << 20
+    /// The same for a page that goes out as an event.
+    public static let eventBytes = 256 << 10
+    /// What a device says to the others, in bytes of JSON.
+    public static let ephemeralBytes = 4 << 10
     public static let passwordBytes = 8...1_024
     /// The name of a device, in characters.
     public static let deviceNameLength = 100

@@ -3,6 +3,7 @@ import GRDB
 import GRDBSQLite
 import HesperModel
 import HesperStore
+import Synchronization
 
 /// A store in one SQLite file of a data folder: one writer, a pool of readers, both beside those of other processes.
 ///
@@ -12,6 +13,8 @@ public final class SQLiteStore: Store {
     private let pool: DatabasePool
     private let sessions: SessionReader
     private let commitWaits = CommitWaits()
+    /// What the writer last said of the commits of other processes.
+    private let dataVersion = Atomic<Int64>(0)
 
     /// The name of the database in its folder.
     public static let fileName = "hesper.sqlite"
@@ -90,6 +93,12 @@ public final class SQLiteStore: Store {
                 done.resume(with: Result { try namingErrors { try body(database) } })
             }
         }
+    }
+
+    /// On the writer, whose own commits do not count (SQLite, PRAGMA data_version).
+    public func othersHaveCommitted() async throws -> Bool {
+        let version = try await onWriter { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
+        return dataVersion.exchange(version, ordering: .relaxed) != version
     }
 
     public func session(of token: TokenHash) throws -> Session? { try sessions.session(of: token) }

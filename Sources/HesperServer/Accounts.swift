@@ -5,6 +5,7 @@ import Hummingbird
 /// `/v1/accounts` and `/v1/account`: making, seeing, changing and erasing an account.
 struct Accounts: Resource {
     let store: any Store
+    let hub: EventHub
     let signUp: SignUp
     let quota: Int64?
 
@@ -42,6 +43,7 @@ struct Accounts: Resource {
             try transaction.setPasswordHash(hash, of: account.uniqueID)
             try transaction.deleteDevices(of: account.uniqueID, except: session.device.node)
         }
+        hub.signOut(of: session.scope) { $0 != session.device.node }
         return response(account, usage)
     }
 
@@ -52,6 +54,7 @@ struct Accounts: Resource {
         let (account, _) = try await self.account(of: session)
         try await check(password, of: account, call, at: "/password")
         try await store.write { try $0.deleteAccount(account.uniqueID) }
+        hub.signOut(of: session.scope) { _ in true }
         return Response(status: .noContent)
     }
 

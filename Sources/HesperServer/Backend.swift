@@ -1,11 +1,12 @@
 import HesperModel
 import HesperStore
 
-/// What every resource stands on: the store, the queue of pushes before it, and the time.
+/// What every resource stands on: the store, the queue of pushes before it, who listens, and the time.
 struct Backend: Sendable {
     let store: any Store
     let blobs: any BlobStore
     let queue: PushQueue
+    let hub: EventHub
     /// How long what was deleted can be put back, in milliseconds (merge.md, Deleting).
     let grace: Int64
     let now: @Sendable () -> Timestamp
@@ -17,7 +18,9 @@ struct Backend: Sendable {
         self.store = store
         self.grace = grace
         self.blobs = blobs
-        self.queue = PushQueue(store: store)
+        let hub = EventHub()
+        self.hub = hub
+        self.queue = PushQueue(store: store, committed: hub.announce)
         self.now = now
     }
 

@@ -32,6 +32,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var bodyDeadline: Scheduled<Void>?
     private var stallDeadline: Scheduled<Void>?
     private var lingering: Scheduled<Void>?
+    /// To be said when the client goes before its answer is whole.
+    private var farewell: Farewell?
+    private var isInputClosed = false
 
     init(limits: ConnectionLimits) { self.limits = limits }
 
@@ -127,11 +130,17 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             context.write(data, promise: promise)
             open -= 1
+            farewell = nil
             if open == 0, let refusal { say(refusal, context: context) } else if closesAfterAnswer { end(context) }
         }
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        if let farewell = event as? Farewell {
+            if isInputClosed { farewell.say() } else { self.farewell = farewell }
+            promise?.succeed()
+            return
+        }
         guard let interim = event as? InterimAnswer else {
             return context.triggerUserOutboundEvent(event, promise: promise)
         }
@@ -180,7 +189,20 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // Whoever has closed its half may still want the answer to what it asked, but hardly one without an end.
+        if let event = event as? ChannelEvent, event == .inputClosed { sayFarewell() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func sayFarewell() {
+        isInputClosed = true
+        farewell?.say()
+        farewell = nil
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
+        sayFarewell()
         lingering?.cancel()
         bodyDeadline?.cancel()
         stallDeadline?.cancel()

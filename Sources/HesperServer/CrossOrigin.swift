@@ -45,7 +45,7 @@ struct CrossOrigin: Sendable {
                 HTTPField(
                     name: .accessControlAllowHeaders,
                     value:
-                        "Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, X-Request-ID, Repr-Digest, Content-Digest, Upload-Complete, Upload-Length, Upload-Offset"
+                        "Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, X-Request-ID, Repr-Digest, Content-Digest, Upload-Complete, Upload-Length, Upload-Offset"
                 ))
             headers.append(HTTPField(name: .accessControlMaxAge, value: "7200"))
             headers.append(HTTPField(name: .vary, value: "Origin, Access-Control-Request-Method"))

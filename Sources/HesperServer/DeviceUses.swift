@@ -31,6 +31,15 @@ final class DeviceUse: Sendable {
         userAgent = DeviceUse.userAgent(of: headers)
     }
 
+    /// That of a stream that is open since long before.
+    init(of node: NodeID, hasRead sequence: Int64, at date: Timestamp) {
+        self.node = node
+        self.date = date
+        userAgent = nil
+        isUseDue = true
+        readSequence = sequence
+    }
+
     /// Whether the store shall hear of it.
     var isNews: Bool { isUseDue || readSequence != nil }
 

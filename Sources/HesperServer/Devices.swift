@@ -5,6 +5,7 @@ import Hummingbird
 /// `/v1/devices`: signing in and out, and who is signed in.
 struct Devices: Resource {
     let store: any Store
+    let hub: EventHub
     let passwords: Passwords
     let gate: SignInGate
     let quota: Int64?
@@ -39,6 +40,7 @@ struct Devices: Resource {
         guard try await store.write({ try $0.deleteDevice(node, of: session.account) }) else {
             throw Problem.notFound(node)
         }
+        hub.signOut(of: session.scope) { $0 == node }
         return Response(status: .noContent)
     }
 

@@ -101,7 +101,7 @@ struct Dispatcher: HTTPResponder {
             if response.headers[.cacheControl] == nil { response.headers.append(.keptForever) }
             response.headers.append(.varyBySession)
         case .never:
-            response.headers.append(.neverKept)
+            if response.headers[.cacheControl] == nil { response.headers.append(.neverKept) }
         case .shared:
             response.headers.append(.shared)
             response.headers.append(.varyByOrigin)

@@ -77,7 +77,7 @@ struct FeedAnswer: Sendable {
         return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
     }
 
-    private func writeTail(of page: Page, to buffer: inout ByteBuffer) {
+    func writeTail(of page: Page, to buffer: inout ByteBuffer) {
         var writer = JSONWriter(capacity: 384)
         writer.object { writer in
             // The digest is of everything, so it is told where everything was asked for and has been sent.

@@ -20,6 +20,7 @@ public struct HesperServer: Sendable {
     private let uses: DeviceUses
     private let indexer: TermIndexer
     private let sweeper: Sweeper
+    private let listening: Listening
     private let serverBuilder: HTTPServerBuilder
 
     /// - Throws: what is wrong with the files of TLS.
@@ -37,7 +38,9 @@ public struct HesperServer: Sendable {
             store: store, queue: backend.queue, blobs: blobs, stage: stage, policy: settings.sweep, now: backend.now)
         let intake = AttachmentIntake(backend: backend, limits: settings.attachments)
         let uploads = Uploads(backend: backend, intake: intake, stage: stage)
-        let signingIn = SigningIn(store: store, settings: settings)
+        let pages = EventPages(backend: backend)
+        listening = Listening(hub: backend.hub, pages: pages, store: store, logger: logger)
+        let signingIn = SigningIn(backend: backend, settings: settings)
         firstAccount = signingIn.firstAccount
         var routes = Routes()
         let resources: [any Resource] = [
@@ -59,6 +62,8 @@ public struct HesperServer: Sendable {
             RecentlyDeleted(backend: backend),
             SearchNotes(backend: backend, indexer: indexer),
             Exports(backend: backend),
+            Events(backend: backend, pages: pages, authenticator: Authenticator(store: store), uses: uses),
+            Ephemerals(hub: backend.hub, rate: settings.ephemerals),
         ]
         for resource in resources { resource.add(to: &routes) }
         self.routes = routes
@@ -79,7 +84,7 @@ public struct HesperServer: Sendable {
                 address: .hostname(settings.host, port: settings.port), serverName: nil,
                 availableConnectionsDelegate: .maximum(settings.connections.count, logger: logger)),
             services: [
-                uses, Indexing(indexer: indexer, logger: logger), Sweeping(sweeper: sweeper, logger: logger),
+                uses, listening, Indexing(indexer: indexer, logger: logger), Sweeping(sweeper: sweeper, logger: logger),
             ],
             onServerRunning: { await onRunning($0.localAddress?.port) }, logger: logger)
     }

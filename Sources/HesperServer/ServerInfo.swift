@@ -9,7 +9,7 @@ struct ServerInfo: Resource {
 
     static let features = [
         "sync", "notes", "tags", "attachments", "uploads", "objects", "deleted-objects", "edits", "recently-deleted",
-        "search", "digests", "export",
+        "search", "digests", "export", "events", "ephemeral",
     ]
 
     func add(to routes: inout Routes) {
@@ -27,6 +27,7 @@ struct ServerInfo: Resource {
             writer.name("limits")
             writer.object { writer in
                 for (name, value) in ServerInfo.limits { writer.member(name, Int64(value)) }
+                writer.member("ephemeralsPerMinute", Int64(settings.ephemerals.perMinute))
                 writer.member("attachmentBytes", settings.attachments.largest)
                 if let quota = settings.attachments.quota { writer.member("quotaBytes", quota) }
                 writer.member("openUploads", Int64(settings.attachments.openUploads))
@@ -45,6 +46,8 @@ struct ServerInfo: Resource {
         ("defaultPage", Limits.defaultPage), ("greatestPage", Limits.greatestPage), ("pageBytes", Limits.pageBytes),
         ("leastPasswordBytes", Limits.passwordBytes.lowerBound),
         ("greatestPasswordBytes", Limits.passwordBytes.upperBound), ("emailBytes", Limits.emailBytes),
-        ("deviceNameLength", Limits.deviceNameLength), ("headerBytes", Limits.headerBytes),
+        ("deviceNameLength", Limits.deviceNameLength), ("eventBytes", Limits.eventBytes),
+        ("ephemeralBytes", Limits.ephemeralBytes), ("listeners", EventHub.listenersOfScope),
+        ("deviceListeners", EventHub.listenersOfDevice), ("headerBytes", Limits.headerBytes),
     ]
 }

@@ -22,6 +22,8 @@ public struct ServerSettings: Sendable {
     public var connections = ConnectionLimits()
     public var passwords = PasswordLimits()
     public var signIns = SignInLimits()
+    /// Ephemeral messages of one device.
+    public var ephemerals = Rate(burst: 100, perMinute: 1_200)
 
     public init() {}
 

@@ -5,14 +5,16 @@ struct SigningIn: Resource {
     let firstAccount = FirstAccount()
     private let resources: [any Resource]
 
-    init(store: any Store, settings: ServerSettings) {
+    init(backend: Backend, settings: ServerSettings) {
+        let store = backend.store
         let passwords = Passwords(limits: settings.passwords)
         let gate = SignInGate(limits: settings.signIns)
         let signUp = SignUp(
             store: store, policy: settings.signUp, passwords: passwords, gate: gate, firstAccount: firstAccount)
         resources = [
-            Accounts(store: store, signUp: signUp, quota: settings.attachments.quota),
-            Devices(store: store, passwords: passwords, gate: gate, quota: settings.attachments.quota),
+            Accounts(store: store, hub: backend.hub, signUp: signUp, quota: settings.attachments.quota),
+            Devices(
+                store: store, hub: backend.hub, passwords: passwords, gate: gate, quota: settings.attachments.quota),
             FirstAccountPage(store: store, signUp: signUp),
         ]
     }

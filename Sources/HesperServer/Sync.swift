@@ -28,7 +28,7 @@ struct Sync: Resource {
             backend: backend, feed: echoless, shape: .changes, results: Receipt.json(applied.receipts))
         let demanded = applied.receipts.filter(\.isDemanding)
         if demanded.isEmpty, applied.isAllEcho(since: request.token) {
-            return answer.empty(feed.emptyPage(after: applied, epoch: backend.epoch))
+            return answer.empty(feed.emptyPage(at: applied.after, epoch: backend.epoch))
         }
         return try await answer.page(
             since: request.token, session, demanding: demanded.compactMap(\.uniqueID), afterPush: true)

@@ -8,12 +8,18 @@ public struct Feed: Sendable {
     public let selection: Selection
     /// Objects a page at most.
     public let limit: Int
+    /// Bytes of objects past which a page ends.
+    public let bytes: Int
     /// The sender's own echoes: left out where nobody has changed them since.
     public var echoes: [UniqueID: Int64] = [:]
 
-    public init(_ selection: Selection, limit: Int = Limits.defaultPage, echoes: [UniqueID: Int64] = [:]) {
+    public init(
+        _ selection: Selection, limit: Int = Limits.defaultPage, bytes: Int = Limits.pageBytes,
+        echoes: [UniqueID: Int64] = [:]
+    ) {
         self.selection = selection
         self.limit = min(max(limit, 1), Limits.greatestPage)
+        self.bytes = bytes
         self.echoes = echoes
     }
 
@@ -44,13 +50,12 @@ public struct Feed: Sendable {
         return Page(token: token, head: head)
     }
 
-    /// The page of a push after which nothing but its own echoes had changed.
-    public func emptyPage(after applied: Scope.Applied, epoch: UInt64) -> Page {
+    /// The page of whoever knows everything up to here.
+    public func emptyPage(at head: ScopeHead, epoch: UInt64) -> Page {
         Page(
             token: SyncToken(
-                epoch: epoch, scope: applied.after.scope, selection: selection, position: .after(applied.after.sequence)
-            ),
-            head: applied.after)
+                epoch: epoch, scope: head.scope, selection: selection, position: .after(head.sequence)),
+            head: head)
     }
 
     /// The page after a token, or the first one.
@@ -128,7 +133,7 @@ public struct Feed: Sendable {
         var isFull = false
         var last: Int64?
         try snapshot.scan(scan, in: page.head.scope) { row in
-            if page.amount.objects >= limit || page.amount.bytes >= Limits.pageBytes {
+            if page.amount.objects >= limit || page.amount.bytes >= bytes {
                 isFull = true
                 return false
             }

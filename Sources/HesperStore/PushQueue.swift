@@ -4,6 +4,7 @@ import HesperModel
 /// (storage.md, A transaction). There is no timer: an idle server commits at once.
 public actor PushQueue {
     private let store: any Store
+    private let committed: @Sendable ([ScopeHead]) -> Void
     private var waiting: [Job] = []
     private var isCommitting = false
 
@@ -17,7 +18,11 @@ public actor PushQueue {
         let done: CheckedContinuation<any Sendable, any Error>
     }
 
-    public init(store: any Store) { self.store = store }
+    /// - Parameter committed: told after each commit which scopes it moved on, each once.
+    public init(store: any Store, committed: @escaping @Sendable ([ScopeHead]) -> Void = { _ in }) {
+        self.store = store
+        self.committed = committed
+    }
 
     /// Does `body` in a transaction with others, of which none is harmed if it throws; returns when it is durable.
     /// - Parameter body: done again if another of the transaction throws.
@@ -51,6 +56,7 @@ public actor PushQueue {
         do {
             let values = try await store.write { transaction in try group.map { try $0.run(transaction) } }
             for (job, value) in zip(group, values) { job.done.resume(returning: value) }
+            announce(values)
         } catch let error where group.count == 1 || (error as? StoreError)?.isUnavailable == true {
             for job in group { job.done.resume(throwing: error) }
         } catch {
@@ -74,8 +80,18 @@ public actor PushQueue {
                 }
             }
             for (job, result) in zip(group, results) { job.done.resume(with: result) }
+            announce(results.compactMap { try? $0.get() })
         } catch {
             for job in group { job.done.resume(throwing: error) }
         }
+    }
+
+    private func announce(_ values: [any Sendable]) {
+        var heads: [ScopeID: ScopeHead] = [:]
+        for case let applied as Scope.Applied in values where applied.after.sequence > applied.before.sequence {
+            // A scope's pushes stand in the order in which they moved it on.
+            heads[applied.after.scope] = applied.after
+        }
+        if !heads.isEmpty { committed(Array(heads.values)) }
     }
 }

@@ -52,7 +52,7 @@ public struct ScanRow {
 }
 
 /// How much a scan has yet to give.
-public struct Amount: Sendable, Equatable {
+public struct Amount: Sendable, Hashable {
     public var objects: Int
     public var bytes: Int
 

@@ -11,6 +11,8 @@ public protocol Store: Sendable {
     func writeDerived<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
     /// Who holds this token and how far their scope is, without leaving the thread: every request begins with it.
     func session(of token: TokenHash) throws -> Session?
+    /// Whether other processes may have committed since this was asked last.
+    func othersHaveCommitted() async throws -> Bool
     /// The same for all servers on this store.
     var installation: Installation { get }
 }

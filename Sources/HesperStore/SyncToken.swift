@@ -1,9 +1,9 @@
 import HesperModel
 
 /// How far a reader of a feed is: opaque to clients, who give back what the last page gave them (protocol.md, Sync).
-public struct SyncToken: Sendable, Equatable {
+public struct SyncToken: Sendable, Hashable {
     /// Where in its feed a reader stands.
-    public enum Position: Sendable, Equatable {
+    public enum Position: Sendable, Hashable {
         /// In a first sync, which goes down from the sequence at which it began.
         /// - Parameters:
         ///   - rows: whether tags, which come first, are done.

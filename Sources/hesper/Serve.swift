@@ -102,6 +102,10 @@ struct Serve: AsyncParsableCommand {
         let logger = Logger(label: "hesper")
         for warning in settings.warnings { logger.warning("\(warning)") }
         if let missing = share.missing { logger.notice("\(missing)") }
+        if let files = OpenFiles.raise(for: server.connections.count) {
+            logger.warning(
+                "Only \(files) files and connections may be open at once (ulimit -n): some clients may have to wait.")
+        }
         let store = try SQLiteStore(folder: URL(filePath: settings.data))
         defer { try? store.close() }
         let blobs = try await dataOptions.openBlobs {

@@ -1,5 +1,6 @@
 import HesperModel
 import HesperStore
+import NIOConcurrencyHelpers
 
 extension StoreContract {
     static let groupCases: [Case] = [
@@ -42,15 +43,45 @@ extension StoreContract {
             try expect(try await desk.rows().count, is: 0)
             try expect(try await desk.inconsistencies(), is: [])
         },
+        Case("is announced once, with where its scope stands then, whatever of it failed") { (desk: Desk) in
+            let announced = Announced()
+            let applied = try await desk.group(
+                (0..<6).map { index in
+                    { _ in
+                        guard index != 3 else { throw Deliberate() }
+                        return [desk.note(.random(), "Milk", at: 1)]
+                    }
+                }, committed: announced.add)
+            let last = applied.compactMap { try? $0.get().after }.max { $0.sequence < $1.sequence }
+            try expect(last?.sequence, is: 5)
+            try expect(announced.heads.last, is: last)
+            // The first is a commit of its own, as nothing was under way when it came.
+            try expect(announced.heads.count <= 2)
+            // What changes nothing is no news.
+            let count = announced.heads.count
+            _ = try await desk.group([{ _ in [] }], committed: announced.add)
+            try expect(announced.heads.count, is: count)
+        },
     ]
+}
+
+/// What a queue of pushes has announced.
+private final class Announced: Sendable {
+    private let box = NIOLockedValueBox<[ScopeHead]>([])
+
+    var heads: [ScopeHead] { box.withLockedValue { $0 } }
+
+    @Sendable func add(_ heads: [ScopeHead]) { box.withLockedValue { $0 += heads } }
 }
 
 extension Desk {
     typealias Job = @Sendable (any Transaction) throws -> [Push.Element]
 
     /// Puts jobs through the queue of pushes while the writer is held up, so that they come into one transaction.
-    fileprivate func group(_ jobs: [Job]) async throws -> [Result<Scope.Applied, any Error>] {
-        let queue = PushQueue(store: store)
+    fileprivate func group(
+        _ jobs: [Job], committed: @escaping @Sendable ([ScopeHead]) -> Void = { _ in }
+    ) async throws -> [Result<Scope.Applied, any Error>] {
+        let queue = PushQueue(store: store, committed: committed)
         let scope = Scope(scope, queue: queue, installation: store.installation, now: { Desk.date(1_000) })
         let node = device.node
         return try await withThrowingTaskGroup(of: (Int, Result<Scope.Applied, any Error>).self) { tasks in

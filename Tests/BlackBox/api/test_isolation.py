@@ -27,7 +27,7 @@ import contract_document  # noqa: E402
 # Strings that name nothing. Any other string of the contract, but dates, must be in a probe.
 PLAIN = {
     "text", "textBaseValue", "name", "objectType", "objectTypes", "mimeType", "filename", "preview", "sha256",
-    "currentPassword", "newPassword", "password", "q", "sort", "Range", "Upload-Complete",
+    "currentPassword", "newPassword", "password", "q", "sort", "closeAfter", "Range", "Upload-Complete",
     "/changes/notes/*/clocks/attributes/{}",
     "/changes/tags/*/clocks/attributes/{}", "/changes/objects/*/clocks/attributes/{}",
 }  # fmt: skip
@@ -123,6 +123,9 @@ PROBES = [
     Probe("search", query={"cursor": "{cursor_search}"}),
     Probe("getDigests", query={"prefix": "{prefix}"}),
     Probe("listChanges", query={"since": "{token_changes}"}, status=(410,)),
+    Probe("listenToEvents", query={"since": "{token_changes}"}),
+    Probe("listenToEvents", headers={"Last-Event-ID": "{token_changes}"}),
+    Probe("sendEphemeral", body=ID | {"data": {}}),
     Probe("listNotes", query={"since": "{token_notes}"}, status=(410,)),
     Probe("listTags", query={"since": "{token_tags}"}, status=(410,)),
     Probe("listObjects", query={"since": "{token_objects}"}, status=(410,)),

@@ -1,0 +1,35 @@
+import NIOCore
+
+/// What goes over a stream of events (WHATWG HTML, Server-sent events). What is sent as data is JSON of ours, which has no
+/// line ends.
+enum ServerSentEvent {
+    /// A sign of life, which readers pass over.
+    static let ping = ByteBuffer(string: ": ping\n\n")
+
+    static func bytes(_ name: StaticString, _ data: [UInt8]) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        begin(name, in: &buffer)
+        buffer.writeBytes(data)
+        end(in: &buffer)
+        return buffer
+    }
+
+    /// Where the data of an event begins.
+    static func begin(_ name: StaticString, in buffer: inout ByteBuffer) {
+        buffer.writeStaticString("event: ")
+        buffer.writeStaticString(name)
+        buffer.writeStaticString("\ndata: ")
+    }
+
+    /// - Parameter id: what the reader sends as `Last-Event-ID` when it comes back.
+    static func end(id: String? = nil, in buffer: inout ByteBuffer) {
+        if let id { buffer.writeString("\nid: \(id)") }
+        buffer.writeStaticString("\n\n")
+    }
+
+    /// That the stream ends, and in how many milliseconds to come back: not all at once, and not before another server had
+    /// time to take over.
+    static func goodbye(retry: Int = Int.random(in: 500...3_000)) -> ByteBuffer {
+        ByteBuffer(string: "retry: \(retry)\n: the server stops\n\n")
+    }
+}
