@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Tests/BlackBox"))
 
 import attachment_bytes  # noqa: E402
 import durable_pushes  # noqa: E402
+import listeners  # noqa: E402
 import report  # noqa: E402
 from first_sync import first_sync  # noqa: E402
 from growth import growth  # noqa: E402
@@ -25,6 +26,9 @@ ROWS = {
     "growth": growth,
     "download": attachment_bytes.download,
     "upload": attachment_bytes.upload,
+    "latency": listeners.latency,
+    "fan-out": listeners.fan_out,
+    "idle": listeners.idle,
 }
 
 

@@ -10,7 +10,8 @@ swift build -c release --package-path Benchmarks/hello --scratch-path .build-ben
 tools=.build/bench/tools
 mkdir -p "$tools"
 /usr/bin/python3 Benchmarks/statements.py >"$tools/statements.h"
-cc -O2 -Wall -Wextra -o "$tools/load" Benchmarks/load.c Benchmarks/http.c
+cc -O2 -Wall -Wextra -o "$tools/load" Benchmarks/load.c Benchmarks/http.c Benchmarks/notes.c
+cc -O2 -Wall -Wextra -o "$tools/listen" Benchmarks/listen.c Benchmarks/http.c Benchmarks/notes.c
 cc -O2 -Wall -Wextra -I"$tools" -o "$tools/yardstick" Benchmarks/yardstick.c -lsqlite3
 cc -O2 -Wall -Wextra -o "$tools/fdatasync" Benchmarks/fdatasync.c
 cc -O2 -Wall -Wextra -shared -fPIC -o "$tools/slow-fsync.so" Benchmarks/slow-fsync.c

@@ -16,6 +16,7 @@
  */
 #define _GNU_SOURCE
 #include "http.h"
+#include "notes.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -23,8 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
-#include <time.h>
 
 enum { MAX_CONNECTIONS = 1024, MAX_PATHS = 100000 };
 
@@ -45,60 +44,6 @@ static long requests = 1L << 60, started, answered;
 static uint64_t objects, received;
 static double *latencies;
 static size_t latency_count, latency_capacity;
-static uint64_t random_state[2];
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec + time.tv_nsec / 1e9;
-}
-
-static uint64_t next_random(void) { /* xorshift128+ */
-    uint64_t a = random_state[0], b = random_state[1];
-    random_state[0] = b;
-    a ^= a << 23;
-    random_state[1] = a ^ b ^ (a >> 17) ^ (b >> 26);
-    return random_state[1] + b;
-}
-
-static void put_uuid(Buffer *buffer) {
-    uint64_t a = next_random(), b = next_random();
-    print(buffer, "%08x-%04x-4%03x-%04x-%012llx", (uint32_t)(a >> 32), (uint32_t)(a >> 16) & 0xffff,
-          (uint32_t)a & 0xfff, (uint32_t)((b >> 48) & 0x3fff) | 0x8000, (unsigned long long)b & 0xffffffffffffULL);
-}
-
-/* Words, so that what is stored and sent is like a note and not like one letter; `bytes` long. */
-static void put_text(Buffer *buffer) {
-    static const char *words[] = {"milk", "bread", "the", "train", "leaves", "at", "seven", "and", "a", "letter", "from",
-                                  "Paris", "about", "nothing", "in", "particular"};
-    size_t end = buffer->length + bytes;
-    while (buffer->length < end) {
-        const char *word = words[next_random() & 15];
-        put(buffer, word, strlen(word));
-        put(buffer, " ", 1);
-    }
-    buffer->length = end;
-}
-
-/* The present moment as a date, and a counter that is never used twice in one millisecond. */
-static void stamp(char date[32], unsigned *counter) {
-    static int64_t last;
-    static unsigned used;
-    static char text[32];
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    int64_t milliseconds = time.tv_sec * 1000LL + time.tv_nsec / 1000000;
-    if (milliseconds > last) {
-        last = milliseconds, used = 0;
-        time_t second = milliseconds / 1000;
-        struct tm parts;
-        gmtime_r(&second, &parts);
-        size_t length = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-        snprintf(text + length, sizeof text - length, ".%03dZ", (int)(milliseconds % 1000));
-    }
-    *counter = used++ & 0xffff;
-    strcpy(date, text);
-}
 
 static void write_push(Session *session) {
     Buffer *payload = &session->payload;
@@ -112,7 +57,7 @@ static void write_push(Session *session) {
         print(payload, "%s{\"uniqueID\":\"", note ? "," : "");
         put_uuid(payload);
         print(payload, "\",\"creationDate\":\"%s\",\"text\":\"", date);
-        put_text(payload);
+        put_text(payload, bytes);
         print(payload, "\",\"clocks\":{\"text\":\"%s-%04x-%s\"}}", date, counter, session->node);
     }
     print(payload, "]}}");
@@ -128,7 +73,7 @@ static void write_records(Session *session) {
         if (!strcmp(kind, "batch"))
             print(payload, "%s{\"method\":\"POST\",\"url\":\"/api/collections/notes/records\",\"body\":", note ? "," : "");
         print(payload, "{\"creationDate\":\"%s\",\"text\":\"", date);
-        put_text(payload);
+        put_text(payload, bytes);
         print(payload, "\"}");
         if (!strcmp(kind, "batch")) print(payload, "}");
     }
@@ -244,14 +189,9 @@ static void read_arguments(int count, char **arguments) {
         fprintf(stderr, "load: see the head of load.c\n"), exit(2);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 int main(int count, char **arguments) {
     read_arguments(count, arguments);
-    if (getrandom(random_state, sizeof random_state, 0) != sizeof random_state) perror("getrandom"), exit(1);
+    seed_random();
     int poll = epoll_create1(0);
     for (int i = 0; i < connections; i++) {
         connect_to(&sessions[i].connection, port);

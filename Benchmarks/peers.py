@@ -46,7 +46,7 @@ class Peer:
     def __exit__(self, *_) -> None:
         self.close()
 
-    def close(self) -> None:
+    def stop(self) -> None:
         if self.process:
             self.process.terminate()
             try:
@@ -54,6 +54,9 @@ class Peer:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+
+    def close(self) -> None:
+        self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -163,10 +166,14 @@ class Nginx(Peer):
 
 
 class Hello(Peer):
-    """Hummingbird that answers "hello" (Benchmarks/hello)."""
+    """Hummingbird that answers "hello", and has a stream that says nothing (Benchmarks/hello)."""
 
     def __init__(self):
         super().__init__("hello")
+        self.restart()
+
+    def restart(self) -> None:
+        self.stop()
         self.start([str(ROOT / ".build-bench/release/hello"), str(self.port)], "/")
 
 

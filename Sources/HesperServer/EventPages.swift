@@ -51,6 +51,9 @@ final class EventPages: Sendable {
         return layout.page(page.token)
     }
 
+    /// The token of whoever knows everything up to here.
+    func token(at head: ScopeHead) -> SyncToken { feed.emptyPage(at: head, epoch: backend.epoch).token }
+
     /// Refuses what is not the token of a finished sync of everything.
     func check(_ token: SyncToken, head: ScopeHead) throws(Problem) {
         try feed.check(token, epoch: backend.epoch, head: head)

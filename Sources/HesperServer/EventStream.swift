@@ -17,8 +17,8 @@ struct EventStream: Sendable {
     let token: SyncToken
     /// Up to where its scope had committed when it began to listen.
     let sequence: Int64
-    /// What is sent before all else, if the reader has no token.
-    let first: EventPage?
+    /// Where the reader begins who has no token.
+    let first: ScopeHead?
     let endsAfterChanges: Bool
     let logger: Logger
 
@@ -26,22 +26,21 @@ struct EventStream: Sendable {
         var writer = writer
         var token = token
         defer { reading.end(at: token.sequence) }
-        try await withTaskCancellationOrGracefulShutdownHandler {
-            if try await begin(&token, to: &writer) { return }
+        // If the task is cancelled, its connection is closed, which ends the listener as well.
+        try await withGracefulShutdownHandler {
+            guard try await begin(&token, to: &writer) else { return }
             while try await write(await listener.next(), from: &token, to: &writer) {}
-        } onCancelOrGracefulShutdown: {
+        } onGracefulShutdown: { [listener] in
             listener.end(.shutdown)
         }
         try await writer.finish(nil)
     }
 
-    /// - Returns: whether that was all.
+    /// - Returns: whether there may be more.
     private func begin(_ token: inout SyncToken, to writer: inout any ResponseBodyWriter) async throws -> Bool {
-        if let first {
-            for chunk in first.chunks { try await writer.write(chunk) }
-            return endsAfterChanges
-        }
-        return try await !writeChanges(upTo: sequence, from: &token, to: &writer)
+        guard let first else { return try await writeChanges(upTo: sequence, from: &token, to: &writer) }
+        for chunk in pages.empty(at: first).chunks { try await writer.write(chunk) }
+        return !endsAfterChanges
     }
 
     /// - Returns: whether there may be more.

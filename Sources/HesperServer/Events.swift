@@ -39,12 +39,11 @@ struct Events: Resource {
         call.send(Farewell { [weak listener] in listener?.end(.gone) })
         call.channel.noticeSilence()
         call.hasRead(Feed(.all), since: token, session)
-        let first = token == nil ? pages.empty(at: head) : nil
         let stream = EventStream(
             listener: listener, pages: pages,
             reading: StreamReading(
                 of: session.device.node, from: token?.sequence ?? head.sequence, uses: uses, now: backend.now),
-            token: first?.token ?? token ?? pages.empty(at: head).token, sequence: head.sequence, first: first,
+            token: token ?? pages.token(at: head), sequence: head.sequence, first: token == nil ? head : nil,
             endsAfterChanges: endsAfterChanges, logger: call.logger)
         return answer(call) { try await stream.write(to: $0) }
     }

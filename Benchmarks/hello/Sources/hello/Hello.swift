@@ -1,6 +1,8 @@
 import Hummingbird
+import NIOCore
+import ServiceLifecycle
 
-/// Answers "hello" to everybody: `hello PORT`.
+/// Answers "hello" to everybody, and has a stream of events that says nothing: `hello PORT`.
 @main
 struct Hello {
     static func main() async throws {
@@ -10,6 +12,14 @@ struct Hello {
         }
         let router = Router()
         router.get("/") { _, _ in "hello" }
+        router.get("/events") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "text/event-stream"],
+                body: .init { writer in
+                    try await writer.write(ByteBuffer(string: ": hello\n\n"))
+                    while !Task.isShuttingDownGracefully { try await Task.sleep(for: .seconds(2)) }
+                })
+        }
         let application = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: port), serverName: "hello"))
         try await application.runService()
