@@ -6,6 +6,9 @@ import NIOConcurrencyHelpers
 ///
 /// It hears once a minute while there is something new, once an hour while there is not, and at the end.
 final class StreamReading: Sendable {
+    /// How much earlier than it was the reading is said to be, in milliseconds.
+    private static let doubt: Int64 = 60_000
+
     private let device: NodeID
     private let uses: DeviceUses
     private let now: @Sendable () -> Timestamp
@@ -33,6 +36,8 @@ final class StreamReading: Sendable {
 
     private func record(_ sequence: Int64, _ now: Timestamp) {
         last.withLockedValue { $0 = (sequence, now) }
-        uses.record(DeviceUse(of: device, hasRead: sequence, at: now))
+        // What went out in the last minute or two may not have arrived (see Channel.noticeSilence), so that what stood then
+        // must stay as well.
+        uses.record(DeviceUse(of: device, hasRead: sequence, at: now.adding(-StreamReading.doubt)))
     }
 }
