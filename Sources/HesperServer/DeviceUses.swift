@@ -85,11 +85,16 @@ final class DeviceUses: Service {
         await write()
     }
 
-    private func write() async {
-        let uses = waiting.withLockedValue { waiting in
+    /// What waits to be written, taken.
+    func taken() -> [DeviceUse] {
+        waiting.withLockedValue { waiting in
             defer { waiting = [:] }
             return Array(waiting.values)
         }
+    }
+
+    private func write() async {
+        let uses = taken()
         guard !uses.isEmpty else { return }
         do {
             try await store.write { transaction in

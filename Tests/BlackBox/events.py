@@ -57,7 +57,8 @@ class Events:
     def _head(self) -> tuple[int, dict[str, str]]:
         while b"\r\n\r\n" not in self.unread:
             more = self.socket.recv(65536)
-            assert more, f"the connection ended in the head: {self.unread}"
+            if not more:
+                raise ConnectionError(f"the connection ended in the head: {self.unread}")
             self.unread += more
         head, self.unread = self.unread.split(b"\r\n\r\n", 1)
         first, *rest = head.decode().split("\r\n")
@@ -86,17 +87,15 @@ class Events:
 
     def changes(self, seconds: float = 10) -> Event:
         """The next event of changes; others are passed over."""
-        deadline = time.monotonic() + seconds
-        while event := self.next(deadline - time.monotonic()):
-            if event.name == "changes":
-                return event
-        raise AssertionError("no changes came" + (": the stream has ended" if self.has_ended else ""))
+        return self.wait_for("changes", seconds)
 
     def wait_for(self, name: str, seconds: float = 10) -> Event:
         deadline = time.monotonic() + seconds
         while event := self.next(deadline - time.monotonic()):
             if event.name == name:
                 return event
+        if self.is_cut:
+            raise ConnectionError("the connection was cut")
         raise AssertionError(f"no {name} came" + (": the stream has ended" if self.has_ended else ""))
 
     def ends(self, seconds: float = 10) -> bool:

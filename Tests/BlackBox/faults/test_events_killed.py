@@ -1,0 +1,61 @@
+"""Streams go on where they broke off when the server was killed: nothing acknowledged is missing, nothing comes out of order."""
+
+import threading
+import time
+from random import Random
+
+import requests
+from client import Refused
+from convergence import contents
+from device import Device
+from follower import Follower
+
+KILLS = 6
+
+
+def test_streams_go_on_after_a_kill(fresh_server, seed):
+    random = Random(seed)
+    device = Device(fresh_server.client())
+    over = threading.Event()
+    followers = [Follower(device.client.another_device(), Random(random.random()), over) for _ in range(3)]
+    is_pushing = threading.Event()
+    is_pushing.set()
+    failures: list[BaseException] = []
+
+    def push() -> None:
+        deadline = time.monotonic() + 90
+        notes: list[str] = []
+        while is_pushing.is_set() and time.monotonic() < deadline:
+            if notes and random.random() < 0.5:
+                note = random.choice(notes)
+                device.write(note, device.text(note) + "more\n")
+            else:
+                notes.append(device.make_note(f"note {len(notes)}\n"))
+            try:
+                device.sync()
+            except (requests.RequestException, Refused):
+                time.sleep(0.02)
+            except BaseException as failure:
+                failures.append(failure)
+                return
+
+    writer = threading.Thread(target=push)
+    for thread in [*followers, writer]:
+        thread.start()
+    for _ in range(KILLS):
+        time.sleep(random.uniform(0.3, 1.2))
+        fresh_server.kill()
+        fresh_server.start()
+    time.sleep(0.5)
+    is_pushing.clear()
+    writer.join(30)
+    assert failures == []
+    device.sync()
+    over.set()
+    for follower in followers:
+        follower.join(60)
+        assert follower.failure is None, follower.failure
+        assert follower.streams > KILLS
+        assert follower.copy.digest == device.copy.digest == device.digest
+        assert contents(follower.copy) == contents(device.copy)
+    assert fresh_server.command("check").returncode == 0
