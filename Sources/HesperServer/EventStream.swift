@@ -75,14 +75,17 @@ struct EventStream: Sendable {
             let page: EventPage
             do {
                 page = try await pages.page(after: token, upTo: sequence)
-            } catch let problem as Problem where problem.slug == .tokenExpired {
-                try await writer.write(EventStream.expired(problem))
+            } catch let problem as Problem {
+                // Else the account is gone, which whoever comes back is told.
+                if problem.slug == .tokenExpired { try await writer.write(EventStream.expired(problem)) }
                 return false
             } catch {
                 // It comes back, and may find the store well.
                 logger.error("A stream of events ends, as its changes can not be read: \(error)")
                 return false
             }
+            // Somebody put an older copy of the database in its place.
+            guard page.token.sequence > token.sequence else { return true }
             for chunk in page.chunks { try await writer.write(chunk) }
             token = page.token
             if endsAfterChanges { return false }

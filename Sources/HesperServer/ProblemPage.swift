@@ -126,7 +126,8 @@ enum ProblemPage {
         case .tooManyRequests:
             (
                 "Too many passwords were tried for this account or from this address, too many are signing in, or too many "
-                    + "uploads or exports of the account are under way.",
+                    + "uploads or exports of the account are under way, too many of its streams are open, or a device says too "
+                    + "much to the others.",
                 "Wait for as many seconds as the header `Retry-After` says."
             )
         case .internalError:

@@ -12,6 +12,8 @@ public final class EventHub: Sendable {
     public static let listenersOfScope = 2_000
     /// Streams of one device at once: of more, the oldest ends, as it is one whose end the network has not told.
     public static let listenersOfDevice = 8
+    /// Scopes that are looked at in one snapshot.
+    private static let scopesOfLook = 200
     /// What whoever comes too many is told to wait, in seconds.
     static let wait: Int64 = 30
 
@@ -120,15 +122,20 @@ public final class EventHub: Sendable {
 
     /// Looks at the store for what nobody announced: commits of other processes, devices and accounts that are gone.
     public func refresh(from store: any Store) async throws {
-        for scope in rooms.withLockedValue({ Array($0.keys) }) {
-            let (head, devices) = try await store.read { snapshot in
-                (
-                    try snapshot.head(of: scope),
-                    Set(try snapshot.devices(of: scope, usedSince: Timestamp(clamping: .min)).map(\.node))
-                )
+        var left = rooms.withLockedValue { Array($0.keys) }[...]
+        while !left.isEmpty {
+            let scopes = left.prefix(EventHub.scopesOfLook)
+            left = left.dropFirst(EventHub.scopesOfLook)
+            let found = try await store.read { snapshot in
+                try scopes.map { scope in
+                    let devices = try snapshot.devices(of: scope, usedSince: Timestamp(clamping: .min))
+                    return (scope, try snapshot.head(of: scope), Set(devices.map(\.node)))
+                }
             }
-            if let head { announce([head]) }
-            signOut(of: scope) { head == nil || !devices.contains($0) }
+            for (scope, head, devices) in found {
+                if let head { announce([head]) }
+                signOut(of: scope) { head == nil || !devices.contains($0) }
+            }
         }
     }
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from client import PASSWORD, Client, plain_session
+from client import PASSWORD, Client, Server, plain_session
 from runner import FAILED, Hesper, run, serving
 
 
@@ -156,3 +156,12 @@ def test_a_database_of_a_later_version_is_left_alone(hesper: Hesper, tmp_path: P
     ended = hesper(*command)
     assert ended.returncode == FAILED
     assert "written by a later Hesper" in ended.stderr
+
+
+@pytest.mark.parametrize(("soft", "hard", "gets"), [(256, 10_000, 8_704), (256, 1_000, 1_000)])
+def test_it_asks_for_as_many_open_files_as_connections_need(soft: int, hard: int, gets: int) -> None:
+    limits = f'ulimit -Sn {soft} && ulimit -Hn {hard} && exec "$0" "$@"'
+    with Server(prefix=["bash", "-c", limits]) as server:
+        line = next(line for line in Path(f"/proc/{server.pid}/limits").read_text().splitlines() if "open files" in line)
+        assert int(line.split()[3]) == gets
+        assert ("files and connections may be open at once" in server.log) is (gets < 8_704)
