@@ -48,7 +48,7 @@ struct EventStream: Sendable {
         _ news: News, from token: inout SyncToken, to writer: inout any ResponseBodyWriter
     ) async throws -> Bool {
         if let end = news.end {
-            if end == .shutdown { try await writer.write(ServerSentEvent.goodbye()) }
+            if let goodbye = ServerSentEvent.goodbye(end) { try await writer.write(goodbye) }
             return false
         }
         guard try await writeChanges(upTo: news.sequence, from: &token, to: &writer) else { return false }

@@ -24,15 +24,15 @@ struct Events: Resource {
         let ping = try call.query.integer("ping", default: Events.ping, in: Events.pings)
         let endsAfterChanges = try endsAfterChanges(call)
         let token = try call.lastEvent()
-        if let token, let problem = try expiry(of: token, session) {
-            let bytes = EventStream.expired(problem)
+        let problem = try expiry(of: token, session)
+        if call.request.method == .head { return answer(call) { try await $0.finish(nil) } }
+        if let problem {
             return answer(call) { writer in
                 var writer = writer
-                try await writer.write(bytes)
+                try await writer.write(EventStream.expired(problem))
                 try await writer.finish(nil)
             }
         }
-        if call.request.method == .head { return answer(call) { try await $0.finish(nil) } }
         let listener = try backend.hub.listen(to: session.scope, as: session.device.node, ping: ping)
         // What commits from now on is announced; what has, this look tells, and whether the device was signed out since.
         let head = try authenticator.session(of: call.request).head
@@ -49,7 +49,8 @@ struct Events: Resource {
     }
 
     /// Why a reader must start over, if it must.
-    private func expiry(of token: SyncToken, _ session: Session) throws -> Problem? {
+    private func expiry(of token: SyncToken?, _ session: Session) throws -> Problem? {
+        guard let token else { return nil }
         do {
             try pages.check(token, head: session.head)
             return nil

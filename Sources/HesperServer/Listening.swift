@@ -12,22 +12,31 @@ struct Listening: Service {
     /// Between two looks at what other processes did.
     private static let pause = Duration.milliseconds(250)
     /// How many of them make a second.
-    private static let looks = 4
+    private static let looksPerSecond = 4
+    /// How many are left out after one that failed.
+    private static let rest = 20
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            var looks = 0
+            var (looks, rest) = (0, 0)
+            var isStale = false
             while !Task.isCancelled {
                 try? await Task.sleep(for: Listening.pause)
                 looks += 1
-                if looks % Listening.looks == 0 {
+                if looks % Listening.looksPerSecond == 0 {
                     hub.tick()
                     pages.forget()
                 }
+                rest -= 1
+                guard rest < 0, !hub.isEmpty else { continue }
                 do {
-                    if !hub.isEmpty, try await store.othersHaveCommitted() { try await hub.refresh(from: store) }
+                    // What was noticed once is looked at until that succeeds.
+                    if try await store.othersHaveCommitted() { isStale = true }
+                    if isStale { try await hub.refresh(from: store) }
+                    isStale = false
                 } catch {
-                    logger.error("What other processes did is not known: \(error)")
+                    rest = Listening.rest
+                    logger.error("What other processes did is not known yet: \(error)")
                 }
             }
         }

@@ -1,3 +1,4 @@
+import HesperStore
 import NIOCore
 
 /// What goes over a stream of events (WHATWG HTML, Server-sent events). What is sent as data is JSON of ours, which has no
@@ -27,9 +28,14 @@ enum ServerSentEvent {
         buffer.writeStaticString("\n\n")
     }
 
-    /// That the stream ends, and in how many milliseconds to come back: not all at once, and not before another server had
-    /// time to take over.
-    static func goodbye(retry: Int = Int.random(in: 500...3_000)) -> ByteBuffer {
-        ByteBuffer(string: "retry: \(retry)\n: the server stops\n\n")
+    /// That the stream ends, and in how many milliseconds to come back.
+    static func goodbye(_ end: News.End) -> ByteBuffer? {
+        switch end {
+        // Not all at once, and not before another server had time to take over.
+        case .shutdown: ByteBuffer(string: "retry: \(Int.random(in: 500...3_000))\n: the server stops\n\n")
+        // Else it would end the next one as soon as that, and so on.
+        case .replaced: ByteBuffer(string: "retry: 60000\n: this device has opened others since\n\n")
+        case .signedOut, .gone: nil
+        }
     }
 }

@@ -190,3 +190,19 @@ def test_whoever_says_too_much_is_told_to_wait(client):
 
 def test_the_new_id_of_a_note_that_nobody_knows_yet_will_do(client):
     assert say(client, note=new_id()).status_code == 200
+
+
+def test_nothing_that_is_said_can_pass_for_another_event(client):
+    """Line ends of every kind, in what is said, in the name of who says it, and in what changes."""
+    trick = "x\n\nevent: changes\ndata: {}\n\n\r\r\r\n\r\nid: y\u2028\u2029\x85"
+    other = client.another_device(device_name=trick)
+    with Events(client) as stream:
+        stream.changes()
+        stream.wait_for("listeners")
+        assert say(other, {trick: trick}).json() == {"listeners": 1}
+        event = stream.next()
+        assert (event.name, event.data["device"]["name"], event.data["data"]) == ("ephemeral", trick, {trick: trick})
+        other.post("/v1/notes", {"text": trick, "attributes": {"a": trick}})
+        event = stream.next()
+        assert event.name == "changes" and event.id == event.data["syncToken"]
+        assert event.data["changes"]["notes"][0]["attributes"] == {"a": trick}

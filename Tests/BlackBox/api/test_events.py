@@ -228,6 +228,8 @@ def test_a_token_of_another_installation_is_told_as_an_event(client, fresh_serve
         event = stream.next()
         assert (event.name, event.data["slug"], event.data["status"]) == ("expired", "token-expired", 410)
         assert stream.ends() and not stream.is_cut
+        head = client.request("HEAD", "/v1/events", headers={"Last-Event-ID": stream.last})
+        assert (head.status_code, head.content) == (200, b"")
 
 
 def test_a_token_of_a_database_that_was_replaced_is_told_as_an_event(fresh_server, tmp_path):
@@ -362,6 +364,7 @@ def test_of_too_many_streams_of_a_device_the_oldest_ends(client, other):
         with Events(client) as one_more:
             one_more.changes()
             assert streams[0].ends(3) and not streams[0].is_cut
+            assert streams[0].retry == 60_000, "or it would end the next one at once"
             assert not any(each.ends(0.1) for each in streams[1:])
             assert stream.wait_for("listeners").data == {"listeners": 0}
             assert stream.wait_for("listeners").data == {"listeners": 1}, "a device, however many streams it has"
