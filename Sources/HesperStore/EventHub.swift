@@ -6,7 +6,7 @@ import NIOCore
 /// which it keeps nowhere (protocol.md, Events).
 ///
 ///     let listener = try hub.listen(to: scope, as: node, ping: 20)
-///     while let news = await listener.next() { … }
+///     let news = await listener.next()
 public final class EventHub: Sendable {
     /// Streams of one account at once; whoever comes then is told to come again.
     public static let listenersOfScope = 2_000
@@ -122,7 +122,9 @@ public final class EventHub: Sendable {
 
     /// Looks at the store for what nobody announced: commits of other processes, devices and accounts that are gone.
     public func refresh(from store: any Store) async throws {
-        var left = rooms.withLockedValue { Array($0.keys) }[...]
+        // Whoever comes while the store is being looked at is not to be sought in it.
+        let listening = rooms.withLockedValue { $0.mapValues { Set($0.devices.keys) } }
+        var left = Array(listening.keys)[...]
         while !left.isEmpty {
             let scopes = left.prefix(EventHub.scopesOfLook)
             left = left.dropFirst(EventHub.scopesOfLook)
@@ -134,7 +136,9 @@ public final class EventHub: Sendable {
             }
             for (scope, head, devices) in found {
                 if let head { announce([head]) }
-                signOut(of: scope) { head == nil || !devices.contains($0) }
+                let known = head == nil ? [] : devices
+                let gone = (listening[scope] ?? []).subtracting(known)
+                signOut(of: scope) { gone.contains($0) }
             }
         }
     }
