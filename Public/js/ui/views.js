@@ -1,0 +1,19 @@
+// Which views there are besides the list and the editor, by the names that the shell asks for.
+
+/** @typedef {import("./shell.js").Opener} Opener */
+
+/**
+ * Views of their own, by the first word of the route: "signin", "deleted", "devices", "transfer" (import and export), "history" (the ID of a note).
+ * @type {Object<string, Opener>}
+ */
+export const pages = {}
+
+/**
+ * Parts inside of other views, left out while missing:
+ * - "banners": over everything (sign in again, not stored for good, no secure context, a new version).
+ * - "notices": over the text of the note with this ID (a merge replaced words of yours, words were rescued).
+ * - "attachments": under the text of the note with this ID; takes paste and drop for the editor (`View.take`).
+ * - "sync": what the indicator opens to; shown in a dialog.
+ * @type {Object<string, Opener>}
+ */
+export const parts = {}
