@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 # Foundation reads time zones from tzdata.
 build=(libsqlite3-dev libarchive-dev zlib1g-dev libc6-dev libstdc++-12-dev tzdata)
 python=(python3 python3-venv)
+# Letters of every script that the tests and pictures of the web app write, as a desktop has them.
+browser=(chromium fonts-noto-core fonts-noto-color-emoji)
 venv=.build/venv
 
 case "${1:-}" in
@@ -15,11 +17,11 @@ run)
     packages=("${build[@]}") requirements=() ;;
 test)
     # curl and jq run the session of the README. (openapi-generator brings its Java along, from PyPI.)
-    # The pictures of a desktop are real files to attach.
-    packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme)
+    # The pictures of a desktop are real files to attach. The web app is tested in Debian's Chromium.
+    packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme "${browser[@]}")
     requirements=(Tests/BlackBox/requirements.txt Tests/BlackBox/contract/requirements.txt) ;;
 bench)
-    packages=("${build[@]}" "${python[@]}" gcc wrk nginx-light linux-perf)
+    packages=("${build[@]}" "${python[@]}" gcc wrk nginx-light linux-perf "${browser[@]}")
     requirements=(Tests/BlackBox/requirements.txt Benchmarks/requirements.txt) ;;
 demo)
     packages=("${build[@]}" "${python[@]}" fortunes fortunes-min fortunes-bg fortunes-br fortunes-cs fortunes-de
