@@ -1,0 +1,178 @@
+// The vectors that concern a client (Tests/Vectors), for node's test runner and for a page: it is told the data. What only
+// a server does (merging texts, refusing clocks that are ahead) is left out, the rest is checked case by case.
+import {ClockSource, formatDate, isNode, makeClock, parseDate, partsOf} from "../../Public/js/model/clock.js"
+import * as model from "../../Public/js/model/entity.js"
+import {hex} from "../../Public/js/model/hash.js"
+import {membersOf} from "../../Public/js/model/members.js"
+
+const write = value => JSON.stringify(value, (_, one) =>
+  one && one.constructor === Object ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => a < b ? -1 : 1)) : one)
+
+/** Throws unless the two are the same JSON, whatever the order of members. */
+const expect = (found, expected, what = "") => {
+  const [a, b] = [write(found), write(expected)]
+  if (a !== b) throw new Error(`${what} is ${a}, not ${b}`)
+}
+
+const expectMalformed = text => {
+  try {
+    partsOf(text)
+  } catch (error) {
+    if (error instanceof RangeError) return
+    throw error
+  }
+  throw new Error(`${text} was read`)
+}
+
+const bytesOf = ({milliseconds, counter, node}) =>
+  milliseconds.toString(16).padStart(12, "0") + counter.toString(16).padStart(4, "0") + node
+
+const tickAll = ({node, steps}) => {
+  let source = new ClockSource(node)
+  for (const step of steps) {
+    if ("tick" in step) expect(source.tick(parseDate(step.tick)), step.clock, "the tick")
+    if ("observe" in step) source.observe(step.observe)
+    if ("setBack" in step) {
+      source = new ClockSource(node, {...source.saved(), agreed: step.setBack})
+      source.setBack()
+    }
+  }
+}
+
+const clocks = one => {
+  if ("text" in one) {
+    const parts = partsOf(one.text)
+    expect(parts, {milliseconds: one.milliseconds, counter: one.counter, node: one.node}, "what is read")
+    expect(makeClock(parts.milliseconds, parts.counter, parts.node), one.written ?? one.text, "what is written")
+    expect(parseDate(formatDate(one.milliseconds)), one.milliseconds, "the date")
+    expect(bytesOf(parts), one.bytes, "the bytes")
+  } else if ("malformed" in one) {
+    expectMalformed(one.malformed)
+  } else if ("malformedNode" in one) {
+    expect(isNode(one.malformedNode), false, "a node")
+  } else if ("ascending" in one) {
+    expect([...one.ascending].reverse().sort(), one.ascending, "the order")
+    expect(one.ascending.map(partsOf).map(bytesOf).sort(), one.ascending.map(partsOf).map(bytesOf), "that of bytes")
+  } else if ("steps" in one) {
+    tickAll(one)
+  } else {
+    return "server" // clocks as bytes, and those that are ahead
+  }
+}
+
+/** The digest of what sync shows: lists by section. */
+const digestOf = changes => {
+  let sum = model.ZERO
+  for (const [section, list] of Object.entries(changes)) {
+    for (const shown of list) {
+      const isDeleted = section === "deletedObjects"
+      const hash = isDeleted ? model.hashOfDeleted(shown) : model.hashOf(model.readState(section, shown))
+      sum = model.xor(sum, hex(hash))
+    }
+  }
+  return sum
+}
+
+/** An object as sync shows it, from its registers: what `readState` reads. */
+const shownOf = entity => {
+  const {type, fixed, registers, uniqueID} = entity
+  if (type === "attachment") return {uniqueID, ...fixed}
+  const shown = {uniqueID, ...fixed, attributes: {}, clocks: {attributes: {}}}
+  if (model.sectionOf(type) === "objects") shown.objectType = type
+  const defaults = type === "note" ? ["text", "archived", "sortDate"] : []
+  for (const name of defaults) shown[name] = model.valueOf(entity, name)
+  for (const kind of type === "note" ? ["tags", "attachments"] : []) {
+    shown.clocks[kind] = {}
+    shown[kind] = membersOf(entity, kind, new Map(), () => true)
+  }
+  for (const [attribute, [value, clock]] of Object.entries(registers)) {
+    const [name, key] = attribute.split(/\.(.*)/s, 2)
+    if (key === undefined) shown[name] = value
+    if (name === "attributes") shown.attributes[key] = value
+    if (key === undefined) shown.clocks[name] = clock
+    else shown.clocks[name][key] = clock
+  }
+  return shown
+}
+
+const folds = one => {
+  // In any order, and with anything repeated.
+  for (const edits of [one.edits, [...one.edits].reverse(), [...one.edits, ...one.edits]]) foldOnce(one, edits)
+}
+
+const foldOnce = (one, edits) => {
+  const entities = new Map(), deleted = new Map()
+  for (const gone of one.deletedObjects ?? []) {
+    deleted.set(gone.uniqueID, model.foldDeleted(deleted.get(gone.uniqueID) ?? gone, gone))
+  }
+  for (const {uniqueID, objectType, attribute, value, clock} of edits) {
+    const type = objectType ?? (attribute === "objectType" ? value : "")
+    const edit = model.emptyEntity(uniqueID, type)
+    if (clock) edit.registers[attribute] = [value, clock]
+    else edit.fixed[attribute] = value
+    const standing = entities.get(uniqueID) ?? model.emptyEntity(uniqueID, type)
+    entities.set(uniqueID, standing)
+    model.fold(standing, edit)
+    if (model.fold(standing, edit)) throw new Error("folding twice changed something")
+  }
+  const changes = {}
+  const isLive = id => !deleted.has(id) && entities.has(id) && model.exists(entities.get(id))
+  for (const id of [...entities.keys()].filter(isLive).sort()) {
+    const section = model.sectionOf(entities.get(id).type)
+    ;(changes[section] ??= []).push(shownOf(entities.get(id)))
+  }
+  if (deleted.size) changes.deletedObjects = [...deleted.values()].sort((a, b) => a.uniqueID < b.uniqueID ? -1 : 1)
+  expect(changes, one.objects, "the fold")
+  expect(digestOf(changes), one.digest, "the digest")
+  for (const [id, members] of Object.entries(one.members ?? {})) {
+    for (const kind of Object.keys(members)) {
+      expect(membersOf(entities.get(id), kind, deleted, isLive), members[kind], kind)
+    }
+  }
+}
+
+const digests = one => {
+  if (one.objects) return expect(digestOf(one.objects), one.digest, "the digest")
+  const isDeleted = "deletionDate" in one.object
+  const section = isDeleted ? "deletedObjects" : model.sectionOf(one.objectType)
+  if (!isDeleted) expect(model.linesOf(model.readState(section, one.object)), one.lines, "the lines")
+  expect(digestOf({[section]: [one.object]}), one.digest, "the digest")
+}
+
+/** Merging is the server's. A client reads what stands afterwards, and writes pushes that say what it read. */
+const pushes = one => {
+  expect(digestOf(one.objects), one.digest, "the digest")
+  for (const [section, list] of Object.entries(one.objects)) {
+    for (const shown of section === "deletedObjects" ? [] : list) {
+      const entity = model.readState(section, shown)
+      expect(model.exists(entity), true, "that it exists")
+      expect(shownOf(entity), shown, "what was read")
+      expect(model.readState(section, model.writeChange(entity)), entity, "what was written and read again")
+    }
+  }
+}
+
+const CHECKS = {clocks, folds, digests, pushes}
+
+/** The files that `check` knows, by the names they have in Tests/Vectors, less `.json`. */
+export const KINDS = Object.keys(CHECKS)
+
+/**
+ * Runs all cases of a file. `passed` counts those that hold, `skipped` those that are for servers alone; a failure has the
+ * case's name and what is wrong. Whoever calls this should expect `passed` to be more than nothing.
+ * @param {string} kind one of KINDS
+ * @param {any} data what is in the file
+ * @returns {{passed: number, skipped: number, failures: {name: string, problem: string}[]}}
+ */
+export const check = (kind, data) => {
+  const result = {passed: 0, skipped: 0, failures: []}
+  for (const one of Array.isArray(data) ? data : [{...data, name: kind}]) {
+    try {
+      if (CHECKS[kind](one) === "server") result.skipped++
+      else result.passed++
+    } catch (error) {
+      result.failures.push({name: one.name, problem: String(error)})
+    }
+  }
+  return result
+}
