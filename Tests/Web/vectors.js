@@ -4,6 +4,8 @@ import {ClockSource, formatDate, isNode, makeClock, parseDate, partsOf} from "..
 import * as model from "../../Public/js/model/entity.js"
 import {hex} from "../../Public/js/model/hash.js"
 import {membersOf} from "../../Public/js/model/members.js"
+import {foldCase, foldName} from "../../Public/js/model/names.js"
+import {haystackOf, matches, queryOf, termsOf} from "../../Public/js/model/terms.js"
 
 const write = value => JSON.stringify(value, (_, one) =>
   one && one.constructor === Object ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => a < b ? -1 : 1)) : one)
@@ -152,7 +154,33 @@ const pushes = one => {
   }
 }
 
-const CHECKS = {clocks, folds, digests, pushes}
+const tagNames = one => {
+  expect(foldName(one.input), one.folded, "the folded name")
+  expect(foldName(one.folded), one.folded, "folded again, it")
+}
+
+/** All scalars there are: those of the table become what it says, all others stay. */
+const caseFolding = table => {
+  const text = codes => String.fromCodePoint(...codes.split(" ").map(code => parseInt(code, 16)))
+  const folded = new Map(Object.entries(table).map(([code, codes]) => [text(code), text(codes)]))
+  for (let code = 0; code <= 0x10ffff; code += code === 0xd7ff ? 0x801 : 1) {
+    const scalar = String.fromCodePoint(code), found = foldCase(scalar)
+    if (found !== (folded.get(scalar) ?? scalar)) expect(found, folded.get(scalar), code.toString(16))
+  }
+}
+
+const searchTerms = one => {
+  if (one.terms) return expect(termsOf(one.text), one.terms, "the terms")
+  const {needles, problem} = queryOf(one.query)
+  if ("matches" in one) return expect(matches(queryOf(one.query), haystackOf(one.text)), one.matches, "that it matches")
+  if (one.error) return expect(problem, one.error, "the problem")
+  const phrase = terms => terms.map((text, i) => ({text, isPrefix: i === terms.length - 1}))
+  expect(needles.map(needle => phrase(needle.trimStart().split(" "))), one.phrases, "the phrases")
+}
+
+const CHECKS = {
+  clocks, folds, digests, pushes, "tag-names": tagNames, "case-folding": caseFolding, "search-terms": searchTerms,
+}
 
 /** The files that `check` knows, by the names they have in Tests/Vectors, less `.json`. */
 export const KINDS = Object.keys(CHECKS)
@@ -166,12 +194,12 @@ export const KINDS = Object.keys(CHECKS)
  */
 export const check = (kind, data) => {
   const result = {passed: 0, skipped: 0, failures: []}
-  for (const one of Array.isArray(data) ? data : [{...data, name: kind}]) {
+  for (const one of Array.isArray(data) ? data : [data]) {
     try {
       if (CHECKS[kind](one) === "server") result.skipped++
       else result.passed++
     } catch (error) {
-      result.failures.push({name: one.name, problem: String(error)})
+      result.failures.push({name: one.name ?? kind, problem: String(error)})
     }
   }
   return result
