@@ -47,7 +47,7 @@ what_next() {
         if (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
             cat <<TEXT
 
-Hesper serves on http://127.0.0.1:$port; its data is in $data. Ctrl-C stops it; nothing acknowledged is lost.
+Open http://127.0.0.1:$port in a browser: your notes. Their data is in $data. Ctrl-C stops it; nothing acknowledged is lost.
   http://127.0.0.1:$port/docs   what it can do, call by call
   README.md                     a session in curl, from sign-up to two devices that merge a conflict
   make help                     what else there is to run

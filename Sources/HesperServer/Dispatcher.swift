@@ -65,6 +65,10 @@ struct Dispatcher: HTTPResponder {
         }
         keeping = route.keeping
         switch route.handler {
+        case .page(let handle):
+            return try await handle(
+                Call(
+                    request: request, logger: logger, query: .empty, parameter: parameter, channel: channel, use: nil))
         case .open(let handle):
             let query = try route.query(of: request)
             return try await handle(

@@ -12,6 +12,8 @@ struct FirstAccount: Sendable {
         SHA256.hash(data: Array(invitation.utf8)) == SHA256.hash(data: Array(self.invitation.utf8))
     }
 
-    /// The path of the page where a person uses it.
-    var path: String { "\(FirstAccountPage.path)?invitation=\(invitation)" }
+    /// The path of the page where a person uses it. In the web app's, the secret is in what no browser sends and no log keeps.
+    func path(inWebApp: Bool) -> String {
+        inWebApp ? "/#/sign-up?invitation=\(invitation)" : "\(FirstAccountPage.path)?invitation=\(invitation)"
+    }
 }

@@ -17,6 +17,7 @@ public struct HesperServer: Sendable {
     let logger: Logger
     let routes: Routes
     private let firstAccount: FirstAccount
+    private let hasWebApp: Bool
     private let uses: DeviceUses
     private let indexer: TermIndexer
     private let sweeper: Sweeper
@@ -42,12 +43,15 @@ public struct HesperServer: Sendable {
         listening = Listening(hub: backend.hub, pages: pages, store: store, logger: logger)
         let signingIn = SigningIn(backend: backend, settings: settings)
         firstAccount = signingIn.firstAccount
+        let webApp = WebApp(folder: settings.webApp, logger: logger)
+        hasWebApp = webApp.isThere
         var routes = Routes()
         let resources: [any Resource] = [
             ServerInfo(store: store, settings: settings),
             Health(store: store),
             signingIn,
             Documents(contract: settings.contract, logger: logger),
+            webApp,
             Sync(backend: backend),
             Changes(backend: backend),
             DeletedObjects(backend: backend),
@@ -92,7 +96,7 @@ public struct HesperServer: Sendable {
     /// The link that makes the first account, whatever the sign-up policy; nil if there is an account.
     /// - Parameter origin: scheme, host and port, as a browser on the operator's machine reaches this server.
     public func firstAccountLink(origin: String) async throws -> String? {
-        try await store.read { try $0.accounts() }.isEmpty ? origin + firstAccount.path : nil
+        try await store.read { try $0.accounts() }.isEmpty ? origin + firstAccount.path(inWebApp: hasWebApp) : nil
     }
 
     private static func builder(_ settings: ServerSettings) throws -> HTTPServerBuilder {

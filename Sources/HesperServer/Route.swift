@@ -9,6 +9,8 @@ struct Route: Sendable {
     enum Handler: Sendable {
         /// Anybody.
         case open(@Sendable (Call) async throws -> Response)
+        /// Anybody, whatever stands after the `?`: others add to the addresses of pages what means something to them alone.
+        case page(@Sendable (Call) async throws -> Response)
         /// Whoever holds the token of a device.
         case signedIn(@Sendable (Call, Session) async throws -> Response)
     }

@@ -40,7 +40,12 @@ struct Routes: Sendable {
     /// Paths with one, by how many parts they have.
     private var templates: [Int: [Path]] = [:]
 
-    var all: [Route] { (Array(fixed.values) + templates.values.joined()).flatMap(\.routes) }
+    /// Paths that nothing else has, and that come and go while the server runs.
+    private var pages: (path: Path, areThere: @Sendable (String) -> Bool)?
+
+    var all: [Route] {
+        (Array(fixed.values) + templates.values.joined()).flatMap(\.routes) + (pages?.path.routes ?? [])
+    }
 
     /// The path that a request means, and what stands in the place of its parameter.
     func find(_ path: String) -> (path: Path, parameter: String)? {
@@ -55,6 +60,7 @@ struct Routes: Sendable {
             }
             if matches { return (candidate, parameter.removingPercentEncoding ?? String(parameter)) }
         }
+        if let pages, pages.areThere(path) { return (pages.path, path) }
         return nil
     }
 
@@ -138,5 +144,16 @@ extension Routes {
             Route(
                 method: method, path: path, parameters: parameters, keeping: keeping, isInContract: isInContract,
                 handler: .open(handler)))
+    }
+
+    /// Pages under whatever path there is one, which is the parameter of the call as it stands in the address.
+    mutating func pages(
+        ifThere areThere: @escaping @Sendable (String) -> Bool,
+        use handler: @escaping @Sendable (Call) async throws -> Response
+    ) {
+        let route = Route(
+            method: .get, path: "/{page}", parameters: [], keeping: .shared, isInContract: false,
+            handler: .page(handler))
+        pages = (Path(template: route.path, segments: [], routes: [route]), areThere)
     }
 }

@@ -14,6 +14,8 @@ public struct ServerSettings: Sendable {
     public var origins: [String] = []
     /// The file `openapi.yaml`, which `/openapi.yaml` and `/docs` show; nil if there is none.
     public var contract: String?
+    /// The folder `Public/`, the web app; nil if there is none.
+    public var webApp: String?
     /// What `GET /v1/server` says.
     public var version = "0.1.0"
     public var attachments = AttachmentLimits()

@@ -25,8 +25,8 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The folder of openapi.yaml (HESPER_PUBLIC; default: share/hesper beside the folder of "
-                + "the binary, else the working directory).", valueName: "folder"))
+            "The folder of Public, the web app, and openapi.yaml (HESPER_PUBLIC; default: share/hesper beside the folder "
+                + "of the binary, else the working directory).", valueName: "folder"))
     var `public`: String?
 
     @Option(
@@ -93,6 +93,7 @@ struct Serve: AsyncParsableCommand {
         let level = try settings.logLevel()
         let share = ShareFolder.find(named: try settings.publicFolder())
         server.contract = share.contract
+        server.webApp = share.webApp
 
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
@@ -101,7 +102,7 @@ struct Serve: AsyncParsableCommand {
         }
         let logger = Logger(label: "hesper")
         for warning in settings.warnings { logger.warning("\(warning)") }
-        if let missing = share.missing { logger.notice("\(missing)") }
+        for missing in share.missing { logger.warning("\(missing)") }
         if let files = OpenFiles.raise(for: server.connections.count) {
             logger.warning(
                 "Only \(files) files and connections may be open at once (ulimit -n): some clients may have to wait.")

@@ -118,6 +118,27 @@ def test_the_contract_is_found(tmp_path: Path) -> None:
     assert "openapi.yaml" not in log(tmp_path)
 
 
+def test_the_web_app_is_found(tmp_path: Path) -> None:
+    (tmp_path / "share/Public/js").mkdir(parents=True)
+    (tmp_path / "share/Public/index.html").write_text("<!doctype html>")
+    (tmp_path / "share/Public/js/app.js").write_text("run()")
+    with serving(tmp_path, "--public", "share") as (url, process):
+        assert re.search(r"http://\S+", process.stdout.readline())[0].startswith(f"{url}/#/sign-up?invitation=")
+        page = plain_session().get(url)
+        assert (page.text, page.headers["Content-Type"]) == ("<!doctype html>", "text/html; charset=utf-8")
+        assert plain_session().get(url + "/js/app.js").text == "run()"
+        assert '"/js/app.js":"sha256-' in plain_session().get(url + "/shell.js").text
+    assert "Public" not in log(tmp_path)
+
+
+def test_without_the_web_app_the_page_says_so(tmp_path: Path) -> None:
+    with serving(tmp_path) as (url, _):
+        answer = plain_session().get(url)
+        assert answer.status_code == 404
+        assert "without the web app" in answer.json()["detail"]
+    assert "the API runs without the web app" in log(tmp_path)
+
+
 def test_a_variable_that_nothing_reads_is_named(tmp_path: Path) -> None:
     with serving(tmp_path, HESPER_PROT="8080"):
         pass

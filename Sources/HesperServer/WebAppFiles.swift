@@ -1,0 +1,38 @@
+import Crypto
+import Foundation
+import HesperModel
+
+/// All files of the web app at one moment, by the path of their address.
+struct WebAppFiles: Sendable {
+    private var files: [String: WebAppFile] = [:]
+
+    static let page = "/"
+    static let shell = "/shell.js"
+    private static let worker = "/sw.js"
+
+    /// Reads what a listing names.
+    init(_ listing: WebAppListing, in folder: String) throws {
+        for path in listing.entries.keys {
+            let data = try Data(contentsOf: URL(filePath: folder).appending(path: path))
+            let ending = path.split(separator: ".").last.map(String.init) ?? ""
+            files[path == "index.html" ? WebAppFiles.page : "/" + path] = WebAppFile(Array(data), ending: ending)
+        }
+        files[WebAppFiles.shell] = WebAppFile(shell(), ending: "js")
+    }
+
+    subscript(path: String) -> WebAppFile? { files[path] }
+
+    /// The script with which the service worker knows what to keep for the time without a network: each file with the digest
+    /// that it must have. As browsers compare what a worker imports when they look for a new one, any new file makes one.
+    private func shell() -> [UInt8] {
+        let listed = files.filter { $0.key != WebAppFiles.worker }.sorted { $0.key < $1.key }
+        let names = listed.map { "\($0.key) \($0.value.integrity)\n" }.joined()
+        let version = SHA256.hash(data: Data(names.utf8)).prefix(8).hex
+        let shell = JSON.object(
+            JSONObject([
+                ("version", .string(version)),
+                ("files", .object(JSONObject(listed.map { ($0.key, .string($0.value.integrity)) }))),
+            ]))
+        return Array("self.shell = ".utf8) + shell.bytes + Array("\n".utf8)
+    }
+}
