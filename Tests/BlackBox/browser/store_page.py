@@ -1,0 +1,97 @@
+"""Pages that hold nothing but the store of the web app: real IndexedDB in a real browser, no server of Hesper's."""
+
+import functools
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+from client import ROOT
+from playwright.sync_api import BrowserContext, Page
+
+# What every test's JavaScript has at hand.
+PRELUDE = """
+const {Copy} = await import("/js/store/copy.js")
+const {StoreError} = await import("/js/store/database.js")
+const records = await import("/js/store/records.js")
+const writing = await import("/js/store/writing.js")
+const entity = await import("/js/model/entity.js")
+const later = ms => new Promise(resolve => setTimeout(resolve, ms))
+const thrown = async task => { try { await task() } catch (error) { return error.slug ?? String(error) } return "nothing" }
+const until = async (test, what) => {
+  for (let left = 500; left > 0; left--) { if (await test()) return; await later(10) }
+  throw new Error(`never: ${what}`)
+}
+const signIn = copy => copy.transaction(["meta"], "readwrite", tx => tx.put("meta", {
+  account: {uniqueID: "11111111-1111-4111-8111-111111111111", email: "grace@example.com"},
+  device: {uniqueID: "9f86d081884c7d65", name: "test"},
+}, "session"))
+const raw = (copy, store) => copy.transaction([store], "readonly", tx => tx.getAll(store))
+// Takes what is unsent for acknowledged, as the engine does.
+const acknowledge = copy => copy.transaction(["objects", "deleted", "meta", "unsent", "made"], "readwrite", async tx => {
+  for (const {uniqueID, type, fixed} of await tx.getAll("made")) {
+    await records.putEntity(tx, {uniqueID, type, fixed, registers: {}})
+    tx.delete("made", uniqueID)
+  }
+  for (const {uniqueID, attribute, type, value, clock} of await tx.getAll("unsent")) {
+    await records.putEntity(tx, {uniqueID, type, fixed: {}, registers: {[attribute]: [value, clock]}})
+    tx.delete("unsent", [uniqueID, attribute])
+  }
+})
+"""
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Public/, and at / a page without anything. Chromium takes modules only with the right type."""
+
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | {".js": "text/javascript"}
+
+    def do_GET(self) -> None:
+        if self.path != "/":
+            return super().do_GET()
+        body = b"<!doctype html><title>store</title>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_) -> None:
+        pass
+
+
+@contextmanager
+def static_pages() -> Iterator[str]:
+    """The URL of a server of Public/ on a free port of loopback, a secure context."""
+    handler = functools.partial(Handler, directory=ROOT / "Public")
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+class StoreTab:
+    """One tab with a `copy` of its own, on the database that all tabs of its profile share."""
+
+    def __init__(self, context: BrowserContext, url: str, sign_in: bool = True):
+        self.context, self.url = context, url
+        self.page: Page = context.new_page()
+        self.page.goto(url)
+        self.begin(sign_in)
+
+    def begin(self, sign_in: bool = False) -> None:
+        """Opens the copy and waits until all of it is in memory."""
+        self.run("globalThis.copy = await Copy.open(); await copy.loaded; if (argument) await signIn(copy)", sign_in)
+
+    def run(self, body: str, argument=None):
+        """What JavaScript returns that has `copy` and what PRELUDE has."""
+        return self.page.evaluate(f"async argument => {{ {PRELUDE}\n{body} }}", argument)
+
+    def reload(self) -> None:
+        self.page.reload()
+        self.begin()
+
+    def another(self) -> "StoreTab":
+        return StoreTab(self.context, self.url, sign_in=False)

@@ -1,0 +1,461 @@
+"""The local copy of the web app (clients.md, rules 1, 2, 4 and 8): nothing that was written is lost, tabs are one client."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser
+from store_page import StoreTab, static_pages
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[str]:
+    with static_pages() as url:
+        yield url
+
+
+@pytest.fixture
+def tab(browser: Browser, pages: str) -> Iterator[StoreTab]:
+    """A tab of a fresh profile, signed in; no page may throw."""
+    context = browser.new_context()
+    errors: list[str] = []
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    yield StoreTab(context, pages)
+    context.close()
+    assert not errors
+
+
+def test_a_reload_keeps_everything(tab: StoreTab) -> None:
+    before = tab.run("""
+        const tag = await copy.createTag("Paris")
+        const id = await copy.createNote({text: "First line\\nand another", tags: [tag], attributes: {pinned: true}})
+        await copy.createNote({text: "archived", archived: true, sortDate: "2020-01-01T00:00:00.000Z"})
+        await copy.attach(id, new Blob(["bytes"], {type: "text/plain"}), {filename: "a.txt"})
+        await copy.settings.set("theme", "night")
+        return {notes: copy.notes({archived: null}).map(id => copy.note(id)), tags: copy.tags(), unsent: copy.unsentCount()}
+    """)
+    assert [note["text"] for note in before["notes"]] == ["First line\nand another", "archived"]
+    assert before["notes"][0]["pinned"] and before["notes"][0]["isUnsent"]
+    assert before["tags"][0]["name"] == "Paris" and before["tags"][0]["count"] == 1
+    assert before["unsent"] == 4
+    tab.reload()
+    after = tab.run("""
+        const [first] = copy.notes()
+        const [attachment] = copy.note(first).attachments
+        return {
+          was: {notes: copy.notes({archived: null}).map(id => copy.note(id)), tags: copy.tags(), unsent: copy.unsentCount()},
+          theme: copy.settings.get("theme"), bytes: await (await copy.bytes(attachment)).text(), attachment: copy.attachment(attachment)}
+    """)
+    assert after["was"] == before
+    assert after["theme"] == "night" and after["bytes"] == "bytes"
+    assert after["attachment"]["filename"] == "a.txt" and after["attachment"]["isHere"] and after["attachment"]["isUnsent"]
+
+
+def test_two_tabs_follow_each_other(tab: StoreTab) -> None:
+    other = tab.another()
+    note = tab.run('return copy.createNote({text: "one"})')
+    other.run('await until(() => copy.note(argument)?.text === "one", "the note")', note)
+    other.run("""
+        const tag = await copy.createTag("shared")
+        await copy.addTag(argument, tag)
+        await copy.write(argument, "two", {clock: copy.note(argument).textClock, value: "one"})
+    """, note)  # fmt: skip
+    seen = tab.run("""
+        await until(() => copy.note(argument).text === "two" && copy.tags()[0]?.count === 1, "the edit")
+        return copy.tag(copy.note(argument).tags[0]).name
+    """, note)  # fmt: skip
+    assert seen == "shared"
+    tab.run("await copy.remove(argument)", note)
+    other.run('await until(() => !copy.note(argument) && !copy.notes().length && copy.tags()[0].count === 0, "it to go")', note)
+
+
+def test_two_tabs_never_make_one_clock(tab: StoreTab) -> None:
+    other = tab.another()
+    hammer = """
+        globalThis.clocks = []
+        globalThis.work = (async () => {
+          const ids = await copy.createNotes(Array.from({length: 10}, () => ({})))
+          await Promise.all(ids.map(async id => {
+            let base = {clock: null, value: ""}
+            for (let i = 0; i < 20; i++) {
+              const value = `${base.value}${i}`
+              base = {clock: await copy.write(id, value, base), value}
+              clocks.push(base.clock)
+            }
+          }))
+        })()
+    """
+    tab.run(hammer)
+    other.run(hammer)
+    clocks = tab.run("await work; return clocks") + other.run("await work; return clocks")
+    assert len(clocks) == 400 and len(set(clocks)) == 400
+    kept = tab.run("const all = await raw(copy, 'unsent'); return all.map(edit => edit.clock)")
+    assert len(set(kept)) == len(kept) == 20
+    greatest = tab.run("return copy.transaction(['meta'], 'readonly', async tx => (await tx.get('meta', 'clock')).greatest)")
+    assert greatest == max(clocks)
+
+
+def test_a_deletion_is_held_and_undone_also_after_a_reload(tab: StoreTab) -> None:
+    note = tab.run("const id = await copy.createNote({text: 'stay'}); await copy.remove(id); return id")
+    assert tab.run("return [copy.note(argument) ?? null, copy.notes().length]", note) == [None, 0]
+    tab.reload()
+    assert tab.run("return copy.notes().length") == 0
+    assert tab.run("return copy.nextDeletion() - Date.now()") <= 10_000
+    taken = tab.run("return copy.transaction(['deletions', 'unsent', 'made'], 'readwrite', tx => records.takeDeletions(tx, Date.now()))")
+    assert taken == []
+    assert tab.run("return copy.undoRemove(argument)", note) is True
+    assert tab.run("return copy.note(argument).text", note) == "stay"
+    tab.run("await copy.remove(argument)", note)
+    taken = tab.run("return copy.transaction(['deletions', 'unsent', 'made'], 'readwrite', tx => records.takeDeletions(tx, Date.now() + 10001))")
+    assert taken == [{"uniqueID": note, "objectType": "note"}], "also one that the server never saw is sent"
+    assert tab.run("return [await copy.undoRemove(argument), copy.unsentCount(), (await raw(copy, 'unsent')).length, (await raw(copy, 'made')).length]", note) == [False, 1, 0, 0]  # fmt: skip
+    assert tab.run("return copy.note(argument) ?? null", note) is None
+
+
+def unsent_text(tab: StoreTab, note: str) -> dict | None:
+    return tab.run("return (await raw(copy, 'unsent')).find(one => one.uniqueID === argument && one.attribute === 'text') ?? null", note)
+
+
+def test_text_that_is_typed_on_keeps_its_base_and_its_node(tab: StoreTab) -> None:
+    note = tab.run("const id = await copy.createNote({text: 'a'}); await acknowledge(copy); return id")
+    acknowledged = tab.run("return copy.note(argument).textClock", note)
+    first = tab.run("return copy.write(argument[0], 'ab', {clock: argument[1], value: 'a'})", [note, acknowledged])
+    record = unsent_text(tab, note)
+    assert record["base"] == acknowledged and record["baseValue"] == "a" and record["clock"] == first > acknowledged
+    # A new sign-in gives a new node; what was begun under the old one goes on under it.
+    tab.run("""
+        const session = {...copy.session, device: {uniqueID: "aaaaaaaaaaaaaaaa", name: "again"}}
+        await copy.transaction(["meta"], "readwrite", tx => tx.put("meta", session, "session"))
+    """)
+    second = tab.run("return copy.write(argument[0], 'abc', {clock: argument[1], value: 'ab'})", [note, first])
+    record = unsent_text(tab, note)
+    assert record["base"] == acknowledged and record["baseValue"] == "a" and record["value"] == "abc"
+    assert second.endswith("-9f86d081884c7d65") and second > first
+    tab.run("await acknowledge(copy)")
+    third = tab.run("return copy.write(argument[0], 'abcd', {clock: argument[1], value: 'abc'})", [note, second])
+    assert third.endswith("-aaaaaaaaaaaaaaaa")
+    assert unsent_text(tab, note)["base"] == second
+
+
+def test_text_starts_from_what_the_editor_showed(tab: StoreTab) -> None:
+    """Not from what stands: the server merges what came meanwhile."""
+    note = tab.run("const id = await copy.createNote({text: 'a'}); await acknowledge(copy); return id")
+    shown = tab.run("return copy.note(argument).textClock", note)
+    tab.run("""
+        await copy.transaction(["objects", "deleted", "meta"], "readwrite", tx => records.putEntity(tx, {
+          uniqueID: argument, type: "note", fixed: {}, registers: {text: ["theirs", "2999-01-01T00:00:00.000Z-0000-1111111111111111"]}}))
+    """, note)  # fmt: skip
+    tab.run("return copy.write(argument[0], 'ab', {clock: argument[1], value: 'a'})", [note, shown])
+    record = unsent_text(tab, note)
+    assert record["base"] == shown and record["baseValue"] == "a"
+    assert tab.run("return copy.note(argument).text", note) == "ab", "an unsent text is left alone, whatever its clock"
+    fresh = tab.run("const id = await copy.createNote(); await copy.write(id, 'new', {clock: null, value: ''}); return id")
+    assert "base" not in unsent_text(tab, fresh)
+
+
+def test_the_same_text_is_no_edit(tab: StoreTab) -> None:
+    note = tab.run("const id = await copy.createNote({text: 'a'}); await acknowledge(copy); return id")
+    clock = tab.run("return copy.note(argument).textClock", note)
+    assert tab.run("return copy.write(argument[0], 'a', {clock: argument[1], value: 'a'})", [note, clock]) == clock
+    assert unsent_text(tab, note) is None
+    # But a word that was typed and taken back is one: the first may be on its way.
+    typed = tab.run("return copy.write(argument[0], 'ab', {clock: argument[1], value: 'a'})", [note, clock])
+    back = tab.run("return copy.write(argument[0], 'a', {clock: argument[1], value: 'ab'})", [note, typed])
+    assert back > typed and unsent_text(tab, note)["value"] == "a"
+
+
+def test_words_of_another_tab_are_kept_beside_these(tab: StoreTab) -> None:
+    note = tab.run("const id = await copy.createNote({text: 'one\\ntwo\\nthree'}); await acknowledge(copy); return id")
+    base = tab.run("return copy.note(argument).textClock", note)
+    tab.another().run("return copy.write(argument[0], 'one\\ntwo\\nthree four', {clock: argument[1], value: 'one\\ntwo\\nthree'})", [note, base])
+    tab.run("return copy.write(argument[0], 'zero one\\ntwo\\nthree', {clock: argument[1], value: 'one\\ntwo\\nthree'})", [note, base])
+    assert tab.run("return copy.note(argument).text", note) == "zero one\ntwo\nthree four"
+    assert unsent_text(tab, note)["base"] == base
+    assert tab.run("return copy.notices()") == []
+    # Where both changed the same, the later stands and the other is not lost without a word.
+    tab.run("return copy.write(argument[0], 'mine\\ntwo\\nthree', {clock: argument[1], value: 'one\\ntwo\\nthree'})", [note, base])
+    assert tab.run("return copy.note(argument).text", note) == "mine\ntwo\nthree"
+    [notice] = tab.run("return copy.notices()")
+    assert notice["kind"] == "merged" and notice["mine"] == "zero one\ntwo\nthree four"
+    tab.run("await copy.dismiss(argument)", notice["key"])
+    tab.reload()
+    assert tab.run("return copy.notices()") == []
+
+
+def test_text_stamped_again_is_still_what_the_editor_has(tab: StoreTab) -> None:
+    note = tab.run("return copy.createNote({text: 'a'})")
+    old = tab.run("return copy.note(argument).textClock", note)
+    tab.run("""
+        await copy.transaction(["meta", "unsent"], "readwrite", async tx => {
+          const clock = await records.clockIn(tx)
+          for (const edit of await tx.getAll("unsent")) tx.put("unsent", {...edit, clock: clock.tick(Date.now())})
+        })
+        await copy.write(argument[0], "ab", {clock: argument[1], value: "a"})
+    """, [note, old])  # fmt: skip
+    assert tab.run("return [copy.note(argument).text, copy.notices().length]", note) == ["ab", 0]
+
+
+def test_writing_into_what_is_gone_says_so_and_rescue_keeps_the_words(tab: StoreTab) -> None:
+    note = tab.run("""
+        const tag = await copy.createTag("kept")
+        const id = await copy.createNote({text: "words", tags: [tag], creationDate: "2020-02-02T00:00:00.000Z"})
+        await acknowledge(copy)
+        globalThis.open = copy.note(id)
+        await copy.transaction(["objects", "deleted", "meta"], "readwrite", tx => records.putDeleted(tx, {uniqueID: id, objectType: "note"}))
+        return id
+    """)
+    assert tab.run("return copy.note(argument) ?? null", note) is None
+    assert tab.run("return thrown(() => copy.write(argument, 'words and more', {clock: open.textClock, value: 'words'}))", note) == "gone"
+    assert tab.run("return thrown(() => copy.setArchived([argument], true))", note) == "gone"
+    into = tab.run("return copy.rescue(open, 'words and more')")
+    import uuid
+
+    assert into == str(uuid.uuid5(uuid.UUID(note), "words and more"))
+    assert tab.run("return copy.rescue(open, 'words and more')") == into, "twice is once"
+    shown = tab.run("return [copy.note(argument), copy.notices(), copy.tags()[0].count]", into)
+    assert shown[0]["text"] == "words and more" and shown[0]["creationDate"] == "2020-02-02T00:00:00.000Z" and shown[0]["tags"]
+    assert [(one["kind"], one["uniqueID"], one["into"]) for one in shown[1]] == [("rescued", note, into)] and shown[2] == 1
+
+
+def test_members_are_read_through_merged_tags(tab: StoreTab) -> None:
+    shown = tab.run("""
+        const [a, b] = [await copy.createTag("car"), await copy.createTag("auto")]
+        const [one, two, three] = await copy.createNotes([{tags: [a]}, {tags: [a, b]}, {tags: [b]}])
+        await acknowledge(copy)
+        await copy.removeTag(two, b)
+        const counts = () => copy.tags().map(tag => `${tag.name} ${tag.count}`)
+        const before = [copy.note(two).tags.length, counts()]
+        await copy.transaction(["objects", "deleted", "meta"], "readwrite", tx =>
+          records.putDeleted(tx, {uniqueID: a, objectType: "tag", mergedInto: b}))
+        const after = [one, two, three].map(id => copy.note(id).tags.includes(b))
+        return {before, after, counts: counts(), byOld: copy.notes({tag: a}).length, ids: [copy.tag(a).uniqueID === b]}
+    """)
+    assert shown["before"] == [1, ["auto 1", "car 2"]]
+    # On the second the tag was taken out later than it was put in under its other ID.
+    assert shown["after"] == [True, False, True]
+    assert shown["counts"] == ["auto 2"] and shown["byOld"] == 2 and shown["ids"] == [True]
+
+
+def test_a_tag_goes_and_comes_back_with_its_notes(tab: StoreTab) -> None:
+    shown = tab.run("""
+        const tag = await copy.createTag("x")
+        const note = await copy.createNote({tags: [tag]})
+        const seen = () => [copy.note(note).tags.length, copy.tags().length, copy.notes({tag}).length]
+        const states = [seen()]
+        await copy.remove(tag); states.push(seen())
+        await copy.undoRemove(tag); states.push(seen())
+        await copy.setArchived([note], true)
+        states.push([copy.tag(tag).count, copy.notes({tag}).length, copy.notes({tag, archived: true}).length])
+        return states
+    """)
+    assert shown == [[1, 1, 1], [0, 0, 0], [1, 1, 1], [0, 0, 1]]
+
+
+def test_names_of_tags_are_unique_but_for_case(tab: StoreTab) -> None:
+    shown = tab.run("""
+        const a = await copy.createTag("  Straße ")
+        const same = await copy.createTag("STRASSE")
+        const b = await copy.createTag("other")
+        await copy.renameTag(b, "strasse")
+        return {same: a === same, names: copy.tags().map(tag => tag.name), empty: await thrown(() => copy.createTag(" ")),
+          long: await thrown(() => copy.createTag("é".repeat(129)))}
+    """)
+    assert shown == {"same": True, "names": shown["names"], "empty": "invalid", "long": "too-large"}
+    assert sorted(shown["names"]) == ["Straße", "strasse"], "the server makes the two one"
+
+
+def test_the_order_of_the_list_and_what_it_finds(tab: StoreTab) -> None:
+    shown = tab.run("""
+        const day = n => `2026-01-${String(n).padStart(2, "0")}T00:00:00.000Z`
+        const ids = await copy.createNotes([1, 2, 3, 4, 5].map(n => ({text: `note number ${n}`, creationDate: day(n)})))
+        const list = filter => copy.notes(filter).map(id => ids.indexOf(id) + 1)
+        const states = [list()]
+        await copy.setAttribute(ids[0], "pinned", true); states.push(list())
+        await copy.setSortDate(ids[1], day(9)); states.push(list())
+        await copy.setArchived([ids[4], ids[3]], true); states.push(list(), list({archived: true}), list({archived: null}))
+        await copy.write(ids[2], "Übung\\nmacht den Meister", {clock: copy.note(ids[2]).textClock, value: "note number 3"})
+        states.push(list({query: "ubung meis"}), list({query: "number", archived: null}), list({query: "  "}))
+        await copy.setAttribute(ids[0], "pinned", false); states.push(list())
+        return states
+    """)
+    assert shown == [
+        [5, 4, 3, 2, 1], [1, 5, 4, 3, 2], [1, 2, 5, 4, 3], [1, 2, 3], [5, 4], [1, 2, 5, 4, 3], [3], [1, 2, 5, 4], [1, 2, 3],
+        [2, 3, 1],
+    ]  # fmt: skip
+
+
+def test_what_changes_nothing_is_no_edit(tab: StoreTab) -> None:
+    edits = tab.run("""
+        const tag = await copy.createTag("t")
+        const id = await copy.createNote({text: "x", tags: [tag]})
+        const count = async () => (await raw(copy, "unsent")).length
+        const clock = async () => (await copy.transaction(["meta"], "readonly", tx => tx.get("meta", "clock"))).greatest
+        const before = [await count(), await clock()]
+        await copy.addTag(id, tag); await copy.setArchived([id], false); await copy.setSortDate(id, copy.note(id).creationDate)
+        await copy.renameTag(tag, "t")
+        return JSON.stringify(before) === JSON.stringify([await count(), await clock()])
+    """)
+    assert edits is True
+
+
+def test_an_id_that_is_known_makes_nothing_new(tab: StoreTab) -> None:
+    shown = tab.run("""
+        const uniqueID = "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90"
+        await copy.createNote({uniqueID, text: "imported"})
+        await copy.createNote({uniqueID, text: "imported again"})
+        const once = [copy.notes().length, copy.note(uniqueID).text]
+        await acknowledge(copy)
+        await copy.transaction(["objects", "deleted", "meta"], "readwrite", tx => records.putDeleted(tx, {uniqueID, objectType: "note"}))
+        await copy.createNote({uniqueID, text: "from the dead"})
+        return [once, copy.notes().length, copy.unsentCount()]
+    """)
+    assert shown == [[1, "imported"], 0, 0]
+
+
+def test_the_same_bytes_are_attached_once(tab: StoreTab) -> None:
+    shown = tab.run("""
+        const [note, another] = await copy.createNotes([{}, {}])
+        const blob = () => new Blob(["abc"], {type: "image/png"})
+        const [a, b] = await Promise.all([copy.attach(note, blob()), copy.attach(note, blob())])
+        const c = await copy.attach(another, blob(), {filename: undefined})
+        await copy.detach(note, a)
+        const without = copy.note(note).attachments.length
+        const d = await copy.attach(note, blob())
+        const made = await raw(copy, "made")
+        return {same: [a === b, a === c, a === d], without, now: copy.note(note).attachments.length, count: (await raw(copy, "bytes")).length,
+          made: made.filter(one => one.type === "attachment").map(one => [one.needsBytes, one.fixed])}
+    """)
+    assert shown["same"] == [True, False, True] and shown["without"] == 0 and shown["now"] == 1 and shown["count"] == 2
+    abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert shown["made"] == [[True, {"mimeType": "image/png", "byteCount": 3, "sha256": abc}]] * 2
+
+
+def test_bad_input_is_a_clear_error(tab: StoreTab) -> None:
+    shown = tab.run("""
+        const id = await copy.createNote({text: "x"})
+        await copy.transaction(["meta"], "readwrite", tx => tx.put("meta", {attachmentBytes: 2, textBytes: 5}, "limits"))
+        const base = {clock: copy.note(id).textClock, value: "x"}
+        return {
+          large: await thrown(() => copy.attach(id, new Blob(["abc"]))),
+          text: await thrown(() => copy.write(id, "ééé", base)),
+          fits: await thrown(() => copy.write(id, "éé", base)),
+          date: await thrown(() => copy.setSortDate(id, "yesterday")),
+          name: await thrown(() => copy.setAttribute(id, "a b", 1)),
+          value: await thrown(() => copy.setAttribute(id, "a", {})),
+          missing: await thrown(() => copy.setArchived(["00000000-0000-4000-8000-000000000000"], true)),
+          remove: await thrown(() => copy.remove("00000000-0000-4000-8000-000000000000")),
+        }
+    """)
+    assert shown == {
+        "large": "too-large", "text": "too-large", "fits": "nothing", "date": "invalid", "name": "invalid", "value": "invalid",
+        "missing": "missing", "remove": "missing",
+    }  # fmt: skip
+
+
+def test_nobody_signed_in_writes_nothing(browser: Browser, pages: str) -> None:
+    context = browser.new_context()
+    tab = StoreTab(context, pages, sign_in=False)
+    assert tab.run("return [await thrown(() => copy.createNote({text: 'x'})), copy.notes().length, (await raw(copy, 'made')).length]") == [
+        "signed-out", 0, 0,
+    ]  # fmt: skip
+    context.close()
+
+
+def test_erasing_is_heard_in_every_tab(tab: StoreTab) -> None:
+    tab.run("const id = await copy.createNote({text: 'secret'}); await copy.attach(id, new Blob(['x'])); await copy.settings.set('theme', 'night')")
+    other = tab.another()
+    other.run("globalThis.heard = 0; copy.addEventListener('session', () => heard++)")
+    assert other.run("return copy.notes().length") == 1
+    tab.run("await copy.erase()")
+    for each in (tab, other):
+        each.run("await until(() => !copy.session && !copy.notes().length && !copy.settings.get('theme') && !copy.unsentCount(), 'the end')")
+        assert each.run("return thrown(() => copy.createNote({text: 'late'}))") == "signed-out"
+    assert other.run("return heard") > 0
+    left = tab.run("""
+        return copy.transaction(["objects", "unsent", "made", "bytes", "meta"], "readonly", tx =>
+          Promise.all(["objects", "unsent", "made", "bytes", "meta"].map(store => tx.count(store))))
+    """)
+    assert left == [0, 0, 0, 0, 0]
+
+
+def test_the_digest_is_kept_with_what_is_put(tab: StoreTab) -> None:
+    """The worked example of merge.md, The digest, in two steps and with one that went."""
+    shown = tab.run("""
+        const note = "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90", tag = "77c1f2e0-4d3b-4a8e-9b1a-0c5d6e7f8091"
+        const dead = "90ab3c1d-2e4f-4a6b-8c7d-1e2f3a4b5c6d", node = "9f86d081884c7d65"
+        const stores = ["objects", "deleted", "meta"]
+        const digest = () => copy.transaction(["meta"], "readonly", async tx => (await tx.get("meta", "sync")).digest)
+        const digests = []
+        await copy.transaction(stores, "readwrite", async tx => {
+          await records.putEntity(tx, {uniqueID: note, type: "note", fixed: {creationDate: "2026-11-21T08:40:00.000Z"}, registers: {
+            archived: [true, `2026-11-21T08:47:12.345Z-0003-${node}`], "attributes.pinned": [true, `2026-11-21T08:47:12.345Z-0004-${node}`]}})
+          await records.putEntity(tx, {uniqueID: dead, type: "tag", fixed: {}, registers: {name: ["x", `2026-11-21T08:44:58.000Z-0000-${node}`]}})
+          tx.put("meta", {token: "abc"}, "sync")
+        })
+        digests.push(await digest())
+        await copy.transaction(stores, "readwrite", async tx => {
+          for (const times of [1, 2]) {
+            await records.putEntity(tx, {uniqueID: note, type: "note", fixed: {}, registers: {
+              [`tags.${tag}`]: [true, `2026-11-21T08:45:00.000Z-0000-${node}`], text: ["t", "2026-11-21T08:46:30.118Z-0000-2c26b46b68ffc68f"]}})
+            await records.putEntity(tx, {uniqueID: tag, type: "tag", fixed: {}, registers: {name: ["y", `2026-11-21T08:44:59.000Z-0000-${node}`]}})
+            await records.putDeleted(tx, {uniqueID: dead, objectType: "tag", mergedInto: tag})
+          }
+          const late = await records.putEntity(tx, {uniqueID: dead, type: "tag", fixed: {}, registers: {name: ["z", `2026-11-21T09:00:00.000Z-0000-${node}`]}})
+          if (late.now || late.isChanged) throw new Error("the dead came back")
+        })
+        digests.push(await digest())
+        const sync = await copy.transaction(["meta"], "readonly", tx => tx.get("meta", "sync"))
+        return {digests, token: sync.token, tags: copy.note(note).tags.length}
+    """)
+    assert shown["digests"][1] == "20cbc4a370994d1794dc5da6f1a6f7c9" != shown["digests"][0]
+    assert shown["token"] == "abc" and shown["tags"] == 1
+
+
+def test_a_newer_database_and_no_database_are_told_apart(browser: Browser, pages: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(pages)
+    page.evaluate("""() => new Promise((resolve, reject) => {
+        const request = indexedDB.open("hesper", 99)
+        request.onsuccess = () => { request.result.close(); resolve() }
+        request.onerror = reject
+    })""")
+    opening = """async () => {
+        const {Copy} = await import("/js/store/copy.js")
+        try { await Copy.open() } catch (error) { return [error.name, error.slug, error.message] }
+    }"""
+    name, slug, message = page.evaluate(opening)
+    assert (name, slug) == ("StoreError", "newer-version") and "Reload" in message
+    page.evaluate("() => Object.defineProperty(globalThis, 'indexedDB', {value: undefined})")
+    name, slug, message = page.evaluate(opening)
+    assert (name, slug) == ("StoreError", "unavailable") and message
+    context.close()
+
+
+def test_a_tab_makes_way_for_a_newer_version(tab: StoreTab) -> None:
+    tab.run("globalThis.outdated = 0; copy.addEventListener('outdated', () => outdated++)")
+    tab.another().run("""
+        await new Promise((resolve, reject) => {
+          copy.close()
+          const request = indexedDB.open("hesper", 2)
+          request.onsuccess = () => { request.result.close(); resolve() }
+          request.onerror = request.onblocked = reject
+        })
+    """)
+    tab.run("await until(() => outdated === 1, 'outdated')")
+    assert tab.run("return thrown(() => copy.createNote({text: 'late'}))") == "outdated"
+
+
+def test_a_database_that_was_taken_away_is_made_again(tab: StoreTab) -> None:
+    tab.run("await copy.createNote({text: 'x'})")
+    tab.run("""
+        await new Promise((resolve, reject) => {
+          const request = indexedDB.deleteDatabase("hesper")
+          request.onsuccess = resolve
+          request.onerror = reject
+        })
+        await until(() => !copy.session && !copy.notes().length, "an empty copy")
+        await signIn(copy)
+        await copy.createNote({text: "y"})
+    """)
+    tab.reload()
+    assert tab.run("return copy.notes().map(id => copy.note(id).text)") == ["y"]
