@@ -1,0 +1,132 @@
+import assert from "node:assert/strict"
+import test from "node:test"
+import {difference, lostWords, moveCaret, rebase, splice} from "../../Public/js/model/difference.js"
+
+const HARD = ["a", "b ", "word", " ", "\n", "\r\n", "é", "e\u0301", "👍🏽", "👩‍👩‍👧‍👦", "🇩🇪", "🇫🇷", "1\ufe0f\u20e3", "東京", "กำ", "น้ำ", "हिन्दी", "각", "각", "x\u200dy",
+  "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "𠮷", "שָׁ", "!", "--", "க்ஷி"]
+
+/** A generator of its own, so that a failure can be made again. */
+const random = seed => most => {
+  seed = (Math.imul(seed, 1103515245) + 12345) >>> 0
+  return (seed >>> 8) % most
+}
+
+const hardText = (pick, length) => Array.from({length}, () => HARD[pick(HARD.length)]).join("")
+
+const edited = (pick, text) => {
+  const parts = [...new Intl.Segmenter().segment(text)].map(({segment}) => segment)
+  for (let edits = pick(4) + 1; edits; edits--) parts.splice(pick(parts.length + 1), pick(3), HARD[pick(HARD.length)])
+  return parts.join("")
+}
+
+/** Where a text may be parted: between what people see as characters. */
+const boundaries = text => {
+  const places = new Set([0, text.length])
+  for (const {index} of new Intl.Segmenter().segment(text)) places.add(index)
+  return places
+}
+
+const of = (kinds, pieces) => pieces.filter(({kind}) => kinds.includes(kind)).map(({text}) => text).join("")
+const shown = (before, after) =>
+  difference(before, after).map(({kind, text}) => `${{same: "", removed: "-", added: "+"}[kind]}${text}`).join("|")
+
+test("differences: words inside of lines", () => {
+  assert.equal(shown("The red fox jumps\nhi\n", "The blue fox leaps\nhi\nmore\n"),
+    "The |-red|+blue| fox |-jumps|+leaps|\nhi\n|+more\n")
+  assert.equal(shown("a\nb\nc\n", "b\nc\nd\n"), "-a\n|b\nc\n|+d\n")
+  assert.equal(shown("東京都に行く", "東京都へ行く"), "東京都|-に|+へ|行く")
+  assert.equal(shown("one two three", "quite other words"), "-one two three|+quite other words")
+  assert.equal(shown("", "new"), "+new")
+  assert.equal(shown("old", ""), "-old")
+  assert.equal(shown("same", "same"), "same")
+  assert.deepEqual(difference("", ""), [])
+})
+
+test("differences: both texts are in the pieces, whole characters each", () => {
+  const pick = random(1)
+  for (let round = 0; round < 1500; round++) {
+    const before = hardText(pick, pick(30))
+    const after = pick(5) ? edited(pick, before) : hardText(pick, pick(30))
+    const pieces = difference(before, after)
+    assert.equal(of(["same", "removed"], pieces), before)
+    assert.equal(of(["same", "added"], pieces), after)
+    let old = 0, now = 0
+    const [inBefore, inAfter] = [boundaries(before), boundaries(after)]
+    for (const [i, {kind, text}] of pieces.entries()) {
+      assert.ok(text && kind !== pieces[i - 1]?.kind)
+      if (kind !== "added") assert.ok(inBefore.has(old += text.length), JSON.stringify([before, after, pieces]))
+      if (kind !== "removed") assert.ok(inAfter.has(now += text.length), JSON.stringify([before, after, pieces]))
+    }
+  }
+})
+
+test("splices: the one stretch that was replaced, whole characters", () => {
+  assert.deepEqual(splice("abcdef", "abXdef"), {start: 2, end: 3, text: "X"})
+  assert.deepEqual(splice("aa", "aaa"), {start: 2, end: 2, text: "a"})
+  assert.deepEqual(splice("👍🏻", "👍🏿"), {start: 0, end: 4, text: "👍🏿"})
+  const pick = random(2)
+  for (let round = 0; round < 1500; round++) {
+    const before = hardText(pick, pick(20)), after = edited(pick, before)
+    const {start, end, text} = splice(before, after)
+    assert.equal(before.slice(0, start) + text + before.slice(end), after)
+    for (const at of [start, end]) assert.ok(boundaries(before).has(at), JSON.stringify([before, after, start, end]))
+    for (const at of [start, start + text.length]) assert.ok(boundaries(after).has(at), JSON.stringify([before, after]))
+  }
+})
+
+test("the cursor stays beside its words", () => {
+  const moved = (before, after) => {
+    const at = moveCaret(before.indexOf("^"), before.replace("^", ""), after)
+    return `${after.slice(0, at)}^${after.slice(at)}`
+  }
+  assert.equal(moved("hel^lo\nworld", "new\nhello\nworld"), "new\nhel^lo\nworld")
+  assert.equal(moved("hello^\nworld", "hello, you\nworld"), "hello^, you\nworld")
+  assert.equal(moved("hello\n^world", "hello\nnew\nworld"), "hello\nnew\n^world")
+  assert.equal(moved("hello\n^", "hello\nnew\n"), "hello\n^new\n")
+  assert.equal(moved("a b ^c", "x b c y"), "x b ^c y")
+  assert.equal(moved("the red ^fox", "the fox"), "the ^fox")
+  assert.equal(moved("the wo^rd here", "the world here"), "the wo^rld here")
+  assert.equal(moved("^", "new"), "new^")
+  const pick = random(3)
+  for (let round = 0; round < 800; round++) {
+    const before = hardText(pick, pick(20)), after = edited(pick, before)
+    for (const at of boundaries(before)) {
+      const to = moveCaret(at, before, after)
+      assert.ok(boundaries(after).has(to), JSON.stringify([before, after, at, to]))
+    }
+  }
+})
+
+test("rebasing: both changes, or null", () => {
+  assert.equal(rebase("a\nb\nc", "a1\nb\nc", "a\nb\nc2"), "a1\nb\nc2")
+  assert.equal(rebase("one two three", "one two three four", "zero one two three"), "zero one two three four")
+  assert.equal(rebase("x y z", "x y z", "other"), "other")
+  assert.equal(rebase("x y z", "X y Z", "x why z"), null)
+  assert.equal(rebase("red", "blue", "green"), null)
+  assert.equal(rebase("list\n", "list\na\n", "list\nb\n"), null, "two insertions at one place: the server knows whose is first")
+  assert.equal(rebase("", "a", "b"), null)
+  assert.equal(rebase("a b c", "a b d", "a b d"), "a b d")
+})
+
+test("lost words: what was added and is not there", () => {
+  assert.equal(lostWords("a blue car", "a red car", "a green car"), true)
+  assert.equal(lostWords("a blue car", "a red car", "a blue car\nand more"), false)
+  assert.equal(lostWords("a car", "a red car", "a green car"), false, "nothing was added")
+  assert.equal(lostWords("red red red", "red", "red"), true)
+  assert.equal(lostWords("東京へ", "東京に", "東京で"), true)
+  assert.equal(lostWords("a, b!", "a b", "a b"), false, "punctuation is no word")
+})
+
+test("the work is bounded", () => {
+  const pick = random(4)
+  const lines = Array.from({length: 40_000}, () => `line ${pick(1000)}`)
+  const other = lines.map(line => pick(3) ? line : `other ${pick(1000)}`)
+  const repeated = ["a b ".repeat(100_000), "b a c ".repeat(100_000), "x".repeat(1 << 20), `${"x".repeat(1 << 20)}y`]
+  const begin = performance.now()
+  for (const [before, after] of [[lines.join("\n"), other.join("\n")], [repeated[0], repeated[1]], [repeated[2], repeated[3]]]) {
+    assert.equal(of(["same", "added"], difference(before, after)), after)
+    assert.equal(typeof lostWords(before, "", after), "boolean")
+    splice(before, after)
+  }
+  assert.ok(performance.now() - begin < 15_000, `${performance.now() - begin} ms`)
+})

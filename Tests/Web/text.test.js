@@ -1,0 +1,87 @@
+import assert from "node:assert/strict"
+import test from "node:test"
+import {excerptOf, findings, titleOf} from "../../Public/js/model/text.js"
+
+const found = text => findings(text).map(({kind, start, end, value}) => `${kind} ${text.slice(start, end)} ${value}`)
+const values = text => findings(text).map(({value}) => value)
+
+test("titles: the first line with words, without Markdown's marks", () => {
+  assert.equal(titleOf("Milk\nBread"), "Milk")
+  assert.equal(titleOf("\n  \n## Shopping list\n- milk"), "Shopping list")
+  assert.equal(titleOf("- [ ] call Ann  \n"), "call Ann")
+  assert.equal(titleOf("- [x] called Ann"), "called Ann")
+  assert.equal(titleOf("---\n* first"), "first")
+  assert.equal(titleOf("-5 degrees"), "-5 degrees")
+  assert.equal(titleOf("[1] footnote"), "[1] footnote")
+  assert.equal(titleOf(""), "")
+  assert.equal(titleOf("\n# \n"), "")
+  assert.equal(titleOf("😀".repeat(300)), "😀".repeat(200))
+  assert.equal(excerptOf("# Milk\n\n- bread\n- [ ] eggs\n"), "bread eggs")
+  assert.equal(excerptOf("Milk"), "")
+})
+
+test("links: http and https alone, without the sentence around them", () => {
+  assert.deepEqual(found("See https://example.com/a_(b). And (http://x.org/y), www.foo.de!"), [
+    "link https://example.com/a_(b) https://example.com/a_(b)", "link http://x.org/y http://x.org/y",
+    "link www.foo.de https://www.foo.de/",
+  ])
+  assert.deepEqual(values("HTTPS://Example.com/Path?q=a,b;c#d\"x"), ["https://example.com/Path?q=a,b;c#d"])
+  assert.deepEqual(values("看https://a.com/b。很好「http://c.org」"), ["https://a.com/b", "http://c.org/"])
+  assert.deepEqual(values("http://localhost:8642/x http://192.168.0.2"), ["http://localhost:8642/x", "http://192.168.0.2/"])
+  for (const none of ["http://", "https://)", "www.", "www...com", "javascript:alert(1)", "data:text/html,x", "ftp://x.org",
+    "xhttp://a.b", "file:///etc/passwd", "vbscript:x", "java\nscript:alert(1)"]) assert.deepEqual(values(none), [], none)
+})
+
+test("mail addresses", () => {
+  assert.deepEqual(found("me@x.co.uk, mailto:a.b+c@d.io. (Ann <ann@example.org>)"), [
+    "mail me@x.co.uk mailto:me@x.co.uk", "mail mailto:a.b+c@d.io mailto:a.b+c@d.io",
+    "mail ann@example.org mailto:ann@example.org",
+  ])
+  for (const none of ["@", "a@", "@b.de", "a@b", "a@b.c", "jörg@x.de", ".a@x.de", "a@-x.de", "@user", "a@@b.de", "a@b..de",
+    `${"a".repeat(70)}@x.de`]) assert.deepEqual(values(none), [], none)
+  assert.deepEqual(values("https://medium.com/@user/x@example.org"), ["https://medium.com/@user/x@example.org"])
+})
+
+test("dates, where they cannot be anything else", () => {
+  assert.deepEqual(found("on 2026-11-21 14:30, 21.11.2026, 11/21/2026 and 21/11/2026"), [
+    "date 2026-11-21 14:30 2026-11-21T14:30", "date 21.11.2026 2026-11-21", "date 11/21/2026 2026-11-21",
+    "date 21/11/2026 2026-11-21",
+  ])
+  assert.deepEqual(found("21 November 2026 at 2:30 pm; Nov 21st, 2026; 1st of May 2026, sept. 3 2026 12:00 am"), [
+    "date 21 November 2026 at 2:30 pm 2026-11-21T14:30", "date Nov 21st, 2026 2026-11-21",
+    "date 1st of May 2026 2026-05-01", "date sept. 3 2026 12:00 am 2026-09-03T00:00",
+  ])
+  assert.deepEqual(values("2024-02-29 and 2026-02-29"), ["2024-02-29"])
+  assert.deepEqual(values("2026-11-21T08:47:12.345Z"), ["2026-11-21"], "a time elsewhere on earth is not told")
+  for (const none of ["03/04/2026", "2026-13-01", "31.4.2026", "v1.21.11.2026", "12026-11-21", "2026-11-211", "a/11/21/2026",
+    "may 2026", "0999-01-01", "32 May 2026", "https://x.org/2026-11-21"]) {
+    assert.deepEqual(findings(none).filter(({kind}) => kind === "date"), [], none)
+  }
+})
+
+test("findings come in order and apart", () => {
+  const text = "a@b.de 2026-11-21 https://x.org/2026-11-21?m=a@b.de www.y.org a@www.z.org 1.1.2026"
+  let end = 0
+  for (const one of findings(text)) {
+    assert.ok(one.start >= end && one.end > one.start)
+    assert.ok(one.kind === "date" || /^(https?|mailto):/.test(one.value))
+    end = one.end
+  }
+  assert.equal(findings(text).length, 6)
+})
+
+test("the time is linear, whatever somebody types", () => {
+  const most = 1 << 20
+  const bad = ["a", "@", "a@", "www.", "http://", "https://a.b", "(", ")", "https://a)", "1.", "1/", "1", "11.11.", "2026-", "may ",
+    "1 may ", " ", "\n", "- ", "#", "# \n", "[ ] ", "a.", "@a.", "a@a.a", "mailto:", ".", "a-", "12:", "\u0301", "😀", "**"]
+  for (const piece of [...bad, `https://${"(".repeat(1000)}`, `x@${"a-".repeat(100)}`]) {
+    const text = piece.repeat(Math.ceil(most / piece.length))
+    for (const [name, body] of Object.entries({findings, titleOf, excerptOf})) {
+      const begin = performance.now()
+      body(`${text} `)
+      assert.ok(performance.now() - begin < 5_000, `${name} of ${piece}: ${performance.now() - begin} ms`)
+    }
+  }
+  const link = `https://a.b/${"(".repeat(most / 2)}${")".repeat(most / 2)}`
+  assert.deepEqual(values(`${link})`), [link])
+})
