@@ -10,12 +10,15 @@
 // - Buttons: `button("Save", {class: "primary", onclick})`, `iconButton("trash", "Delete", {onclick})` (the label is its name and tooltip).
 // - Dialogs, menus, toasts and the live region are in widgets.js. Looks are classes of css/app.css, listed at its top.
 
-/** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
+/** @typedef {Node | string | number | null | undefined | false | any[]} Child arrays: of Child */
 
 const asProperty = new Set(["value", "checked", "indeterminate", "selected"])
 const addresses = /^(#|\/(?!\/)|https?:|mailto:|blob:|data:image\/)/i
 
-/** Sets one property or attribute of an element as `h` does. @param {Element} element @param {string} name @param {any} value */
+/**
+ * Sets one property or attribute as `h` does.
+ * @param {Element} element @param {string} name @param {any} value @returns {any}
+ */
 export const set = (element, name, value) => {
   if (typeof value === "function") return element.addEventListener(name.slice(2), value)
   if (asProperty.has(name)) return Reflect.set(element, name, value)
@@ -45,13 +48,19 @@ export const h = (tag, properties, ...children) => {
   return element
 }
 
-/** Puts these children into the element, in place of what is there. @template {Element} E @param {E} element @param {...Child} children */
+/**
+ * Puts these children into the element, in place of what is there.
+ * @template {Element} E @param {E} element @param {...Child} children
+ */
 export const fill = (element, ...children) => {
   element.replaceChildren(...nodes(children))
   return element
 }
 
-/** Drawn on a field of 24 by 24, with a line of 1.6. Add what is missing, in order of names. @type {Object<string, string>} */
+/**
+ * Drawn on a field of 24 by 24, with a line of 1.6. Add what is missing, in order of names.
+ * @type {Object<string, string>}
+ */
 const drawings = {
   archive: "M4 8v10.5A1.5 1.5 0 0 0 5.5 20h13a1.5 1.5 0 0 0 1.5-1.5V8M3 4.5h18V8H3zM10 12h4",
   attach: "m20 11.5-8.2 8.2a5 5 0 0 1-7.1-7.1l8.5-8.5a3.3 3.3 0 0 1 4.7 4.7l-8.5 8.5a1.7 1.7 0 0 1-2.4-2.4l7.8-7.8",
@@ -77,6 +86,7 @@ const drawings = {
   plus: "M12 5v14M5 12h14",
   search: "m20 20-4.3-4.3M17.5 11a6.5 6.5 0 1 1-13 0 6.5 6.5 0 0 1 13 0z",
   "sign-out": "M14 4H5v16h9M10 12h10m-3.5-3.5L20 12l-3.5 3.5",
+  star: "M12 2.5c.9 5.6 3.9 8.6 9.5 9.5-5.6.9-8.6 3.9-9.5 9.5-.9-5.6-3.9-8.6-9.5-9.5 5.6-.9 8.6-3.9 9.5-9.5z",
   sun: "M12 3v2m0 14v2M3 12h2m14 0h2M5.6 5.6 7 7m10 10 1.4 1.4M18.4 5.6 17 7M7 17l-1.4 1.4M16 12a4 4 0 1 1-8 0 4 4 0 0 1 8 0z",
   sync: "M19.5 10A8 8 0 0 0 5 8m-.5 6A8 8 0 0 0 19 16M5 3.5V8h4.5M19 20.5V16h-4.5",
   tag: "M4 4h7.5l8.5 8.5-7.5 7.5L4 11.5zM8 8v.1",
@@ -86,7 +96,10 @@ const drawings = {
   warning: "M12 4 2.8 20h18.4zM12 10v5M12 17.5v.1",
 }
 
-/** An icon that says nothing to screen readers: the name is that of the button around it. @param {string} name */
+/**
+ * An icon that says nothing to screen readers: the name is that of the button around it.
+ * @param {string} name
+ */
 export const icon = name => {
   const space = "http://www.w3.org/2000/svg"
   const image = document.createElementNS(space, "svg")
@@ -97,15 +110,18 @@ export const icon = name => {
   return image
 }
 
-/** @param {string} label @param {Object<string, any>} [properties] `icon`: drawn before the label; else as for `h` */
+/** @param {string} label @param {Object<string, any>} properties `icon`: drawn before the label; else as for `h` */
 export const button = (label, { icon: drawing, class: looks = "", ...properties } = {}) =>
   h("button", { type: "button", class: `button ${looks}`, ...properties }, drawing && icon(drawing), label)
 
-/** @param {string} drawing @param {string} label its name, and its tooltip @param {Object<string, any>} [properties] */
+/** @param {string} drawing @param {string} label its name, and its tooltip @param {Object<string, any>} properties */
 export const iconButton = (drawing, label, { class: looks = "", ...properties } = {}) =>
   h("button", { type: "button", class: `icon-button ${looks}`, "aria-label": label, title: label, ...properties }, icon(drawing))
 
-/** "1 note", "3 notes". @param {number} count @param {string} one @param {string} [many] */
+/**
+ * "1 note", "3 notes".
+ * @param {number} count @param {string} one @param {string} [many]
+ */
 export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString()} ${count === 1 ? one : many}`
 
 const formats = {
@@ -116,7 +132,10 @@ const formats = {
   full: new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "short" }),
 }
 
-/** A moment, as short as it can be said today: "19:05", "Tuesday", "3 Nov", "3 Nov 2024". @param {string | number} date */
+/**
+ * A moment, as short as it can be said today: "19:05", "Tuesday", "3 Nov", "3 Nov 2024".
+ * @param {string | number} date
+ */
 export const shortDate = date => {
   const moment = new Date(date)
   const midnight = new Date().setHours(0, 0, 0, 0)
@@ -128,10 +147,16 @@ export const shortDate = date => {
   return formats[moment.getFullYear() === new Date().getFullYear() ? "day" : "year"].format(moment)
 }
 
-/** A moment in full: "3 November 2026 at 19:05". @param {string | number} date */
+/**
+ * A moment in full: "3 November 2026 at 19:05".
+ * @param {string | number} date
+ */
 export const longDate = date => Number.isNaN(new Date(date).getTime()) ? "" : formats.full.format(new Date(date))
 
-/** "812 bytes", "24 KB", "3.1 MB". @param {number} count */
+/**
+ * "812 bytes", "24 KB", "3.1 MB".
+ * @param {number} count
+ */
 export const byteText = count => {
   if (count < 1000) return plural(count, "byte")
   const power = count < 1e6 ? 1 : count < 1e9 ? 2 : 3

@@ -8,7 +8,10 @@ const toasts = h("div", { class: "toasts", role: "region", "aria-label": "Messag
 /** Puts the live region and the place for toasts on the page, once. */
 export const startWidgets = () => document.body.append(live, toasts)
 
-/** Has screen readers say it. @param {string} text */
+/**
+ * Has screen readers say it.
+ * @param {string} text
+ */
 export const announce = text => {
   live.textContent = ""
   // A region that is given the same words again is silent unless it was empty for a frame.
@@ -18,7 +21,7 @@ export const announce = text => {
 /**
  * A message at the foot of the page, gone after some seconds (not while it is pointed at or holds the focus).
  * @param {string} text
- * @param {{label?: string, act?: () => void, seconds?: number, ended?: () => void}} [options] `label` and `act`: its button ("Undo");
+ * @param {{label?: string, act?: () => void, seconds?: number, ended?: () => void}} options `label` and `act`: its button ("Undo");
  *   `ended` is called when it went away without being acted on
  * @returns {() => void} takes it away
  */
@@ -46,7 +49,10 @@ export const toast = (text, { label, act, seconds = 5, ended } = {}) => {
   return end
 }
 
-/** Does what the newest toast offers (Control Z outside of a text). @returns {boolean} whether there was one */
+/**
+ * Does what the newest toast offers (Control Z outside of a text).
+ * @returns {boolean} whether there was one
+ */
 export const actOnToast = () => {
   const actions = /** @type {NodeListOf<HTMLElement>} */ (toasts.querySelectorAll(".toast-action"))
   actions[actions.length - 1]?.click()
@@ -56,7 +62,7 @@ export const actOnToast = () => {
 /**
  * A modal dialog; Escape and a click beside it close it; the focus goes back to where it was.
  * @param {string} title @param {import("./dom.js").Child} content
- * @param {{looks?: "wide" | "side" | "", onclose?: () => void}} [options] "side": a panel at the edge; on phones it comes from below
+ * @param {{looks?: "wide" | "side" | "", onclose?: () => void}} options "side": a panel at the edge; on phones it comes from below
  * @returns {() => void} closes it
  */
 export const dialog = (title, content, { looks = "", onclose } = {}) => {
@@ -80,7 +86,8 @@ export const dialog = (title, content, { looks = "", onclose } = {}) => {
 /** @typedef {{label: string, icon?: string, act: () => void, looks?: string, hint?: string, checked?: boolean}} MenuItem */
 
 /**
- * A menu below its button: arrow keys, Home, End, letters, Escape. @param {HTMLElement} owner @param {(MenuItem | null | false)[]} items
+ * A menu below its button: arrow keys, Home, End, letters, Escape.
+ * @param {HTMLElement} owner @param {(MenuItem | null | false)[]} items
  */
 export const menu = (owner, items) => {
   const close = () => {
@@ -125,6 +132,9 @@ export const menu = (owner, items) => {
   return close
 }
 
-/** Empties a list of elements and says in it what to do. @param {Element} element @param {string} title @param {import("./dom.js").Child[]} rest */
+/**
+ * Empties a list of elements and says in it what to do.
+ * @param {Element} element @param {string} title @param {import("./dom.js").Child[]} rest
+ */
 export const sayEmpty = (element, title, ...rest) =>
   fill(element, h("div", { class: "empty" }, h("p", { class: "empty-title" }, title), ...rest))

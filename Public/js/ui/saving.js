@@ -1,0 +1,89 @@
+// How typed words get into the copy: when, from which base, and what becomes of words that came from elsewhere meanwhile (clients.md, rules 2 and 3).
+
+import { rebase } from "../model/difference.js"
+
+const pause = 400 // ms without a key after which a moment of typing is over
+const longest = 2_000 // ms of typing without a pause after which it is saved all the same
+
+export class Saving {
+  #timer = 0
+  #began = 0
+  /** @type {Promise<void> | null} */
+  #running = null
+  isComposing = false
+
+  /**
+   * @param {import("../store/copy.js").Copy} copy @param {string} id of a note that is there, or is made with the first words
+   * @param {{read: () => string, settled: () => void, failed: (error: any) => void, tags: string[]}} editor
+   *   `read`: the words now; `settled`: saved, look whether something else came; `tags`: of a note that is made
+   */
+  constructor(copy, id, editor) {
+    this.copy = copy
+    this.id = id
+    this.editor = editor
+    const note = copy.note(id)
+    /**
+     * The version the words now were typed over.
+     * @type {{clock: string | null, value: string}}
+     */
+    this.base = { clock: note?.textClock ?? null, value: note?.text ?? "" }
+  }
+
+  /** Whether there are words that are nowhere but in the editor. */
+  get hasWords() {
+    return this.editor.read() !== this.base.value
+  }
+
+  /** After each key. */
+  typed() {
+    this.#began ||= Date.now()
+    clearTimeout(this.#timer)
+    const wait = Math.max(0, Math.min(pause, this.#began + longest - Date.now()))
+    this.#timer = window.setTimeout(() => this.isComposing ? this.typed() : this.commit(), wait)
+  }
+
+  /**
+   * Saves what was typed. One write at a time, so that each has the one before as its base.
+   * @returns {Promise<void>}
+   */
+  async commit() {
+    clearTimeout(this.#timer)
+    this.#began = 0
+    if (this.#running) return this.#running.then(() => this.commit())
+    const value = this.editor.read()
+    if (value === this.base.value) return
+    this.#running = this.#save(value).catch(this.editor.failed).finally(() => { this.#running = null })
+    await this.#running
+    this.editor.settled()
+  }
+
+  /** Makes the note if it is not there yet, for what belongs to a note but is not text. */
+  async ensure() {
+    await this.commit()
+    if (!this.copy.note(this.id)) await this.#save(this.editor.read())
+  }
+
+  /** @param {string} value */
+  async #save(value) {
+    if (this.copy.note(this.id) || this.base.clock) {
+      this.base = { clock: await this.copy.write(this.id, value, this.base), value }
+    } else {
+      await this.copy.createNote({ uniqueID: this.id, text: value, tags: this.editor.tags })
+      this.base = { clock: this.copy.note(this.id)?.textClock ?? null, value }
+    }
+  }
+
+  /**
+   * The note changed in the copy. What the editor is to show instead of its words, or null if they stand: words that are not saved
+   * yet are left alone, unless another tab's fit beside them.
+   * @param {string} source @returns {string | null}
+   */
+  meet(source) {
+    const note = this.copy.note(this.id)
+    if (!note || this.#running || this.isComposing || note.textClock === this.base.clock && note.text === this.base.value) return null
+    const mine = this.editor.read()
+    const both = mine === this.base.value ? note.text : source === "tab" ? rebase(this.base.value, mine, note.text) : null
+    if (both !== null) this.base = { clock: note.textClock, value: note.text }
+    return both
+  }
+}
