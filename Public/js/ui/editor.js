@@ -42,15 +42,18 @@ export const editor = (app, id, { tags, commands }) => {
   ]) })
   const notices = parts.notices?.(app, id)
   const attachments = parts.attachments?.(app, id)
-  // Files are attached to a note that is there.
-  attachments?.element.addEventListener("click", () => { if (!copy.note(id)) app.attempt(saving.ensure()) }, true)
+  const files = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Files", onchange: () => {
+    take([...files.files ?? []])
+    files.value = ""
+  } })
+  const attach = attachments?.take && iconButton("attach", "Add pictures or files", { onclick: () => files.click() })
   const field = tagField(app, () => copy.note(id)?.tags ?? tags, async () => { await saving.ensure(); return id })
   const foot = h("p", { class: "muted small editor-foot" })
   const scroll = h("div", { class: "editor-scroll" },
     h("div", { class: "measure" }, notices?.element, reading, area, attachments?.element, field.element, foot))
   const element = h("article", { class: "editor", "aria-label": "Note" },
     h("header", { class: "editor-head" }, iconButton("back", "Back to the list", { class: "to-list", onclick: app.back }), line,
-      pencil, pin, archive, more), scroll)
+      pencil, attach, files, pin, archive, more), scroll)
 
   /** @returns {string} */
   const text = () => area.hidden ? copy.note(id)?.text ?? saving.base.value : area.value
@@ -135,19 +138,8 @@ export const editor = (app, id, { tags, commands }) => {
     app.go(`#/note/${rescued}`, { replace: true, write: true })
   }
 
-  /**
-   * Takes files that were pasted or dropped.
-   * @param {DataTransfer | null} data
-   */
-  const take = data => {
-    if (!attachments?.take || !data?.files.length) return false
-    if (copy.note(id)) return attachments.take(data)
-    // The note has to be made first, and what was pasted is gone by then.
-    const kept = new DataTransfer()
-    for (const file of data.files) kept.items.add(file)
-    app.attempt(saving.ensure().then(() => attachments.take?.(kept)))
-    return true
-  }
+  /** @param {File[]} chosen pasted or dropped; the note is made first if it is a new one */
+  const take = chosen => { if (chosen.length) app.attempt(saving.ensure().then(() => attachments?.take?.(chosen))) }
 
   /** All that is not text, as it stands in the copy. */
   const update = () => {
@@ -210,7 +202,11 @@ export const editor = (app, id, { tags, commands }) => {
   })
   scroll.addEventListener("click", event => { if (event.target === scroll || event.target === scroll.firstChild) write(text().length) })
   element.addEventListener("paste", event => {
-    if (take(event.clipboardData)) event.preventDefault()
+    const { files: pasted, types } = event.clipboardData ?? new DataTransfer()
+    // Word processors put a picture of the words beside them.
+    if (!pasted.length || !attachments?.take || types.includes("text/plain")) return
+    event.preventDefault()
+    take([...pasted])
   })
   for (const name of ["dragover", "drop"]) {
     element.addEventListener(name, event => {
@@ -218,7 +214,7 @@ export const editor = (app, id, { tags, commands }) => {
       if (!data?.types.includes("Files")) return
       event.preventDefault()
       element.classList.toggle("dropping", name === "dragover")
-      if (name === "drop") take(data)
+      if (name === "drop") take([...data.files])
     })
   }
   element.addEventListener("dragleave", () => element.classList.remove("dropping"))

@@ -23,8 +23,8 @@ import { pages, parts } from "./views.js"
  */
 /**
  * A view: `title` stands over pages and in the tab; `stop` lets go of everything it listens to; `focus` puts the focus where one begins;
- * `take` (of "attachments") adds what was pasted or dropped and says whether it wanted it.
- * @typedef {{element: HTMLElement, title?: string, stop?: () => void, focus?: () => void, take?: (data: DataTransfer) => boolean}} View
+ * `take` (of "attachments") adds files that were chosen, pasted or dropped; the note is there by then.
+ * @typedef {{element: HTMLElement, title?: string, stop?: () => void, focus?: () => void, take?: (files: File[]) => void}} View
  */
 /** @typedef {(app: App, id: string) => View} Opener */
 
