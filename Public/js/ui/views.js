@@ -1,12 +1,19 @@
 // Which views there are besides the list and the editor, by the names that the shell asks for.
 
+import { attachments } from "./attachments.js"
+import { devices } from "./devices.js"
+import { deleted, history } from "./history.js"
+import { banners, notices } from "./notices.js"
+import { signin } from "./signin.js"
+import { sync } from "./sync-panel.js"
+
 /** @typedef {import("./shell.js").Opener} Opener */
 
 /**
  * Views of their own, by the first word of the route: "signin", "deleted", "devices", "transfer" (import and export), "history" (the ID of a note).
  * @type {Object<string, Opener>}
  */
-export const pages = {}
+export const pages = { signin, deleted, devices, history }
 
 /**
  * Parts inside of other views, left out while missing:
@@ -16,4 +23,4 @@ export const pages = {}
  * - "sync": what the indicator opens to; shown in a dialog.
  * @type {Object<string, Opener>}
  */
-export const parts = {}
+export const parts = { banners, notices, attachments, sync }
