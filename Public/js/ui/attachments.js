@@ -1,6 +1,6 @@
 // Pictures and files of a note: taken in, shown small and in full, downloaded, taken out again.
 
-import { button, byteText, fill, h, icon, iconButton, plural, set } from "./dom.js"
+import { byteText, fill, h, icon, iconButton, plural, set } from "./dom.js"
 import { problemView, save } from "./problems.js"
 
 /** @typedef {import("../store/copy.js").Attachment} Attachment */
@@ -150,8 +150,8 @@ export const attachments = (app, note) => {
     step(0)
   }
 
-  /** @param {Iterable<File>} files */
-  const add = async files => {
+  /** @param {File[]} files */
+  const take = async files => {
     fill(problem)
     for (const file of files) {
       try {
@@ -164,24 +164,12 @@ export const attachments = (app, note) => {
       }
     }
   }
-  const input = h("input", { type: "file", multiple: true, hidden: true, onchange: () => {
-    add([...input.files ?? []])
-    input.value = ""
-  } })
-  /** @param {DataTransfer} data */
-  const take = ({ files, types }) => {
-    // Word processors put a picture of the words beside them.
-    const isFiles = files.length > 0 && !(types.includes("text/plain") && types.includes("text/html"))
-    if (isFiles) add([...files])
-    return isFiles
-  }
   copy.addEventListener("change", layOut, { signal })
   engine.addEventListener("status", sayProgress, { signal })
   layOut()
   sayProgress()
   return {
-    take, element: h("div", { class: "attachment-part" }, strip, progress, problem, input,
-      button("Add pictures or files", { class: "quiet", icon: "attach", onclick: () => input.click() })),
+    take, element: h("div", { class: "attachment-part" }, strip, progress, problem),
     stop: () => { listening.abort(); addresses.forEach(known => known.then(URL.revokeObjectURL, () => {})) },
   }
 }
