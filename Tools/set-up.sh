@@ -17,8 +17,9 @@ run)
     packages=("${build[@]}") requirements=() ;;
 test)
     # curl and jq run the session of the README. (openapi-generator brings its Java along, from PyPI.)
+    # Node.js runs the tests of the web app's model, TypeScript checks its types.
     # The pictures of a desktop are real files to attach. The web app is tested in Debian's Chromium.
-    packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme "${browser[@]}")
+    packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme "${browser[@]}" nodejs node-typescript)
     requirements=(Tests/BlackBox/requirements.txt Tests/BlackBox/contract/requirements.txt) ;;
 bench)
     packages=("${build[@]}" "${python[@]}" gcc wrk nginx-light linux-perf "${browser[@]}")

@@ -30,6 +30,11 @@ must() { part "$@" || { failed_parts+=("$1"); return 1; }; }
 python=.build/venv/bin/python
 must "set-up" 20 Tools/set-up.sh test
 must "layout" 5 swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+must "types" 5 tsc -p Tests/Web
+must "types of the worker" 5 tsc -p Tests/Web/worker.json
+part "web model" 10 node --test --test-reporter spec --test-reporter-destination stdout \
+    --test-reporter ./Tests/Web/junit.js --test-reporter-destination "$results/web.xml" Tests/Web/*.test.js
+web_status=$?
 # Warnings are errors in our own targets only: SwiftPM keeps the flag away from packages of others.
 if must "debug build" 30 swift build --build-tests -Xswiftc -warnings-as-errors; then
     part "swift test" 20 swift test --skip-build -Xswiftc -warnings-as-errors --xunit-output "$results/swift.xml"
@@ -44,4 +49,4 @@ else
     pytest_status=0
 fi
 
-exec /usr/bin/python3 Tools/count-tests.py "$results" "$swift_status" "$pytest_status" "${failed_parts[@]}"
+exec /usr/bin/python3 Tools/count-tests.py "$results" "$web_status" "$swift_status" "$pytest_status" "${failed_parts[@]}"

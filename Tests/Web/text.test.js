@@ -27,9 +27,10 @@ test("links: http and https alone, without the sentence around them", () => {
   ])
   assert.deepEqual(values("HTTPS://Example.com/Path?q=a,b;c#d\"x"), ["https://example.com/Path?q=a,b;c#d"])
   assert.deepEqual(values("看https://a.com/b。很好「http://c.org」"), ["https://a.com/b", "http://c.org/"])
-  assert.deepEqual(values("http://localhost:8642/x http://192.168.0.2"), ["http://localhost:8642/x", "http://192.168.0.2/"])
-  for (const none of ["http://", "https://)", "www.", "www...com", "javascript:alert(1)", "data:text/html,x", "ftp://x.org",
-    "xhttp://a.b", "file:///etc/passwd", "vbscript:x", "java\nscript:alert(1)"]) assert.deepEqual(values(none), [], none)
+  assert.deepEqual(values("http://localhost:80/x http://192.168.0.2"), ["http://localhost/x", "http://192.168.0.2/"])
+  const others = ["http://", "https://)", "www.", "www...com", "javascript:alert(1)", "data:text/html,x", "ftp://x.org",
+    "xhttp://a.b", "file:///etc/passwd", "vbscript:x", "java\nscript:alert(1)"]
+  for (const none of others) assert.deepEqual(values(none), [], none)
 })
 
 test("mail addresses", () => {
@@ -37,8 +38,9 @@ test("mail addresses", () => {
     "mail me@x.co.uk mailto:me@x.co.uk", "mail mailto:a.b+c@d.io mailto:a.b+c@d.io",
     "mail ann@example.org mailto:ann@example.org",
   ])
-  for (const none of ["@", "a@", "@b.de", "a@b", "a@b.c", "jörg@x.de", ".a@x.de", "a@-x.de", "@user", "a@@b.de", "a@b..de",
-    `${"a".repeat(70)}@x.de`]) assert.deepEqual(values(none), [], none)
+  const others = ["@", "a@", "@b.de", "a@b", "a@b.c", "jörg@x.de", ".a@x.de", "a@-x.de", "@user", "a@@b.de", "a@b..de",
+    `${"a".repeat(70)}@x.de`]
+  for (const none of others) assert.deepEqual(values(none), [], none)
   assert.deepEqual(values("https://medium.com/@user/x@example.org"), ["https://medium.com/@user/x@example.org"])
 })
 
@@ -53,10 +55,9 @@ test("dates, where they cannot be anything else", () => {
   ])
   assert.deepEqual(values("2024-02-29 and 2026-02-29"), ["2024-02-29"])
   assert.deepEqual(values("2026-11-21T08:47:12.345Z"), ["2026-11-21"], "a time elsewhere on earth is not told")
-  for (const none of ["03/04/2026", "2026-13-01", "31.4.2026", "v1.21.11.2026", "12026-11-21", "2026-11-211", "a/11/21/2026",
-    "may 2026", "0999-01-01", "32 May 2026", "https://x.org/2026-11-21"]) {
-    assert.deepEqual(findings(none).filter(({kind}) => kind === "date"), [], none)
-  }
+  const others = ["03/04/2026", "2026-13-01", "31.4.2026", "v1.21.11.2026", "12026-11-21", "2026-11-211",
+    "a/11/21/2026", "may 2026", "0999-01-01", "32 May 2026", "https://x.org/2026-11-21"]
+  for (const none of others) assert.deepEqual(findings(none).filter(({kind}) => kind === "date"), [], none)
 })
 
 test("findings come in order and apart", () => {
@@ -72,9 +73,10 @@ test("findings come in order and apart", () => {
 
 test("the time is linear, whatever somebody types", () => {
   const most = 1 << 20
-  const bad = ["a", "@", "a@", "www.", "http://", "https://a.b", "(", ")", "https://a)", "1.", "1/", "1", "11.11.", "2026-", "may ",
-    "1 may ", " ", "\n", "- ", "#", "# \n", "[ ] ", "a.", "@a.", "a@a.a", "mailto:", ".", "a-", "12:", "\u0301", "😀", "**"]
-  for (const piece of [...bad, `https://${"(".repeat(1000)}`, `x@${"a-".repeat(100)}`]) {
+  const bad = ["a", "@", "a@", "www.", "http://", "https://a.b", "(", ")", "https://a)", "1.", "1/", "1", "11.11.",
+    "2026-", "may ", "1 may ", " ", "\n", "- ", "#", "# \n", "[ ] ", "a.", "@a.", "a@a.a", "mailto:", ".", "a-", "12:", "\u0301",
+    "😀", "**", `https://${"(".repeat(1000)}`, `x@${"a-".repeat(100)}`]
+  for (const piece of bad) {
     const text = piece.repeat(Math.ceil(most / piece.length))
     for (const [name, body] of Object.entries({findings, titleOf, excerptOf})) {
       const begin = performance.now()

@@ -1,5 +1,5 @@
-// The vectors that concern a client (Tests/Vectors), for node's test runner and for a page: it is told the data. What only
-// a server does (merging texts, refusing clocks that are ahead) is left out, the rest is checked case by case.
+// The vectors that concern a client (Tests/Vectors), for node's test runner and for a page: it is told the data. What
+// only a server does (merging texts, refusing clocks that are ahead) is left out, the rest is checked case by case.
 import {ClockSource, formatDate, isNode, makeClock, parseDate, partsOf} from "../../Public/js/model/clock.js"
 import * as model from "../../Public/js/model/entity.js"
 import {hex} from "../../Public/js/model/hash.js"
@@ -186,8 +186,8 @@ const CHECKS = {
 export const KINDS = Object.keys(CHECKS)
 
 /**
- * Runs all cases of a file. `passed` counts those that hold, `skipped` those that are for servers alone; a failure has the
- * case's name and what is wrong. Whoever calls this should expect `passed` to be more than nothing.
+ * Runs all cases of a file. `passed` counts those that hold, `skipped` those that are for servers alone; a failure has
+ * the case's name and what is wrong. Whoever calls this should expect `passed` to be more than nothing.
  * @param {string} kind one of KINDS
  * @param {any} data what is in the file
  * @returns {{passed: number, skipped: number, failures: {name: string, problem: string}[]}}

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict"
+import {createHash, webcrypto} from "node:crypto"
+import test from "node:test"
+import {ClockSource, formatDate, parseDate} from "../../Public/js/model/clock.js"
+import {emptyEntity, fold, foldDeleted, hashOf, xor, ZERO} from "../../Public/js/model/entity.js"
+import {SHA256, base64, hex, sha1, sha256, utf8} from "../../Public/js/model/hash.js"
+import {membersOf, resolve} from "../../Public/js/model/members.js"
+import {haystackOf, matches, queryOf} from "../../Public/js/model/terms.js"
+import {derivedID, isID, newID} from "../../Public/js/model/uuid.js"
+import {random} from "./random.js"
+
+globalThis.crypto ??= webcrypto // node 18 keeps it to itself
+const NODE = "9f86d081884c7d65"
+const clock = (minute, node = NODE) => `2026-11-21T08:${minute}:00.000Z-0000-${node}`
+
+test("hashes are those of node's own, at every length around a block", () => {
+  const bytes = Uint8Array.from({length: 400}, (_, i) => i * 7 % 256)
+  for (let length = 0; length <= bytes.length; length++) {
+    const part = bytes.subarray(0, length)
+    assert.equal(hex(sha256(part)), createHash("sha256").update(part).digest("hex"))
+    assert.equal(hex(sha1(part)), createHash("sha1").update(part).digest("hex"))
+    const pieces = new SHA256()
+    const step = 1 + length % 67
+    for (let at = 0; at < length; at += step) pieces.update(part.subarray(at, at + step))
+    assert.equal(hex(pieces.digest()), createHash("sha256").update(part).digest("hex"))
+  }
+  assert.equal(base64(utf8("über")), Buffer.from("über").toString("base64"))
+})
+
+test("hashing is fast: 100 MB, and 5,000 objects", () => {
+  const bytes = new Uint8Array(100e6).fill(3)
+  let begin = performance.now()
+  assert.equal(hex(sha256(bytes)), createHash("sha256").update(bytes).digest("hex"))
+  // About 0.5 s and 40 ms on two quiet cores; a busy machine shall pass here, a slow algorithm not.
+  assert.ok(performance.now() - begin < 8000, `${performance.now() - begin} ms`)
+  const note = emptyEntity(newID(), "note")
+  note.fixed.creationDate = "2026-11-21T08:40:00.000Z"
+  for (const name of ["text", "archived", "sortDate", `tags.${newID()}`]) note.registers[name] = [true, clock(41)]
+  begin = performance.now()
+  for (let i = 0; i < 5000; i++) hashOf(note)
+  assert.ok(performance.now() - begin < 600, `${performance.now() - begin} ms`)
+})
+
+test("IDs: random ones differ, derived ones are those of RFC 9562", () => {
+  const made = new Set(Array.from({length: 1000}, newID))
+  assert.equal(made.size, 1000)
+  for (const id of made) assert.ok(isID(id) && id[14] === "4" && "89ab".includes(id[19]))
+  const names = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+  assert.equal(derivedID(names, "www.example.com"), "2ed6657d-e927-568b-95e1-2665a8aea6a2")
+  assert.equal(isID("2ED6657D-E927-568B-95E1-2665A8AEA6A2"), false)
+})
+
+test("a clock learns how far the wall clock is off, and keeps it", () => {
+  const source = new ClockSource(NODE), wall = parseDate("2020-01-01T00:00:00.000Z") ?? 0
+  source.learn("2026-11-21T08:47:12.345Z-0000-2c26b46b68ffc68f", wall)
+  assert.equal(source.tick(wall + 5), `2026-11-21T08:47:12.350Z-0000-${NODE}`)
+  assert.equal(formatDate(source.now(wall)), "2026-11-21T08:47:12.345Z")
+  const again = new ClockSource(NODE, JSON.parse(JSON.stringify(source.saved())))
+  assert.equal(again.tick(wall + 5, "00000000000000aa"), "2026-11-21T08:47:12.350Z-0001-00000000000000aa")
+  again.setBack()
+  assert.equal(again.tick(wall), `2026-11-21T08:47:12.345Z-0001-${NODE}`)
+  assert.throws(() => again.observe("nonsense"), RangeError)
+  const last = "9999-12-31T23:59:59.999Z-ffff-ffffffffffffffff"
+  again.observe(last)
+  assert.equal(again.tick(wall), `9999-12-31T23:59:59.999Z-ffff-${NODE}`, "time stands still, and nothing breaks")
+})
+
+test("folding says whether anything changed", () => {
+  const one = emptyEntity("a", "note"), two = emptyEntity("a", "note")
+  two.fixed.creationDate = "2026-11-21T08:40:00.000Z"
+  two.registers.text = ["new", clock(42)]
+  assert.equal(fold(one, two), true)
+  assert.equal(fold(one, two), false)
+  assert.equal(fold(one, {...two, registers: {text: ["older", clock(41)]}}), false)
+  assert.equal(fold(one, {...two, fixed: {creationDate: "2026-11-21T08:39:00.000Z"}}), true)
+  assert.equal(one.registers.text[0], "new")
+  const gone = {uniqueID: "a", objectType: "tag"}
+  assert.deepEqual(foldDeleted({...gone, mergedInto: "c"}, {...gone, mergedInto: "b"}), {...gone, mergedInto: "b"})
+  assert.deepEqual(foldDeleted(gone, {...gone, mergedInto: "b"}), {...gone, mergedInto: "b"})
+  assert.equal(xor(xor(ZERO, "f".repeat(32)), "0123456789abcdef".repeat(2)), "fedcba9876543210".repeat(2))
+})
+
+test("members lead through merges, and a ring of them ends", () => {
+  const deleted = new Map([["a", "b"], ["b", "a"], ["c", "d"]].map(([uniqueID, mergedInto]) =>
+    [uniqueID, {uniqueID, objectType: "tag", mergedInto}]))
+  const isLive = id => id === "d" || id === "e"
+  assert.equal(resolve("a", deleted, isLive), null)
+  assert.equal(resolve("c", deleted, isLive), "d")
+  const note = emptyEntity("n", "note")
+  const given = {c: [false, clock(43)], d: [true, clock(42)], e: [true, clock(41)], x: [true, clock(40)]}
+  for (const [id, register] of Object.entries(given)) note.registers[`tags.${id}`] = register
+  assert.deepEqual(membersOf(note, "tags", deleted, isLive), ["e"])
+  note.registers["tags.d"] = [true, clock(43)]
+  assert.deepEqual(membersOf(note, "tags", deleted, isLive), ["e", "d"], "of equal clocks, in stands")
+})
+
+test("search over 10,000 notes of 1 KB", () => {
+  const words = "the of and to in for is on that by this with you it not or are information café price week".split(" ")
+  const pick = random(7)
+  const haystacks = Array.from({length: 10_000}, () => {
+    let text = ""
+    while (text.length < 1024) text += words[pick(words.length)] + (pick(9) ? " " : ", ")
+    return haystackOf(text)
+  })
+  const queries = [["in", 9_000, 10_000], ["zebra", 0, 0], ["cafe pri", 9_000, 10_000], ["\"price week\"", 1, 9_999]]
+  for (const [typed, least, most] of queries) {
+    const query = queryOf(typed)
+    let best = Infinity, count = 0
+    for (let round = 0; round < 5; round++) {
+      const begin = performance.now()
+      count = haystacks.filter(haystack => matches(query, haystack)).length
+      best = Math.min(best, performance.now() - begin)
+    }
+    assert.ok(count >= least && count <= most, `${typed}: ${count}`)
+    assert.ok(best < 100, `${typed}: ${best} ms`) // 1 to 10 ms on a quiet machine
+  }
+})
