@@ -20,12 +20,17 @@ export const devices = app => {
 
   const here = () => {
     const unsent = copy.unsentCount()
-    const leave = () => engine.signOut().then(() => go("#/"), error => ask(app, "The server does not know of it yet", problemView(error),
-      "Erase the notes here all the same", () => app.attempt(copy.erase()), ["Try again", leave]))
+    /** @param {{anyway?: boolean}} how */
+    const leave = how => engine.signOut(how).then(() => go("#/"), (/** @type {any} */ error) => ask(app, "Not signed out yet", problemView(error),
+      "Erase the notes here all the same", () => leave({ anyway: true }), ["Try again", () => leave(how)]))
+    /** @type {[string, () => any][]} */
+    const others = [["Export", () => go("#/transfer")], ["Sync first", () => {
+      engine.syncNow()
+      toast("Sending. Sign out when all is sent.")
+    }]]
     ask(app, "Sign out here?", [h("p", null, "The notes in this browser are erased. They stay on the server and on your other devices."),
       unsent > 0 && h("p", { class: "danger-text" }, `${plural(unsent, "change")} made here did not reach the server yet, and would be lost.`)],
-    unsent ? "Lose them and sign out" : "Sign out", leave,
-    ...unsent ? /** @type {[string, () => any][]} */ ([["Sync first", () => engine.syncNow()], ["Export", () => go("#/transfer")]]) : [])
+    unsent ? "Lose them and sign out" : "Sign out", () => leave({}), ...unsent ? others : [])
   }
   /** @param {Device[]} leaving */
   const others = leaving => ask(app, `Sign out ${leaving.length > 1 ? "all other devices" : leaving[0].name}?`,

@@ -7,19 +7,40 @@ import { ago, copyText, problemView, wordsOf } from "./problems.js"
 /** @typedef {import("../sync/engine.js").Status} Status */
 
 /**
- * In a sentence, and how good that is.
+ * In two words, in a sentence, and how good that is.
  * @param {Status} status @param {number} refused @returns {string[]}
  */
-const sentence = ({ phase, toSend, toFetch, uploads, identical }, refused) => {
+const wording = ({ phase, toSend, toFetch, uploads, identical }, refused) => {
   const kept = toSend ? `${plural(toSend, "change")} kept here until then.` : "What you write is kept here until then."
-  if (phase === "signed-out" || phase === "expired") return [`The session has ended: sign in again. ${kept}`, "bad"]
-  if (phase === "offline") return [`Offline. ${kept}`, "off"]
-  if (phase === "waiting") return [`Trying again soon. ${kept}`, "off"]
-  if (toFetch.objects) return ["Fetching what is new.", "busy"]
-  if (toSend || uploads.count) return ["Sending what you wrote.", "busy"]
-  if (phase === "syncing") return ["Asking the server what is new.", "busy"]
-  if (refused) return [`All synced, but ${plural(refused, "change")} that the server refused.`, "bad"]
-  return [identical ? "All synced, and identical on all devices." : "All synced.", "good"]
+  const count = `${toSend.toLocaleString()} to send`
+  if (phase === "signed-out" || phase === "expired") return ["Sign in", `The session has ended: sign in again. ${kept}`, "bad"]
+  if (phase === "offline") return [toSend ? `Offline, ${count}` : "Offline", `Offline. ${kept}`, "off"]
+  if (phase === "waiting") return ["Waiting", `Trying again soon. ${kept}`, "off"]
+  if (toFetch.objects) return [`${toFetch.objects.toLocaleString()} to fetch`, "Fetching what is new.", "busy"]
+  if (toSend || uploads.count) return [toSend ? count : "Uploading", "Sending what you wrote.", "busy"]
+  if (phase === "syncing") return ["Syncing", "Asking the server what is new.", "busy"]
+  if (refused) return [`${refused} refused`, `All synced, but ${plural(refused, "change")} that the server refused.`, "bad"]
+  return ["Synced", identical ? "All synced, and identical on all devices." : "All synced.", "good"]
+}
+
+/** @type {import("./shell.js").Opener} */
+export const indicator = app => {
+  const { copy, engine } = app
+  const words = h("span")
+  const open = () => {
+    const { element, stop } = sync({ ...app, go: to => { close(); app.go(to) } }, "")
+    const close = app.dialog("Sync", element, { onclose: stop })
+  }
+  const element = h("button", { type: "button", class: "sync-indicator", "aria-haspopup": "dialog", onclick: open }, h("span", { class: "dot" }), words)
+  const say = () => {
+    const [short, long, tone] = wording(engine.status, copy.shelf().length)
+    if (words.textContent !== short) fill(words, short)
+    for (const [name, value] of [["data-tone", tone], ["title", long], ["aria-label", `Sync: ${short}`]]) set(element, name, value)
+  }
+  engine.addEventListener("status", say)
+  copy.addEventListener("shelf", say)
+  say()
+  return { element }
 }
 
 /** @param {{count: number, total: number}} files @param {number} done */
@@ -49,7 +70,7 @@ const line = ({ moment, method, path, status, milliseconds, bytes, requestID, pr
   method, path, status || "no answer", `${Math.round(milliseconds)} ms`, `${bytes} B`, requestID, problem].join(" ")
 
 /** @type {import("./shell.js").Opener} */
-export const sync = app => {
+const sync = app => {
   const { copy, engine, go } = app
   const listening = new AbortController()
   const { signal } = listening
@@ -74,14 +95,14 @@ export const sync = app => {
   const say = () => {
     const { status } = engine
     const refused = copy.shelf()
-    const [long, tone] = sentence(status, refused.length)
+    const [, long, tone] = wording(status, refused.length)
     tell(words, long, () => long)
     set(words, "data-tone", tone)
     tell(act, status.phase === "expired", () => status.phase === "expired" ? "Sign in again" : "Sync now")
     tell(problem, [status.problem, tone], () => status.problem && tone !== "good" && problemView(status.problem))
     tell(shelf, refused.map(({ key }) => key), () => refused.length > 0 && [h("h2", null, "Refused by the server"), h("ul", { class: "rows" }, refused.map(entry => refusal(app, entry)))])
-    facts.forEach(([, wording], index) => {
-      const content = wording(status)
+    facts.forEach(([, contentOf], index) => {
+      const content = contentOf(status)
       fill(said[index].element, content)
       rows[index].hidden = !content
     })

@@ -5,7 +5,7 @@ import { devices } from "./devices.js"
 import { deleted, history } from "./history.js"
 import { banners, notices } from "./notices.js"
 import { signin } from "./signin.js"
-import { sync } from "./sync-panel.js"
+import { indicator } from "./sync-panel.js"
 
 /** @typedef {import("./shell.js").Opener} Opener */
 
@@ -20,7 +20,7 @@ export const pages = { signin, deleted, devices, history }
  * - "banners": over everything (sign in again, not stored for good, no secure context, a new version).
  * - "notices": over the text of the note with this ID (a merge replaced words of yours, words were rescued).
  * - "attachments": under the text of the note with this ID; takes paste and drop for the editor (`View.take`).
- * - "sync": what the indicator opens to; shown in a dialog.
+ * - "indicator": how sync stands in two words; it opens to all that there is to know of it.
  * @type {Object<string, Opener>}
  */
-export const parts = { banners, notices, attachments, sync }
+export const parts = { banners, notices, attachments, indicator }
