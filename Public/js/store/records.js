@@ -73,15 +73,28 @@ export async function putEntity(tx, incoming, marks) {
   const now = {...before, uniqueID, type, fixed: {...fixed}, registers: {...registers}, ...marks}
   const isChanged = before ? fold(now, incoming) : true
   if (!isChanged && !marks) return {before, now: before, isChanged}
-  if (isChanged) {
-    now.hash = exists(now) ? hex(hashOf(now)) : ""
-    now.place = exists(now) ? placeOf(now) : undefined
-    if (now.place === undefined) delete now.place // an index takes no undefined
-    count(tx, before?.hash ?? "")
-    count(tx, now.hash)
-  }
-  tx.put("objects", now)
+  if (isChanged) put(tx, before, now)
+  else tx.put("objects", now)
   return {before, now, isChanged}
+}
+
+/** @param {Transaction} tx @param {Held | undefined} before @param {Held} now */
+function put(tx, before, now) {
+  now.hash = exists(now) ? hex(hashOf(now)) : ""
+  now.place = exists(now) ? placeOf(now) : undefined
+  if (now.place === undefined) delete now.place // an index takes no undefined
+  count(tx, before?.hash ?? "")
+  count(tx, now.hash)
+  tx.put("objects", now)
+}
+
+/**
+ * Puts an object as it is to be, also with less than it had: what the server refused goes. Stores: objects, meta.
+ * @param {Transaction} tx
+ * @param {Held} now
+ */
+export async function replaceEntity(tx, now) {
+  put(tx, await tx.get("objects", now.uniqueID), {...now})
 }
 
 /**

@@ -1,0 +1,101 @@
+"""Pages that hold the copy and the engine of the web app, and nothing to see: a device that tests can ask for anything."""
+
+import uuid
+
+from client import PASSWORD, Client, Server
+from device import Device
+from playwright.sync_api import BrowserContext, Page
+
+# What every test's JavaScript has at hand.
+PRELUDE = """
+const later = ms => new Promise(resolve => setTimeout(resolve, ms))
+const until = async (test, what, seconds = 15) => {
+  for (const end = Date.now() + 1000 * seconds; Date.now() < end;) { if (await test()) return; await later(10) }
+  throw new Error(`never: ${what}: ${JSON.stringify(engine.status)} ${JSON.stringify(engine.requests().slice(-4))}`)
+}
+const thrown = async task => { try { await task() } catch (error) { return error.slug ?? String(error) } return "nothing" }
+const raw = store => copy.transaction([store], "readonly", tx => tx.getAll(store))
+const textOf = id => copy.note(id)?.text
+// As an editor does: from the version that it shows.
+const type = (id, text) => copy.write(id, text, {clock: copy.note(id).textClock, value: copy.note(id).text})
+const synced = (seconds) => until(() => engine.status.phase === "synced", "synced", seconds)
+const identical = (seconds) => until(() => engine.status.identical, "identical", seconds)
+"""
+BLANK = "<!doctype html><title>engine</title>"
+
+
+class EngineTab:
+    """One tab with `copy` and `engine`, on what all tabs of its profile share."""
+
+    def __init__(self, context: BrowserContext, url: str, start: bool = True):
+        self.context, self.url = context, url
+        self.page: Page = context.new_page()
+        self.page.route("**/blank", lambda route: route.fulfill(content_type="text/html", body=BLANK))
+        self.open(start)
+
+    def open(self, start: bool = True) -> None:
+        self.page.goto(f"{self.url}/blank")
+        self.begin(start)
+
+    def begin(self, start: bool = True) -> None:
+        self.page.evaluate(
+            """async start => {
+                const {Copy} = await import("/js/store/copy.js")
+                const {Engine} = await import("/js/sync/engine.js")
+                globalThis.copy = await Copy.open()
+                await copy.loaded
+                globalThis.engine = new Engine(copy)
+                if (start) engine.start()
+            }""",
+            start,
+        )
+
+    def run(self, body: str, argument=None):
+        """What JavaScript returns that has `copy`, `engine` and what PRELUDE has."""
+        return self.page.evaluate(f"async argument => {{ {PRELUDE}\n{body} }}", argument)
+
+    def reload(self) -> None:
+        self.page.reload()
+        self.begin()
+
+    def another(self) -> "EngineTab":
+        return EngineTab(self.context, self.url)
+
+    def close(self) -> None:
+        self.page.close()
+
+    def visible(self, is_visible: bool) -> None:
+        self.run("engine.visible(argument)", is_visible)
+
+    def sign_up(self) -> str:
+        """Makes an account; its e-mail."""
+        email = f"{uuid.uuid4().hex}@example.org"
+        self.run("await engine.signUp(argument)", {"email": email, "password": PASSWORD, "deviceName": "browser"})
+        return email
+
+    def sign_in(self, email: str, name: str = "browser") -> None:
+        self.run("await engine.signIn(argument)", {"email": email, "password": PASSWORD, "deviceName": name})
+
+    @property
+    def status(self) -> dict:
+        return self.run("return engine.status")
+
+    def synced(self, seconds: float = 15) -> None:
+        self.run("await synced(argument)", seconds)
+
+    def identical(self, seconds: float = 15) -> None:
+        self.run("await identical(argument)", seconds)
+
+    @property
+    def digest(self) -> str:
+        return self.run("return engine.rounds.record.digest")
+
+    def text(self, note: str) -> str | None:
+        return self.run("return textOf(argument) ?? null", note)
+
+
+def device_of(server: Server, email: str, name: str = "device") -> Device:
+    """Another device of the account: a client in Python."""
+    client = Client(server.url)
+    client.sign_in(email, device_name=name)
+    return Device(client)
