@@ -36,6 +36,7 @@ extension Problem {
         case unauthenticated
         case forbidden
         case signUpClosed = "sign-up-closed"
+        case crossSite = "cross-site"
         case notFound = "not-found"
         case deleted
         case tokenExpired = "token-expired"
@@ -64,7 +65,7 @@ extension Problem {
             switch self {
             case .malformedRequest: 400
             case .unauthenticated: 401
-            case .forbidden, .signUpClosed: 403
+            case .forbidden, .signUpClosed, .crossSite: 403
             case .notFound: 404
             case .methodNotAllowed: 405
             case .requestTimeout: 408
@@ -97,6 +98,7 @@ extension Problem {
             case .unauthenticated: "Not signed in"
             case .forbidden: "Not allowed"
             case .signUpClosed: "Sign-up is closed"
+            case .crossSite: "The request comes from another site"
             case .notFound: "Nothing is here"
             case .deleted: "The object is deleted"
             case .tokenExpired: "The token is no longer good"

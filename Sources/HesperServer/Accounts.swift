@@ -8,6 +8,7 @@ struct Accounts: Resource {
     let hub: EventHub
     let signUp: SignUp
     let quota: Int64?
+    let cookies: SessionCookies
 
     func add(to routes: inout Routes) {
         routes.open(.post, "/v1/accounts", keeping: .never, use: create)
@@ -18,7 +19,7 @@ struct Accounts: Resource {
 
     @Sendable private func create(_ call: Call) async throws -> Response {
         let credentials = try Credentials.signUp(await call.json(limit: Credentials.bodyBytes))
-        let device = NewDevice(credentials, userAgent: call.userAgent, quota: quota)
+        let device = try NewDevice(credentials, call: call, cookies: cookies, quota: quota)
         return try await signUp(
             email: credentials.email, password: credentials.password, invitation: credentials.invitation,
             from: call.address
@@ -55,7 +56,7 @@ struct Accounts: Resource {
         try await check(password, of: account, call, at: "/password")
         try await store.write { try $0.deleteAccount(account.uniqueID) }
         hub.signOut(of: session.scope) { _ in true }
-        return Response(status: .noContent)
+        return Response(status: .noContent, headers: call.cookie?.erased ?? [:])
     }
 
     private func account(of session: Session) async throws -> (Account, Usage) {

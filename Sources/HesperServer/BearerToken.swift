@@ -22,10 +22,14 @@ struct BearerToken: Sendable {
         guard scheme.elementsEqual("bearer ".utf8, by: { $0 | 0x20 == $1 }) else { return nil }
         let space = UInt8(ascii: " ")
         let text = header.utf8.dropFirst(7).drop { $0 == space }.prefix { $0 != space }
-        guard text.count == BearerToken.length, text.starts(with: BearerToken.prefix.utf8),
-            header.utf8[text.endIndex...].allSatisfy({ $0 == space })
-        else { return nil }
-        self.text = String(Substring(text))
+        guard header.utf8[text.endIndex...].allSatisfy({ $0 == space }) else { return nil }
+        self.init(Substring(text))
+    }
+
+    /// Nil for anything that this server never gave out.
+    init?(_ text: Substring) {
+        guard text.utf8.count == BearerToken.length, text.utf8.starts(with: BearerToken.prefix.utf8) else { return nil }
+        self.text = String(text)
     }
 
     private init(text: String) { self.text = text }

@@ -17,6 +17,8 @@ struct Call: Sendable {
     let channel: any Channel
     /// Set while the store has yet to hear of this minute's use of the device.
     let use: DeviceUse?
+    /// What signs the request, if a cookie does.
+    let cookie: SessionCookie?
 
     /// The ID in the path. What is no ID is answered like one that nothing has.
     func uniqueID() throws(Problem) -> UniqueID {

@@ -9,6 +9,8 @@ struct Credentials: Sendable {
     let appVersion: String?
     /// The secret of the link that makes the first account.
     let invitation: String?
+    /// Whether the browser keeps the token, in a cookie, instead of the page.
+    let wantsCookie: Bool
 
     /// Bytes that a request with nothing but credentials can need: each may be written as an escape six times its length.
     static let bodyBytes = 32 << 10
@@ -40,7 +42,8 @@ struct Credentials: Sendable {
             email: email, password: try fields.string("password", bytes: passwordBytes),
             deviceName: try fields.string("deviceName", characters: 1...Limits.deviceNameLength),
             appVersion: try fields.optionalString("appVersion", characters: 0...appVersionLength),
-            invitation: isSignUp ? try fields.optionalString("invitation", characters: 0...invitationLength) : nil)
+            invitation: isSignUp ? try fields.optionalString("invitation", characters: 0...invitationLength) : nil,
+            wantsCookie: try fields.optionalBool("cookie") ?? false)
         try fields.end()
         return credentials
     }

@@ -9,6 +9,7 @@ struct Devices: Resource {
     let passwords: Passwords
     let gate: SignInGate
     let quota: Int64?
+    let cookies: SessionCookies
 
     func add(to routes: inout Routes) {
         routes.get("/v1/devices", ["limit", "cursor"], use: list)
@@ -18,6 +19,8 @@ struct Devices: Resource {
 
     @Sendable private func signIn(_ call: Call) async throws -> Response {
         let credentials = try Credentials.signIn(await call.json(limit: Credentials.bodyBytes))
+        // First: another site's page learns nothing about a password.
+        let device = try NewDevice(credentials, call: call, cookies: cookies, quota: quota)
         let key = Account.key(of: credentials.email)
         let account = try await store.read { try $0.account(emailKey: key) }
         let isRight = try await gate.attempt(email: credentials.email, from: call.address) {
@@ -25,7 +28,6 @@ struct Devices: Resource {
         }
         let wrong = Problem(.unauthenticated, "No account has this e-mail and this password.")
         guard isRight, let account else { throw wrong }
-        let device = NewDevice(credentials, userAgent: call.userAgent, quota: quota)
         return try await store.write { transaction in
             // The account may have gone, or have another password, while this one was being checked.
             guard let now = try transaction.account(account.uniqueID), now.passwordHash == account.passwordHash else {
@@ -41,7 +43,8 @@ struct Devices: Resource {
             throw Problem.notFound(node)
         }
         hub.signOut(of: session.scope) { $0 == node }
-        return Response(status: .noContent)
+        let isOwn = node == session.device.node
+        return Response(status: .noContent, headers: isOwn ? call.cookie?.erased ?? [:] : [:])
     }
 
     @Sendable private func list(_ call: Call, _ session: Session) async throws -> Response {

@@ -13,6 +13,14 @@ struct Dispatcher: HTTPResponder {
     let crossOrigin: CrossOrigin
     let uses: DeviceUses
 
+    /// What is found out about a request on its way, for the headers of its answer and for the log.
+    private struct Findings {
+        var keeping = Route.Keeping.never
+        var device: NodeID?
+        /// What signs it, if a cookie does.
+        var cookie: SessionCookie?
+    }
+
     func respond(to request: Request, context: HesperContext) async throws -> Response {
         var logger = context.logger
         // Hummingbird's ID stands in every line of the log already, where the log has any.
@@ -22,17 +30,18 @@ struct Dispatcher: HTTPResponder {
         if requestID.isTheirs { logger[metadataKey: key] = .string(requestID.text) }
         let start = logger.logLevel <= .debug ? ContinuousClock.now : nil
 
-        var keeping = Route.Keeping.never
-        var device: NodeID?
+        var findings = Findings()
         var response: Response
         do {
-            response = try await answer(request, context.channel, logger, &keeping, &device)
+            response = try await answer(request, context.channel, logger, &findings)
         } catch {
             let problem = Problem(error, logger: logger)
             response = problem.response(requestID: requestID.text)
             if problem.slug == .methodNotAllowed { response.headers[.allow] = allowed(request.uri.path) }
+            // The browser need not bring it again.
+            if problem.slug == .unauthenticated, let cookie = findings.cookie { response.headers.append(cookie.taken) }
         }
-        finish(&response, to: request, requestID: requestID.text, keeping: keeping)
+        finish(&response, to: request, requestID: requestID.text, findings)
         if request.method == .head { response = try await response.withoutBody() }
         if let start {
             logger.debug(
@@ -41,15 +50,14 @@ struct Dispatcher: HTTPResponder {
                     "method": .string(request.method.rawValue), "path": .string(request.uri.path),
                     "status": .stringConvertible(response.status.code),
                     "microseconds": .stringConvertible((ContinuousClock.now - start) / .microseconds(1)),
-                    "device": .string(device?.description ?? "-"),
+                    "device": .string(findings.device?.description ?? "-"),
                 ])
         }
         return response
     }
 
     private func answer(
-        _ request: Request, _ channel: any Channel, _ logger: Logger, _ keeping: inout Route.Keeping,
-        _ device: inout NodeID?
+        _ request: Request, _ channel: any Channel, _ logger: Logger, _ findings: inout Findings
     ) async throws -> Response {
         let uri = request.uri.path
         guard let (path, parameter) = routes.find(uri) else {
@@ -63,27 +71,32 @@ struct Dispatcher: HTTPResponder {
             }
             throw Problem(.methodNotAllowed, "\(request.method.rawValue) is not among \(path.allowed).")
         }
-        keeping = route.keeping
+        findings.keeping = route.keeping
         switch route.handler {
         case .page(let handle):
             return try await handle(
                 Call(
-                    request: request, logger: logger, query: .empty, parameter: parameter, channel: channel, use: nil))
+                    request: request, logger: logger, query: .empty, parameter: parameter, channel: channel, use: nil,
+                    cookie: nil))
         case .open(let handle):
             let query = try route.query(of: request)
             return try await handle(
                 Call(
-                    request: request, logger: logger, query: query, parameter: parameter, channel: channel, use: nil))
+                    request: request, logger: logger, query: query, parameter: parameter, channel: channel, use: nil,
+                    cookie: nil))
         case .signedIn(let handle):
-            let session = try authenticator.session(of: request)
-            device = session.device.node
+            let credential = try authenticator.credential(of: request)
+            findings.cookie = credential.cookie
+            let session = try authenticator.session(of: request, signedWith: credential)
+            findings.device = session.device.node
             let use = DeviceUse(of: session, userAgent: request.headers)
             // Recorded also if the handler refuses what was asked: the device was there.
             defer { if let use, use.isNews { uses.record(use) } }
             let query = try route.query(of: request)
             return try await handle(
                 Call(
-                    request: request, logger: logger, query: query, parameter: parameter, channel: channel, use: use),
+                    request: request, logger: logger, query: query, parameter: parameter, channel: channel, use: use,
+                    cookie: credential.cookie),
                 session)
         }
     }
@@ -92,11 +105,18 @@ struct Dispatcher: HTTPResponder {
 
     /// The headers that every answer has.
     private func finish(
-        _ response: inout Response, to request: Request, requestID: String, keeping: Route.Keeping
+        _ response: inout Response, to request: Request, requestID: String, _ findings: Findings
     ) {
         response.headers.append(HTTPField(name: .requestID, value: requestID))
         response.headers.append(.noSniffing)
-        let keeping = response.status.code < 400 ? keeping : .never
+        var keeping = response.status.code < 400 ? findings.keeping : .never
+        if let cookie = findings.cookie, cookie.isDue, response.status.kind == .successful,
+            response.headers[.setCookie] == nil
+        {
+            response.headers.append(cookie.given)
+            // What carries a secret is kept by nobody.
+            keeping = .never
+        }
         switch keeping {
         case .revalidated:
             response.headers.append(.revalidated)
@@ -125,7 +145,7 @@ extension Route {
 extension HTTPField {
     fileprivate static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
     fileprivate static let revalidated = HTTPField(name: .cacheControl, value: "private, no-cache")
-    fileprivate static let varyBySession = HTTPField(name: .vary, value: "Authorization, Origin")
+    fileprivate static let varyBySession = HTTPField(name: .vary, value: "Authorization, Cookie, Origin")
     fileprivate static let keptForever = HTTPField(
         name: .cacheControl, value: "private, max-age=31536000, immutable")
     fileprivate static let neverKept = HTTPField(name: .cacheControl, value: "no-store")

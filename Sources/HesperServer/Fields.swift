@@ -54,6 +54,13 @@ struct Fields {
         return text
     }
 
+    /// True or false, or left out.
+    mutating func optionalBool(_ name: String) throws(Problem) -> Bool? {
+        guard let json = value(name) else { return nil }
+        guard case .bool(let value) = json else { throw invalid(name, "is true or false, not \(json.kind)") }
+        return value
+    }
+
     /// - Throws: `unknown-field` about the first field that nobody asked for.
     func end() throws(Problem) {
         guard let member = object.members.first(where: { !read.contains($0.name) }) else { return }

@@ -18,6 +18,7 @@ public struct HesperServer: Sendable {
     let routes: Routes
     private let firstAccount: FirstAccount
     private let hasWebApp: Bool
+    private let authenticator: Authenticator
     private let uses: DeviceUses
     private let indexer: TermIndexer
     private let sweeper: Sweeper
@@ -41,7 +42,9 @@ public struct HesperServer: Sendable {
         let uploads = Uploads(backend: backend, intake: intake, stage: stage)
         let pages = EventPages(backend: backend)
         listening = Listening(hub: backend.hub, pages: pages, store: store, logger: logger)
-        let signingIn = SigningIn(backend: backend, settings: settings)
+        let cookies = SessionCookies(isSecure: settings.tls != nil)
+        authenticator = Authenticator(store: store, cookies: cookies)
+        let signingIn = SigningIn(backend: backend, settings: settings, cookies: cookies)
         firstAccount = signingIn.firstAccount
         let webApp = WebApp(folder: settings.webApp, logger: logger)
         hasWebApp = webApp.isThere
@@ -66,7 +69,7 @@ public struct HesperServer: Sendable {
             RecentlyDeleted(backend: backend),
             SearchNotes(backend: backend, indexer: indexer),
             Exports(backend: backend),
-            Events(backend: backend, pages: pages, authenticator: Authenticator(store: store), uses: uses),
+            Events(backend: backend, pages: pages, authenticator: authenticator, uses: uses),
             Ephemerals(hub: backend.hub, rate: settings.ephemerals),
         ]
         for resource in resources { resource.add(to: &routes) }
@@ -78,7 +81,7 @@ public struct HesperServer: Sendable {
     public func application(onRunning: @escaping @Sendable (Int?) async -> Void = { _ in }) -> some ApplicationProtocol
     {
         let dispatcher = Dispatcher(
-            routes: routes, authenticator: Authenticator(store: store),
+            routes: routes, authenticator: authenticator,
             crossOrigin: CrossOrigin(
                 origins: settings.origins, allowsLoopback: settings.allowsLoopbackOrigins),
             uses: uses)

@@ -6,14 +6,17 @@ struct NewDevice: Sendable {
     private let credentials: Credentials
     private let userAgent: String?
     private let quota: Int64?
+    private let cookie: SessionCookie.Name?
     private let node = NodeID.random()
     private let token = BearerToken.random()
 
     /// - Parameter quota: of the account's attachments, in bytes.
-    init(_ credentials: Credentials, userAgent: String?, quota: Int64?) {
+    /// - Throws: `cross-site` if it asks for a cookie that it cannot be given.
+    init(_ credentials: Credentials, call: Call, cookies: SessionCookies, quota: Int64?) throws(Problem) {
         self.credentials = credentials
         self.quota = quota
-        self.userAgent = userAgent
+        userAgent = call.userAgent
+        cookie = credentials.wantsCookie ? try cookies.name(for: call.request) : nil
     }
 
     func insert(into transaction: any Transaction, account: Account) throws -> SignedIn {
@@ -24,6 +27,6 @@ struct NewDevice: Sendable {
         try transaction.insert(device, token: token.hash)
         return SignedIn(
             account: account, usage: try transaction.usage(of: account.scope), quota: quota, device: device,
-            token: token)
+            token: token, cookie: cookie)
     }
 }

@@ -65,6 +65,14 @@ enum ProblemPage {
                 "Only the operator of this server makes accounts.",
                 "Ask whoever runs it. Operators: `hesper account create`, or `hesper serve --sign-up open`."
             )
+        case .crossSite:
+            (
+                "A cookie signs the request, or one is asked for, and the browser does not say that the page is this server's "
+                    + "own: `Sec-Fetch-Site` is not `same-origin`, or, where there is none, `Origin` is not this server's. "
+                    + "Nothing of it was done.",
+                "Pages of other origins, other ports included, and scripts send `Authorization: Bearer …`. Operators: have the "
+                    + "proxy pass `Host` on as it came."
+            )
         case .notFound:
             (
                 "Nothing in this account has this ID, or the path is not known. What belongs to somebody else looks "

@@ -9,7 +9,7 @@ struct ServerInfo: Resource {
 
     static let features = [
         "sync", "notes", "tags", "attachments", "uploads", "objects", "deleted-objects", "edits", "recently-deleted",
-        "search", "digests", "export", "events", "ephemeral",
+        "search", "digests", "export", "events", "ephemeral", "cookies",
     ]
 
     func add(to routes: inout Routes) {

@@ -1,22 +1,26 @@
+import HTTPTypes
 import HesperModel
 import HesperStore
 import Hummingbird
 
-/// What a device gets when it has signed up or in. The token is shown this once.
+/// What a device gets when it has signed up or in. The token is shown this once, or goes into a cookie.
 struct SignedIn: Sendable {
     let account: Account
     let usage: Usage
     let quota: Int64?
     let device: Device
     let token: BearerToken
+    /// The name of the cookie that the token goes into, if it does.
+    let cookie: SessionCookie.Name?
 
     var response: Response {
-        .object(status: .created) { writer in
+        let given = cookie.map { [SessionCookie(token, name: $0).given] } ?? []
+        return .object(status: .created, headers: HTTPFields(given)) { writer in
             writer.name("account")
             account.write(to: &writer, usage: usage, quota: quota)
             writer.name("device")
             device.write(to: &writer, isCurrent: true)
-            writer.member("token", token.text)
+            if cookie == nil { writer.member("token", token.text) }
         }
     }
 }

@@ -43,7 +43,10 @@ import Testing
         signUp("an address too long", email: String(repeating: "a", count: 243) + "@example.org", status: 422),
         signUp("the longest address", email: String(repeating: "a", count: 242) + "@example.org", status: 201),
         signUp("a version too long", more: #","appVersion":"\#(String(repeating: "1", count: 101))""#, status: 422),
-        signUp("a cookie, which is not known yet", more: #","cookie":true"#, status: 422, contains: ["/cookie"]),
+        signUp("a cookie", more: #","cookie":true"#, status: 201, lacks: ["token", "hesper_"]),
+        signUp("no cookie", more: #","cookie":false"#, status: 201, contains: [#""token":"hesper_"#]),
+        signUp(
+            "a cookie of another kind", more: #","cookie":"yes""#, status: 422, contains: ["/cookie", "true or false"]),
     ]
 
     @Test(arguments: rows) func row(_ row: Row) async throws {

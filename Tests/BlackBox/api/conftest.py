@@ -1,10 +1,11 @@
 """What the tests of the API share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from client import Client, Server
 from device import Device
+from secure import TLSServer
 from writer import Writer
 
 
@@ -29,3 +30,10 @@ def fresh_writer(client: Client) -> Writer:
 def pair(devices: Callable[[int], list[Device]]) -> list[Device]:
     """Two devices of one account, A and B."""
     return devices(2)
+
+
+@pytest.fixture(scope="session")
+def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TLSServer]:
+    """One server with TLS, for whoever makes accounts of his own."""
+    with TLSServer(tmp_path_factory.mktemp("tls")) as running:
+        yield running
