@@ -2,9 +2,19 @@
 
 import { Copy } from "./store/copy.js"
 import { Engine } from "./sync/engine.js"
+import { keepUpToDate } from "./sync/updates.js"
+import { offerUpdate } from "./ui/notices.js"
 import { startShell } from "./ui/shell.js"
 
-const copy = await Copy.open()
-const engine = new Engine(copy)
+export const copy = await Copy.open()
+export const engine = new Engine(copy)
 startShell(copy, engine)
 engine.start()
+
+const lookForUpdate = keepUpToDate(offerUpdate, () => location.reload())
+const seen = () => {
+  engine.visible(!document.hidden)
+  if (!document.hidden) lookForUpdate()
+}
+document.addEventListener("visibilitychange", seen)
+seen()
