@@ -1,66 +1,75 @@
 // One IndexedDB transaction with promises, and the journal of what it wrote.
 
-/** @typedef {{store: string, key: any, record: any}} Line  what was written; no `record`: deleted, `key` null: all of it */
+/** @typedef {{store: string, key: IDBValidKey, record: any}} Line what was written; `record` undefined: deleted */
 
-/** @type {<T>(request: IDBRequest<T>) => Promise<T>} */
+/**
+ * The result of one request.
+ * @template T
+ * @param {IDBRequest<T>} request
+ * @returns {Promise<T>}
+ */
 const resultOf = request => new Promise((resolve, reject) => {
   request.onsuccess = () => resolve(request.result)
   request.onerror = () => reject(request.error)
 })
 
 /**
- * Await nothing in a transaction but its own requests: one that has none ends. A record that was put is not changed
- * afterwards: memory keeps that very object.
+ * What the body of `Copy.transaction` works with. Await nothing in it but its own requests: IndexedDB ends a
+ * transaction that has none. A record that was put is not changed afterwards: memory keeps that very object.
  */
 export class Transaction {
   /** @type {Line[]} */
   journal = []
   /**
-   * What comes last, before the commit.
-   * @type {(() => unknown)[]}
+   * What is done before the commit, once each (records.js).
+   * @type {(() => Promise<void>)[]}
    */
   atEnd = []
+  /** XOR of the hashes that came and went (records.js). */
+  digest = ""
   /**
-   * Of records.js: the clock, and what is to be added to the digest.
-   * @type {import("../model/clock.js").ClockSource | null}
+   * The clock of this transaction, if it was asked for (records.js).
+   * @type {any}
    */
   clock = null
-  digest = ""
   #inner
 
   /** @param {IDBTransaction} inner */
   constructor(inner) {
     this.#inner = inner
-    /** @type {Promise<void>} */
+    /**
+     * Settles with the transaction.
+     * @type {Promise<void>}
+     */
     this.done = new Promise((resolve, reject) => {
       inner.oncomplete = () => resolve()
       inner.onabort = () => reject(inner.error)
     })
-    this.done.catch(() => {}) // Whoever commits hears of it.
+    this.done.catch(() => {}) // Whoever waits for it hears of it; until then nobody does.
   }
 
-  /** @type {(store: string, key: IDBValidKey) => Promise<any>} */
+  /** @param {string} store @param {IDBValidKey} key @returns {Promise<any>} the record, or undefined */
   get(store, key) {
     return resultOf(this.#inner.objectStore(store).get(key))
   }
 
-  /** @param {string} store @param {IDBKeyRange} [range] @param {number} [most] @returns {Promise<any[]>} */
-  getAll(store, range, most) {
-    return resultOf(this.#inner.objectStore(store).getAll(range, most))
+  /** @param {string} store @param {IDBKeyRange | null} [range] @param {number} [count] @returns {Promise<any[]>} */
+  getAll(store, range, count) {
+    return resultOf(this.#inner.objectStore(store).getAll(range, count))
   }
 
-  /** @param {string} store @param {string} [index] `lastUse` of `bytes`: in its order @returns {Promise<any[]>} */
-  getAllKeys(store, index) {
-    const from = this.#inner.objectStore(store)
-    return resultOf((index ? from.index(index) : from).getAllKeys())
+  /** @param {string} store @param {IDBKeyRange | null} [range] @param {number} [count] @returns {Promise<IDBValidKey[]>} */
+  getAllKeys(store, range, count) {
+    return resultOf(this.#inner.objectStore(store).getAllKeys(range, count))
   }
 
   /**
-   * By an index: `uniqueID` of `unsent`, `place` of `objects`.
-   * @param {string} store @param {string} index @param {any} range @param {number} [most] @returns {Promise<any[]>}
+   * Records by an index: `unsent` has `uniqueID`, `objects` has `place`.
+   * @param {string} store @param {string} index @param {IDBValidKey | IDBKeyRange} range @param {number} [count]
+   * @returns {Promise<any[]>}
    */
-  getAllBy(store, index, range, most) {
-    return resultOf(this.#inner.objectStore(store).index(index).getAll(range, most))
+  getAllBy(store, index, range, count) {
+    return resultOf(this.#inner.objectStore(store).index(index).getAll(range, count))
   }
 
   /** @param {string} store @param {IDBKeyRange} [range] @returns {Promise<number>} */
@@ -69,43 +78,51 @@ export class Transaction {
   }
 
   /**
-   * Need not be awaited: if it fails, the transaction does.
+   * Puts a record; `key` for `meta`, and to replace one of an autoincrement store. Need not be awaited: if it fails,
+   * the transaction does.
    * @param {string} store @param {any} record @param {IDBValidKey} [key]
    */
   put(store, record, key) {
-    /** @type {Line} */
-    const line = {store, key, record}
+    const line = {store, key: /** @type {any} */ (key), record}
     const request = this.#inner.objectStore(store).put(record, key)
-    request.onsuccess = () => { line.key = request.result }
     this.journal.push(line)
+    request.onsuccess = () => { line.key = request.result }
   }
 
-  /** @type {(store: string, key: IDBValidKey) => void} */
+  /** @param {string} store @param {IDBValidKey} key */
   delete(store, key) {
     this.#inner.objectStore(store).delete(key)
     this.journal.push({store, key, record: undefined})
   }
 
-  /** @type {(store: string) => void} */
+  /**
+   * Deletes everything in a store.
+   * @param {string} store
+   */
   clear(store) {
     this.#inner.objectStore(store).clear()
-    this.journal.push({store, key: null, record: undefined})
+    this.journal.push({store, key: /** @type {any} */ (null), record: undefined})
   }
 
-  /** Resolves when it is on the disk. */
-  async commit() {
-    for (const task of this.atEnd) await task()
-    return this.done
+  abort() {
+    try {
+      this.#inner.abort()
+    } catch {
+      // It is over already.
+    }
   }
 
   /**
-   * The error that ended it, or `thrown`, for which it is ended.
-   * @type {(thrown: any) => Promise<any>}
+   * Runs what has to come last, then commits.
+   * @returns {Promise<void>}
    */
-  async abort(thrown) {
+  async commit() {
+    for (const task of this.atEnd) await task()
     try {
-      this.#inner.abort()
-    } catch {} // It is over.
-    return this.done.catch(error => error ?? thrown).then(error => error ?? thrown)
+      this.#inner.commit?.()
+    } catch {
+      // It committed by itself, having nothing more to do.
+    }
+    return this.done
   }
 }

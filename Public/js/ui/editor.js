@@ -51,7 +51,8 @@ export const editor = (app, id, { tags, commands }) => {
   const foot = h("p", { class: "muted small editor-foot" })
   const scroll = h("div", { class: "editor-scroll" },
     h("div", { class: "measure" }, notices?.element, reading, area, attachments?.element, field.element, foot))
-  const element = h("article", { class: "editor", "aria-label": "Note" },
+  const heading = h("h1", { class: "visually-hidden" })
+  const element = h("article", { class: "editor", "aria-label": "Note" }, heading,
     h("header", { class: "editor-head" }, iconButton("back", "Back to the list", { class: "to-list", onclick: app.back }), line,
       pencil, attach, files, pin, archive, more), scroll)
 
@@ -146,6 +147,8 @@ export const editor = (app, id, { tags, commands }) => {
     const note = copy.note(id)
     if (note) last = note
     if (area.hidden) showText(text())
+    const title = note?.title || "New note"
+    if (heading.textContent !== title) heading.textContent = title
     field.update()
     set(pin, "aria-pressed", Boolean(note?.pinned))
     pin.classList.toggle("on", Boolean(note?.pinned))

@@ -185,6 +185,8 @@ export const startShell = (copy, engine) => {
     } else {
       fill(main, h("div", { class: "empty resting" }, mark(), h("p", null, "Choose a note, or press ", h("kbd", null, "n"), " for a new one.")))
     }
+    // On a phone the list is all there is: then it is the main part.
+    set(listPane, "role", isList && narrow.matches ? "main" : null)
     frame.dataset.shows = isList ? "list" : noteID ? "note" : copy.session ? "page" : "signin"
     list.select(noteID)
     side.current(isList || noteID ? scopeRoute() : now)

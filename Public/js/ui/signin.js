@@ -133,7 +133,7 @@ export const signin = app => {
   return {
     title: "Sign in", focus: () => (session ? password : email).input.focus(), stop: () => clearTimeout(timer),
     element: h("div", { class: "signin" },
-      !session && h("header", null, h("p", { class: "signin-mark" }, icon("star"), "Hesper"),
+      !session && h("header", null, h("h1", { class: "signin-mark" }, icon("star"), "Hesper"),
         h("p", { class: "signin-line" }, "Notes that are there whenever you are: on every device, with or without a network, on a server of your own.")),
       h("form", { class: "stack", novalidate: true, onsubmit: send, "aria-label": "Sign in" }, heading, session && h("p", null,
         `Everything is still here${copy.unsentCount() ? `, also ${plural(copy.unsentCount(), "change")} that the server does not have yet` : ""}.`),
