@@ -68,13 +68,16 @@
     if (isSpoken(element) && !element.computedName) say("name", element, `(${element.computedRole}) has none`)
   const navigations = all("nav, [role=navigation]").filter(isSpoken)
   if (navigations.length > 1) for (const element of navigations) if (!element.computedName) say("name", element, "is one of several navigations")
-  let level = 0
+  // What stands beside the page's own part (a navigation) may have a heading of the second level before it.
+  let level = 1, isTitled = false
   for (const element of all("h1, h2, h3, h4, h5, h6, [role=heading]").filter(element => isSpoken(element) && !isUnder(element))) {
     const its = Number(element.getAttribute("aria-level") ?? element.localName.slice(1))
     if (its > level + 1) say("heading order", element, `is of level ${its} after ${level}`)
     if (!element.textContent.trim()) say("heading order", element, "is empty")
     level = its
+    isTitled ||= its === 1
   }
+  if (!isTitled && !document.querySelector("dialog:modal")) say("heading order", document.body, "has no heading of level 1")
   if (!all("[aria-live], [role=status], [role=alert], [role=log], output").length) say("live region", document.body, "has none")
 
   // What can be operated

@@ -1,9 +1,15 @@
 """The web app as a person uses it: everything is found by its role and its name, as a screen reader finds it."""
 
+import base64
+import re
+import time
+import uuid
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page
+from client import PASSWORD
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, expect
 
+PATIENCE = 10_000  # ms: on two busy cores
 ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
 # What a server may say while all is well: signed out, gone, in use, busy. A fault of the client's is a failed test.
 TOLERATED = ("401", "409", "410", "429", "503", "507")
@@ -105,3 +111,228 @@ class App:
             f'async argument => {{ const {{copy, engine}} = await import("/js/app.js"); return {body} }}',
             arg=argument, timeout=seconds * 1000,
         )  # fmt: skip
+
+    # Signing in and out
+
+    def sign_up(self, email: str | None = None, device_name: str | None = None, password: str = PASSWORD) -> "App":
+        email = email or f"{uuid.uuid4().hex}@example.org"
+        self.choose_form("Make an account")
+        self.fill_sign_in(email, device_name, password)
+        self.button("Make the account").click()
+        return self.wait_signed_in()
+
+    def choose_form(self, name: str) -> None:
+        """The form of this name. Which of them comes first depends on what the server says of itself."""
+        form = self.page.get_by_role("form", name="Sign in")
+        self.page.wait_for_function("() => performance.getEntriesByType('resource').some(one => one.name.endsWith('/v1/server'))")
+        self.page.wait_for_timeout(50)
+        if not form.get_by_role("heading", name=re.compile(f"^{name}")).is_visible():
+            form.get_by_role("button", name=name, exact=True).click()
+        expect(form.get_by_role("heading", name=re.compile(f"^{name}"))).to_be_visible()
+
+    def sign_in(self, email: str, device_name: str | None = None, password: str = PASSWORD) -> "App":
+        self.choose_form("Sign in")
+        self.fill_sign_in(email, device_name, password)
+        self.submit_sign_in()
+        return self.wait_signed_in()
+
+    def fill_sign_in(self, email: str, device_name: str | None = None, password: str = PASSWORD) -> None:
+        field = self.page.get_by_label("E-mail")
+        if field.is_editable():
+            field.fill(email)
+        self.page.get_by_label("Password", exact=True).fill(password)
+        if device_name is not None:
+            self.page.get_by_label("Name of this device").fill(device_name)
+        self.email = email
+
+    def submit_sign_in(self) -> None:
+        self.page.get_by_role("form", name="Sign in").locator("[type=submit]").click()
+
+    def wait_signed_in(self) -> "App":
+        expect(self.sync_button).to_be_visible()
+        return self
+
+    def sign_out(self, confirm: str = "Sign out") -> None:
+        self.go("#/devices")
+        self.button("Sign out here").click()
+        self.dialog.get_by_role("button", name=confirm, exact=True).click()
+        expect(self.page.get_by_label("Password", exact=True)).to_be_visible()
+
+    # Getting about
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    @property
+    def dialog(self) -> Locator:
+        return self.page.get_by_role("dialog")
+
+    def go(self, fragment: str) -> None:
+        """A link to somewhere in the app, followed without loading it again."""
+        self.page.evaluate("fragment => { location.hash = fragment }", fragment)
+
+    def toast(self, words: str) -> Locator:
+        return self.page.get_by_role("region", name="Messages").get_by_text(words)
+
+    def undo(self) -> None:
+        """What the message at the foot of the page offers."""
+        self.page.get_by_role("region", name="Messages").get_by_role("button", name="Undo").last.click()
+
+    # The list
+
+    ROW = "[role=listbox] [role=option][data-note]"
+
+    @property
+    def rows(self) -> Locator:
+        return self.page.get_by_role("listbox", name="Notes", exact=True).get_by_role("option")
+
+    def row(self, words: str) -> Locator:
+        return self.rows.filter(has_text=words)
+
+    @property
+    def titles(self) -> list[str]:
+        """Of the rows that are drawn, in their order."""
+        return self.page.locator(self.ROW).evaluate_all(
+            """rows => rows.sort((a, b) => a.ariaPosInSet - b.ariaPosInSet)
+              .map(row => row.querySelector(".note-title bdi").textContent)"""
+        )
+
+    def expect_titles(self, *titles: str) -> None:
+        deadline = time.monotonic() + PATIENCE / 1000
+        while self.titles != list(titles) and time.monotonic() < deadline:
+            self.page.wait_for_timeout(50)
+        assert self.titles == list(titles)
+
+    @property
+    def search_box(self) -> Locator:
+        return self.page.get_by_role("searchbox", name="Search notes")
+
+    def search(self, words: str) -> None:
+        self.search_box.fill(words)
+
+    def open(self, words: str) -> None:
+        self.row(words).click()
+        expect(self.reading.or_(self.editor)).to_be_visible()
+
+    def open_first(self) -> None:
+        self.rows.first.click()
+        expect(self.reading.or_(self.editor)).to_be_visible()
+
+    # One note
+
+    @property
+    def editor(self) -> Locator:
+        return self.page.get_by_role("textbox", name="Text of the note")
+
+    @property
+    def reading(self) -> Locator:
+        return self.page.get_by_role("group", name="Note. Press Enter to write.")
+
+    @property
+    def note_id(self) -> str:
+        """Of the note that is open, from the address."""
+        return self.page.evaluate("() => location.hash.split('/')[2] ?? ''").split("?")[0]
+
+    def new_note(self, text: str = "") -> "App":
+        self.button("New note").first.click()
+        expect(self.editor).to_be_focused()
+        if text:
+            self.type(text)
+        return self
+
+    def type(self, text: str) -> None:
+        """Key by key, at the caret."""
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                self.page.keyboard.press("Enter")
+            if line:
+                self.page.keyboard.type(line)
+
+    def write(self, place: str = "end") -> None:
+        """Begins to write in the open note, at its end or its start."""
+        if not self.editor.is_visible():
+            self.reading.press("Enter")
+        expect(self.editor).to_be_focused()
+        self.page.keyboard.press("Control+End" if place == "end" else "Control+Home")
+
+    def leave(self) -> None:
+        """Leaves the text, which saves it."""
+        self.page.keyboard.press("Escape")
+        expect(self.reading).to_be_visible()
+
+    @property
+    def text(self) -> str:
+        """What the open note shows."""
+        if self.editor.is_visible():
+            return self.editor.input_value()
+        return self.reading.evaluate("element => element.textContent")
+
+    def expect_text(self, text: str) -> None:
+        deadline = time.monotonic() + PATIENCE / 1000
+        while self.text != text and time.monotonic() < deadline:
+            self.page.wait_for_timeout(50)
+        assert self.text == text
+
+    def choose(self, entry: str) -> None:
+        """From the note's menu."""
+        self.page.get_by_role("article", name="Note").get_by_role("button", name="More", exact=True).click()
+        self.page.get_by_role("menuitem", name=entry).click()
+
+    def add_tag(self, name: str) -> None:
+        field = self.page.get_by_role("combobox", name="Add a tag")
+        field.fill(name)
+        field.press("Enter")
+        expect(self.button(f"Remove tag {name}")).to_be_visible()
+
+    def attach(self, *files: Path | dict) -> None:
+        """Chooses files, as a person does in the dialog of the system."""
+        with self.page.expect_file_chooser() as chooser:
+            self.button("Add pictures or files").first.click()
+        chooser.value.set_files(list(files))
+
+    def paste(self, data: bytes, filename: str, mime_type: str) -> None:
+        """A file from the clipboard into what has the focus."""
+        self.page.evaluate(
+            """([data, name, type]) => {
+              const clipboardData = new DataTransfer()
+              clipboardData.items.add(new File([Uint8Array.from(atob(data), letter => letter.charCodeAt(0))], name, {type}))
+              document.activeElement.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true}))
+            }""",
+            [base64.b64encode(data).decode(), filename, mime_type],
+        )
+
+    # Sync
+
+    @property
+    def sync_button(self) -> Locator:
+        return self.page.get_by_role("button", name=re.compile("^Sync:"))
+
+    def wait_synced(self, seconds: float = 20) -> None:
+        """Until all is sent and fetched, the digests agree, and the app says so."""
+        self.page.wait_for_function(
+            """async () => {
+              const { copy, engine } = await import("/js/app.js")
+              return engine.status.phase === "synced" && engine.status.identical && copy.unsentCount() === 0
+            }""",
+            timeout=seconds * 1000,
+        )
+        expect(self.page.get_by_role("button", name="Sync: Synced")).to_be_visible()
+
+    def expect_sync(self, words: str) -> None:
+        """What the indicator says."""
+        expect(self.page.get_by_role("button", name=re.compile(f"^Sync: .*{words}"))).to_be_visible()
+
+    def wait_saved(self) -> None:
+        """Until what was typed is on the disk: the words of the editor are those of the copy."""
+        self.page.wait_for_function(
+            """async () => {
+              const { copy } = await import("/js/app.js")
+              const area = document.querySelector("textarea")
+              return !area || area.hidden || copy.note(location.hash.split("/")[2])?.text === area.value
+            }"""
+        )
+
+    def wait_installed(self) -> None:
+        """Until the service worker has everything that a start without a network needs."""
+        self.page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
+        self.page.wait_for_function("() => navigator.serviceWorker.controller")

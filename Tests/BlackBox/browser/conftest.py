@@ -9,7 +9,8 @@ import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
-from app import App
+from app import PATIENCE, App
+from browser_device import MOVED_CLOCK, BrowserDevice
 from client import ROOT, Server
 from device import Device
 from playwright.sync_api import Browser, expect, sync_playwright
@@ -23,7 +24,6 @@ ARGUMENTS = [
     "--enable-blink-features=ComputedAccessibilityInfo",
     "--host-resolver-rules=MAP hesper.test 127.0.0.1",  # a name that makes no secure context
 ]
-PATIENCE = 10_000  # ms: on two busy cores
 
 
 @pytest.fixture(scope="session")
@@ -92,9 +92,15 @@ def two_browsers(person: Callable[..., App]) -> list[App]:
 
 
 @pytest.fixture
-def browser_and_device(person: Callable[..., App], server: Server) -> tuple[App, Device]:
-    """One account: A is a browser, B a client in Python that follows clients.md."""
-    client = server.client(device_name="B")
-    app = person()
-    app.sign_in(client.email, device_name="A")
-    return app, Device(client)
+def browser_device(person: Callable[..., App], server: Server) -> Callable[..., tuple[BrowserDevice, Device]]:
+    """`browser_device(wall=ms)`: one account; A is a browser whose wall clock is off by that much, B a client in Python."""
+
+    def make(wall: int = 0) -> tuple[BrowserDevice, Device]:
+        client = server.client(device_name="B")
+        app = person(visit=False)
+        app.context.add_init_script(MOVED_CLOCK % wall)
+        app.visit()
+        app.sign_in(client.email, device_name="A")
+        return BrowserDevice(app, client), Device(client)
+
+    return make

@@ -23,6 +23,7 @@ FAULTS = {
     "reference": ('type="search"', 'type="search" aria-describedby="nothing"', "names nothing"),
     "no alternative": ("<h2>", '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" width=50 height=50><h2>', "alternative text:"),
     "heading order": ("<h2>Today</h2>", "<h3>Today</h3>", "of level 3 after 1"),
+    "no title": ("<h1>Notes</h1>", "<p>Notes</p>", "has no heading of level 1"),
     "empty heading": ("<h2>Today</h2>", "<h2></h2>", "is empty"),
     "live": ('role="status"', "", "live region:"),
     "name of a button": (' aria-label="New note"', "", "(button) has none"),

@@ -1,0 +1,249 @@
+"""The cases of merge.md in the web app: A is a browser, B a client in Python. Each is found by its number.
+
+What needs nothing but the words of a Device is the test of the API, run on the browser: afterwards its IndexedDB is compared
+with B's copy, register by register, and both with the server. 24 is in test_web_restored.py, 32 in test_web_transfer.py.
+"""
+
+import sys
+from pathlib import Path
+
+import clocks
+import pytest
+from attachments import attach, some_bytes
+from browser_device import BrowserDevice
+from convergence import history, settle
+from device import Device
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "api"))
+
+import test_cases  # noqa: E402
+from test_cases import IN_EITHER_ORDER, YEAR, shared_note, sync_in  # noqa: E402
+
+# The tests of the API that say nothing of a Device's insides.
+AS_THEY_ARE = [
+    "test_case_01", "test_case_02", "test_case_03", "test_case_04", "test_case_05_two_paragraphs", "test_case_06", "test_case_07",
+    "test_case_08_one", "test_case_09", "test_case_13", "test_case_14", "test_case_15", "test_case_16", "test_case_22",
+    "test_case_25", "test_case_26", "test_two_tags_swap",
+]  # fmt: skip
+
+
+def adopt() -> dict:
+    """Those tests, by their names, for pytest to find here."""
+    found = {}
+    for beginning in AS_THEY_ARE:
+        names = [name for name in vars(test_cases) if name.startswith(beginning)]
+        assert names, f"no case begins with {beginning}"
+        found |= {name: getattr(test_cases, name) for name in names}
+    return found
+
+
+globals().update(adopt())
+
+
+@pytest.fixture
+def pair(browser_device) -> list[BrowserDevice | Device]:
+    return list(browser_device())
+
+
+def both(pair, look) -> list:
+    return [look(device) for device in pair]
+
+
+@IN_EITHER_ORDER
+def test_case_10_a_base_that_nobody_knows_any_more(pair, order):
+    a, b = pair
+    note = b.make_note("first")
+    b.sync()
+    a.sync()
+    older = a.write(note, "A's text")
+    a.forget_base(note, clocks.clock(clocks.wall() - YEAR, 0, "00000000000000aa"))
+    b.clock.greatest = max(b.clock.greatest, older)
+    b.write(note, "B's text")
+    sync_in(order, pair)
+    settle(*pair)
+    assert a.text(note) == "B's text"
+    assert "A's text" in history(a, note)
+
+
+@pytest.mark.parametrize("writer", ["the browser", "the other"])
+def test_case_11_deleted_here_edited_there(pair, writer):
+    one, other = pair if writer == "the other" else reversed(pair)
+    tag = one.make_tag("kept")
+    note = shared_note(one, other, tags=[tag])
+    one.delete(note)
+    one.sync()
+    other.write(note, "Milk, and words that nobody else has")
+    other.sync()
+    settle(*pair)
+    rescued = other.rescued[note]
+    for device in pair:
+        assert device.note(note) is None
+        assert device.text(rescued) == "Milk, and words that nobody else has"
+        assert device.note(rescued)["tags"] == [tag]
+    assert "Milk, and words that nobody else has" in history(one, note)
+
+
+def test_case_11_both_rescue_the_same_words_into_one_note(pair):
+    a, b = pair
+    note = shared_note(a, b)
+    assert b.client.delete(f"/v1/notes/{note}").status_code == 200
+    for device in pair:
+        device.write(note, "the same words")
+    settle(*pair)
+    assert a.rescued[note] == b.rescued[note]
+    assert list(a.notes) == [a.rescued[note]]
+
+
+@IN_EITHER_ORDER
+def test_case_12_deleted_twice(pair, order):
+    a, b = pair
+    note = shared_note(a, b)
+    a.delete(note)
+    b.delete(note)
+    sync_in(order, pair)
+    settle(*pair)
+    assert both(pair, lambda device: list(device.copy.deleted)) == [[note], [note]]
+
+
+def test_case_17_answer_lost_sent_again(pair):
+    a, b = pair
+    tag = a.make_tag("x")
+    note = a.make_note("Milk", tags=[tag], pinned=True)
+    a.sync(lose_answer=True)
+    b.sync()
+    assert b.text(note) == "Milk"
+    settle(*pair)
+    assert len(a.notes) == len(a.tags) == 1
+    assert history(a, note) == ["Milk"]
+    assert history(a, note, f"tags.{tag}") == [True]
+
+
+def test_case_18_a_clock_a_year_ahead(pair):
+    a, b = pair
+    note = shared_note(a, b)
+    a.set_wall(YEAR)
+    a.write(note, "A, a year ahead")
+    b.sync()
+    a.sync()
+    assert a.text(note) == "A, a year ahead"
+    b.sync()
+    b.write(note, "B is not overruled")
+    settle(b, a)
+    assert a.text(note) == "B is not overruled"
+    soon = clocks.date(clocks.wall() + 600_000)
+    assert all(
+        clock < soon for entity in a.copy.objects.values() for _, clock in entity.registers.values()
+    ), "a clock of next year went through"
+    assert not a.shelf
+
+
+def test_case_19_a_clock_a_year_behind(browser_device):
+    a, b = browser_device(wall=-YEAR)
+    note = b.make_note("B's edit")
+    b.sync()
+    a.sync()
+    a.write(note, "A's edit, after seeing B's")
+    a.archive(note)
+    settle(a, b)
+    assert b.text(note) == "A's edit, after seeing B's"
+    assert b.note(note)["archived"]
+
+
+def test_case_20_three_years_offline(pair):
+    a, b = pair
+    note, other = shared_note(a, b), shared_note(a, b, "stays")
+    b.delete(note)
+    b.sync()
+    a.set_wall(3 * YEAR)
+    settle(*pair)
+    assert list(a.notes) == [other]
+    assert not a.rescued  # no words of it were unsent
+
+
+def test_case_21_an_attachment_pushed_twice(pair):
+    a, b = pair
+    data = some_bytes(10_000)
+    note = a.make_note("with a picture")
+    picture = a.attach(note, data, "image/png", "a.png")
+    a.sync(lose_answer=True)
+    settle(*pair)
+    assert both(pair, lambda device: device.note(note)["attachments"]) == [[picture], [picture]]
+    assert b.client.get(f"/v1/attachments/{picture}/data").content == data
+
+
+def test_case_23_two_notes_one_picture(pair):
+    """The member that is refused goes on the shelf, the text of the same push stands."""
+    a, b = pair
+    one, two = b.make_note("one"), a.make_note("two")
+    picture = attach(b.client, some_bytes(100))
+    settle(*pair)
+    b.edit(one, f"attachments.{picture}", True)
+    a.edit(two, f"attachments.{picture}", True)
+    a.write(two, "two, and more")
+    b.sync()
+    a.sync()
+    assert [entry["problem"]["slug"] for entry in a.shelf] == ["attachment-in-use"]
+    settle(*pair)
+    for device in pair:
+        assert (device.note(one)["attachments"], device.note(two)["attachments"]) == ([picture], [])
+        assert device.text(two) == "two, and more"
+
+
+def test_case_27_archived_answer_lost_unarchived(pair):
+    a, b = pair
+    note = shared_note(a, b)
+    a.archive(note)
+    a.sync(lose_answer=True)
+    b.sync()
+    assert b.note(note)["archived"]
+    b.archive(note, False)
+    b.sync()
+    a.sync()
+    assert not a.note(note)["archived"]
+    settle(*pair)
+
+
+def test_case_28_a_tag_deleted_and_made_again_in_one_push(pair):
+    a, b = pair
+    old = a.make_tag("Paris")
+    settle(*pair)
+    a.delete(old)
+    new = a.make_tag("Paris")
+    note = a.make_note("Louvre", tags=[new])
+    settle(*pair)
+    for device in pair:
+        assert device.tags == {new: "Paris"}
+        assert device.note(note)["tags"] == [new]
+        assert device.copy.deleted[old].get("mergedInto") is None
+
+
+def test_case_29_a_picture_moves_in_one_push(pair):
+    a, b = pair
+    one, two = a.make_note("one"), a.make_note("two")
+    picture = a.attach(one, some_bytes(1000), "image/png", "a.png")
+    settle(*pair)
+    for out_of, into in ((one, two), (two, one)):
+        a.edit(into, f"attachments.{picture}", True)
+        a.edit(out_of, f"attachments.{picture}", False)
+        settle(*pair)
+        assert not a.shelf
+        for device in pair:
+            assert (device.note(into)["attachments"], device.note(out_of)["attachments"]) == ([picture], [])
+
+
+@pytest.mark.parametrize("removed_last", [True, False], ids=["y removed last", "x added last"])
+def test_case_30_tags_turn_out_to_be_one(pair, removed_last):
+    """In or out by the greatest clock of the two registers, the same everywhere."""
+    a, b = pair
+    x, y = a.make_tag("x"), a.make_tag("y")
+    note = a.make_note("a", tags=[x, y] if removed_last else [y])
+    settle(*pair)
+    a.untag(note, y)
+    if not removed_last:
+        a.tag(note, x)
+    a.sync()
+    b.rename(y, "X")  # the same name as x
+    settle(*pair)
+    for device in pair:
+        assert list(device.tags) == [min(x, y)]
+        assert device.note(note)["tags"] == ([] if removed_last else [min(x, y)])

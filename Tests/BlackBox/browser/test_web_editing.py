@@ -1,0 +1,227 @@
+"""One note in two browsers: edits made offline at once come together; what comes in moves no cursor and loses no keystroke."""
+
+import json
+import time
+
+import pytest
+from app import App
+from device import Device
+from playwright.sync_api import expect
+
+
+def shared_note(a: App, b: App, text: str) -> None:
+    """A note that both have open."""
+    a.new_note(text).leave()
+    a.wait_synced()
+    b.wait_synced()
+    b.open(text.split("\n")[0])
+    b.expect_text(text)
+
+
+def test_two_browsers_edit_one_note_offline_and_converge(two_browsers: list[App]):
+    a, b = two_browsers
+    shared_note(a, b, "Bread\n\nrye\n\nsalt")
+    for app in two_browsers:
+        app.go_offline()
+    a.write("start")
+    a.page.keyboard.press("Control+Delete")
+    a.type("Loaf")
+    a.leave()
+    b.write()
+    b.type(", a spoon of honey")
+    b.leave()
+    a.expect_sync("Offline")
+    b.expect_sync("Offline")
+    a.expect_text("Loaf\n\nrye\n\nsalt")
+    b.expect_text("Bread\n\nrye\n\nsalt, a spoon of honey")
+    a.go_online()
+    a.wait_synced()
+    b.go_online()
+    for app in two_browsers:
+        app.expect_text("Loaf\n\nrye\n\nsalt, a spoon of honey")
+        app.wait_synced()
+    assert a.run("return engine.status.identical") and b.run("return engine.status.identical")
+
+
+def test_both_type_at_once_online(two_browsers: list[App]):
+    a, b = two_browsers
+    shared_note(a, b, "top\n\nmiddle\n\nend")
+    a.write("start")
+    b.write("end")
+    for number in range(12):
+        a.type(f"a{number} ")
+        b.type(f" b{number}")
+    a.leave()
+    b.leave()
+    expected = "".join(f"a{number} " for number in range(12)) + "top\n\nmiddle\n\nend"
+    expected += "".join(f" b{number}" for number in range(12))
+    for app in two_browsers:
+        app.expect_text(expected)
+        app.wait_synced()
+
+
+def test_what_comes_in_does_not_move_the_cursor(two_browsers: list[App]):
+    a, b = two_browsers
+    shared_note(a, b, "first line\nsecond line\nthird line")
+    a.write("start")
+    for _ in range(6):
+        a.page.keyboard.press("ArrowRight")
+    a.page.keyboard.press("ArrowDown")
+    caret = a.editor.evaluate("area => area.selectionStart")
+    b.write("start")
+    b.type("A whole new beginning\n")
+    b.leave()
+    a.expect_text("A whole new beginning\nfirst line\nsecond line\nthird line")
+    assert a.editor.evaluate("area => area.selectionStart") == caret + len("A whole new beginning\n")
+    expect(a.editor).to_be_focused()
+    a.type("|")
+    a.leave()
+    for app in two_browsers:
+        app.expect_text("A whole new beginning\nfirst line\nsecond| line\nthird line")
+
+
+def test_no_keystroke_is_lost_while_pushes_are_in_flight(browser_and_device):
+    """Answers are slow, somebody else writes, and the person types on all the time."""
+    app, other = browser_and_device
+    note = other.make_note("start\n\nend")
+    other.sync()
+    app.wait_synced()
+    app.open("start")
+
+    def slowly(route) -> None:
+        time.sleep(0.25)
+        route.continue_()
+
+    app.page.route("**/v1/sync", slowly)
+    app.write("start")
+    words = ""
+    for number in range(40):
+        word = f"w{number} "
+        app.type(word)
+        words += word
+        app.page.wait_for_timeout(40)
+        if number % 8 == 4:
+            other.sync()
+            other.write(note, other.text(note) + f" other{number}")
+            other.sync()
+    app.page.unroute("**/v1/sync")
+    app.leave()
+    expected = words + "start\n\nend" + "".join(f" other{number}" for number in range(4, 40, 8))
+    app.expect_text(expected)
+    app.wait_synced()
+    other.sync()
+    assert other.text(note) == expected
+    assert app.run("return copy.notices()") == []
+
+
+def test_what_others_change_shows_in_the_list_at_once(browser_and_device):
+    app, other = browser_and_device
+    app.wait_synced()
+    app.wait_for("engine.status.live")
+    begin = time.monotonic()
+    note = other.make_note("From elsewhere\nand its second line")
+    other.sync()
+    expect(app.row("From elsewhere")).to_be_visible()
+    assert time.monotonic() - begin < 3
+    other.write(note, "Renamed elsewhere")
+    other.sync()
+    expect(app.row("Renamed elsewhere")).to_be_visible()
+    other.delete(note)
+    other.sync()
+    expect(app.row("Renamed elsewhere")).to_have_count(0)
+
+
+def test_editing_on_another_device_shows(two_browsers: list[App]):
+    a, b = two_browsers
+    shared_note(a, b, "A note")
+    a.wait_for("engine.status.live && engine.status.listeners > 0")
+    a.write()
+    a.type(" and words")
+    expect(b.page.get_by_text("editing on A")).to_be_visible()
+    a.leave()
+    expect(b.page.get_by_text("editing on A")).to_have_count(0)
+
+
+def test_nothing_is_said_of_typing_while_nobody_listens(signed_up: App):
+    said = []
+    signed_up.page.on("request", lambda request: said.append(request.url) if "/v1/ephemeral" in request.url else None)
+    signed_up.wait_for("engine.status.live")
+    signed_up.new_note("Alone with my words").leave()
+    signed_up.wait_synced()
+    assert said == []
+
+
+def test_a_merge_that_replaced_words_says_so_and_gives_them_back(browser_and_device):
+    """Both replaced the same words: the later stand, the earlier are offered (merge.md, Text, rule 4)."""
+    app, other = browser_and_device
+    note = other.make_note("the red door")
+    other.sync()
+    app.wait_synced()
+    app.open("the red door")
+    app.go_offline()
+    app.write("start")
+    for _ in range(4):
+        app.page.keyboard.press("ArrowRight")
+    app.page.keyboard.press("Control+Delete")
+    app.type("blue ")
+    app.leave()
+    app.expect_text("the blue door")
+    other.clock.tick()
+    other.write(note, "the green door")
+    other.sync()
+    app.go_online()
+    app.expect_text("the green door")
+    line = app.page.get_by_role("article", name="Note")
+    expect(line.get_by_text("replaced yours", exact=False)).to_be_visible()
+    line.get_by_role("button", name="Show").click()
+    expect(app.dialog.get_by_text("blue")).to_be_visible()
+    expect(app.dialog.get_by_text("green")).to_be_visible()
+    app.page.keyboard.press("Escape")
+    line.get_by_role("button", name="Undo").click()
+    app.expect_text("the blue door")
+    app.wait_synced()
+    other.sync()
+    assert other.text(note) == "the blue door"
+
+
+@pytest.mark.parametrize("how", ["typing", "unsent"])
+def test_a_note_deleted_elsewhere_while_written_in_is_rescued(browser_and_device, how):
+    app, other = browser_and_device
+    tag = other.make_tag("kept")
+    note = other.make_note("Words", tags=[tag])
+    other.sync()
+    app.wait_synced()
+    app.open("Words")
+    if how == "unsent":
+        app.go_offline()
+    app.write()
+    app.type(" and mine")
+    app.wait_saved()
+    if how == "typing":
+        app.wait_synced()
+    other.sync()
+    other.delete(note)
+    other.sync()
+    app.go_online()
+    app.expect_titles("Words and mine")
+    app.wait_synced()
+    settled = Device(other.client)
+    settled.sync()
+    assert [(one["text"], one["tags"]) for one in settled.notes.values()] == [("Words and mine", [tag])]
+
+
+def test_words_found_in_the_text_can_be_used(signed_up: App):
+    app = signed_up
+    app.new_note("See https://example.org/a?b=c, write to ada@example.com until 2 December 2026.").leave()
+    link = app.reading.get_by_role("link", name="https://example.org/a?b=c", exact=True)
+    assert link.get_attribute("href") == "https://example.org/a?b=c"
+    assert "noopener" in link.get_attribute("rel")
+    assert app.reading.get_by_role("link", name="ada@example.com").get_attribute("href") == "mailto:ada@example.com"
+    with app.page.expect_download() as download:
+        app.reading.get_by_text("2 December 2026").click()
+    calendar = download.value.path().read_text()
+    assert "DTSTART;VALUE=DATE:20261202" in calendar and "BEGIN:VEVENT" in calendar
+    app.wait_synced()
+    # Computed, never synced (clients.md, rule 7).
+    [pushed] = app.run("return [...copy.entities()].map(one => JSON.stringify(one.registers))")
+    assert sorted(json.loads(pushed)) == ["text"]

@@ -1,0 +1,177 @@
+"""Nothing that anybody writes ever runs: scripts in every field, and in files, from here and from other devices.
+
+Whatever would run calls `xss`, or makes the browser report a violation of the policy; either fails the test (App).
+"""
+
+import re
+import uuid
+
+import pytest
+from app import App
+from attachments import attach
+from client import Client
+from playwright.sync_api import expect
+
+SCRIPTS = [
+    "<script>xss()</script>",
+    "<img src=x onerror=xss()>",
+    "<svg onload=xss()>",
+    '"><img src=x onerror=xss()>',
+    "'-xss()-'",
+    "javascript:xss()",
+    "</textarea><script>xss()</script>",
+    "<iframe srcdoc='<script>parent.xss()</script>'></iframe>",
+    "{{constructor.constructor('xss()')()}}",
+    "[link](javascript:xss())",
+    "data:text/html,<script>xss()</script>",
+    "https://example.org/\"onmouseover=\"xss()",
+    "\u202ejavascript:xss()\u2028xss()",
+]
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10" onload="xss()"><script>xss()</script></svg>'
+HTML = b"<!doctype html><script>xss();opener&&opener.xss();parent.xss&&parent.xss()</script>"
+SENTINEL = "window.xss = () => { window.hasRun = true; console.error('a script ran') }"
+
+
+@pytest.fixture
+def armed(person):
+    """Somebody whose page says so if anything runs."""
+
+    def make(**options) -> App:
+        app = person(visit=False, **options)
+        app.context.add_init_script(SENTINEL)
+        return app.visit()
+
+    return make
+
+
+def look_everywhere(app: App) -> None:
+    """Every view, and all that can be opened in them."""
+    for fragment in ("#/", "#/archive", "#/deleted", "#/devices", "#/transfer"):
+        app.go(fragment)
+        app.page.wait_for_timeout(150)
+    for tag in app.run("return copy.tags().map(tag => tag.uniqueID)"):
+        app.go(f"#/tag/{tag}")
+    for note in app.run("return copy.notes({archived: null})"):
+        app.go(f"#/note/{note}")
+        app.page.wait_for_timeout(60)
+        app.go(f"#/history/{note}")
+        app.page.wait_for_timeout(60)
+    app.go("#/")
+    app.sync_button.click()
+    app.page.keyboard.press("Escape")
+
+
+def check(app: App) -> None:
+    for page in app.context.pages:
+        assert not page.evaluate("() => Boolean(window.hasRun)")
+        assert page.locator("iframe, object, embed, script:not([src])").count() == 0
+        # Whatever became a link leads to where links may.
+        addresses = page.locator("a[href]").evaluate_all("links => links.map(link => link.protocol)")
+        assert set(addresses) <= {"http:", "https:", "mailto:", "blob:"}
+    assert not app.complaints
+
+
+def test_what_others_wrote(armed, client: Client):
+    """As another client of the account sends it: text, tags, names, attributes, previews, files."""
+    for number, script in enumerate(SCRIPTS):
+        tag = client.post("/v1/tags", {"name": f"{script[:100]} {number}"}).json()["uniqueID"]
+        attributes = {"pinned": script, "color": script, "constructor": True, "__proto__x".strip("_"): script}
+        note = client.post("/v1/notes", {"text": f"{script}\n{script}\n\n{script}", "tags": [tag], "attributes": attributes})
+        assert note.status_code == 201, note.text
+        picture = attach(client, SVG if number % 2 else HTML, ["image/svg+xml", "text/html", "image/png"][number % 3],
+            filename=f"{script}.svg".replace("/", "∕"), preview="PHN2ZyBvbmxvYWQ9eHNzKCk+")  # fmt: skip
+        unique_id = note.json()["uniqueID"]
+        assert client.patch(f"/v1/notes/{unique_id}", {"attachments": [picture]}).status_code == 200
+    # A register for an ID of every name that an object has from birth.
+    for name in ("constructor", "toString", "valueOf", "hasOwnProperty"):
+        assert client.post("/v1/objects", {"objectType": name, "attributes": {name: "<b>"}}).status_code == 201
+    app = armed()
+    app.sign_in(client.email, device_name="<img src=x onerror=xss()>")
+    app.wait_synced()
+    look_everywhere(app)
+    app.search("<script>")
+    expect(app.rows.first).to_be_visible()
+    app.search("")
+    assert app.run("return copy.notes().length") == len(SCRIPTS)
+    check(app)
+
+
+def test_what_one_writes_oneself(armed):
+    app = armed()
+    app.sign_up(email=f'"<img/src=x/onerror=xss()>"{uuid.uuid4().hex[:8]}@example.org', device_name="<svg onload=xss()>")
+    for script in SCRIPTS[:6]:
+        app.go("#/")
+        app.new_note(script)
+        app.leave()
+        assert app.text == script
+        app.add_tag(script[:100])
+        app.paste(HTML, f"{script}.html".replace("/", "∕"), "text/html")
+        app.paste(SVG, "drawing.svg", "image/svg+xml")
+        app.wait_for("copy.note(argument).attachments.length >= 1", app.note_id)
+    for script in SCRIPTS:
+        app.go("#/")
+        app.search(script)
+        app.page.wait_for_timeout(50)
+    app.search("")
+    app.wait_synced()
+    look_everywhere(app)
+    other = armed()
+    other.sign_in(app.email)
+    other.wait_synced()
+    look_everywhere(other)
+    check(app)
+    check(other)
+
+
+def test_files_are_shown_or_saved_but_never_run(armed):
+    app = armed()
+    app.sign_up()
+    app.new_note("Files\n")
+    app.wait_saved()
+    app.attach({"name": "page.html", "mimeType": "text/html", "buffer": HTML},
+        {"name": "drawing.svg", "mimeType": "image/svg+xml", "buffer": SVG})  # fmt: skip
+    app.wait_synced()
+    for name in ("page.html", "drawing.svg"):
+        with app.page.expect_download() as download:
+            app.page.get_by_role("button", name=re.compile(name)).first.click()
+        assert download.value.suggested_filename == name
+    # Nor when somebody opens the address of the bytes itself: it is saved, or shown without a script.
+    for unique_id in app.run("return copy.note(argument).attachments", app.note_id):
+        answer = app.context.request.get(f"{app.url}/v1/attachments/{unique_id}/data")
+        assert answer.headers["content-type"] == "application/octet-stream"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "default-src 'none'" in answer.headers.get("content-security-policy", "") or "sandbox" in answer.headers.get(
+            "content-security-policy", "")  # fmt: skip
+    check(app)
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    ["#/note/<img src=x onerror=xss()>", "#javascript:xss()", "#/tag/%3Cscript%3Exss()%3C/script%3E", "#/note/constructor",
+     "#/__proto__/x", "#/constructor", "#/toString/1", "#/note/%E0%A4%A", "?q=<script>xss()</script>#/"],
+)  # fmt: skip
+def test_addresses(armed, fragment):
+    app = armed()
+    app.sign_up()
+    app.page.goto(f"{app.url}/{fragment}")
+    app.wait_signed_in()
+    app.page.wait_for_timeout(200)
+    check(app)
+    app.go("#/")
+    app.new_note("It still works").leave()
+    app.wait_synced()
+
+
+def test_the_policy(person):
+    """Strict, on the page and its worker; nothing inline in what is served."""
+    app = person()
+    page = app.context.request.get(app.url)
+    policy = page.headers["content-security-policy"]
+    for part in ("default-src 'self'", "img-src 'self' blob: data:", "object-src 'none'", "base-uri 'none'", "require-trusted-types-for 'script'"):
+        assert part in policy, policy
+    assert "unsafe" not in policy
+    html = page.text()
+    assert not re.search(r"<script(?![^>]*\bsrc=)[^>]*>|<style|\sstyle=|\son\w+=", html)
+    assert app.page.evaluate("() => { try { eval('1') } catch (error) { return error.name } }") == "EvalError"
+    assert app.page.evaluate("() => { try { document.body.innerHTML = '<b>' } catch (error) { return error.name } }") == "TypeError"
+    app.complaints.clear()  # of what was just tried

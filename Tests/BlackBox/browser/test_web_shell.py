@@ -1,0 +1,196 @@
+"""What the browser keeps for the time without a network: requests of each visit, the update, no secure context, size."""
+
+import gzip
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from app import App
+from client import ROOT, Server
+from playwright.sync_api import expect
+
+PUBLIC = ROOT / "Public"
+
+
+def scripts() -> list[Path]:
+    return sorted((PUBLIC / "js").rglob("*.js"))
+
+
+@pytest.fixture
+def logged_server() -> Iterator[Server]:
+    """A server whose log has every request."""
+    with Server(log_level="debug") as server:
+        yield server
+
+
+def paths_asked(server: Server, since: int = 0) -> list[str]:
+    """What the server was asked for, but for /v1/ and whether it is ready."""
+    paths = re.findall(r" path=(/[^ ]*) ", server.log[since:])
+    return [path for path in paths if not path.startswith("/v1/") and path != "/readyz"]
+
+
+def test_size():
+    """At most 60 KB gzipped in all, the worker included; and nothing of anybody else's."""
+    files = [*scripts(), PUBLIC / "sw.js"]
+    total = sum(len(gzip.compress(path.read_bytes(), 9)) for path in files)
+    assert total <= 60_000, f"{total} bytes gzipped"
+    for path in files:
+        assert "http" not in re.sub(r"https?://(www\.w3\.org|example\.(org|com))|https?:|\bhttps?\b", "", path.read_text()), path
+        assert "innerHTML" not in path.read_text() and "eval(" not in path.read_text(), path
+
+
+def test_every_module_is_preloaded():
+    page = (PUBLIC / "index.html").read_text()
+    named = re.findall(r'<link rel="modulepreload" href="(/js/[^"]+)"', page) + re.findall(r'<script[^>]*src="(/js/[^"]+)"', page)
+    assert sorted(set(named)) == ["/" + str(path.relative_to(PUBLIC)) for path in scripts()]
+
+
+def test_first_visit_in_one_round_and_second_without_any(person, logged_server: Server):
+    app = person(server=logged_server)
+    app.page.wait_for_load_state("networkidle")
+    app.wait_installed()
+    first = paths_asked(logged_server)
+    assert len(first) <= 45, first
+    # What the page has loaded the worker takes from the browser's own cache.
+    assert len(first) == len(set(first)), sorted(path for path in set(first) if first.count(path) > 1)
+    app.sign_up()
+    app.new_note("Kept").leave()
+    app.wait_synced()
+    since = len(logged_server.log)
+    app.reload()
+    app.expect_titles("Kept")
+    app.wait_synced()
+    # The browser itself looks whether there is a new worker.
+    assert set(paths_asked(logged_server, since)) <= {"/sw.js", "/shell.js"}
+
+
+def test_a_reload_offline(person, fresh_server: Server):
+    """Opens, reads, writes, searches with no network, after a reload too; and with the server gone altogether."""
+    app = person(server=fresh_server)
+    app.sign_up()
+    app.new_note("Milk and bread").leave()
+    app.new_note("Oats").leave()
+    app.wait_synced()
+    app.wait_installed()
+    fresh_server.stop()
+    app.reload()
+    app.expect_titles("Oats", "Milk and bread")
+    app.expect_sync("Offline")
+    app.search("bread")
+    app.expect_titles("Milk and bread")
+    app.open("Milk and bread")
+    app.write()
+    app.type(", butter")
+    app.leave()
+    app.reload()
+    app.expect_text("Milk and bread, butter")
+    app.go("#/")
+    app.new_note("Made offline").leave()
+    app.expect_sync("to send")
+    fresh_server.start()
+    app.run("engine.syncNow()")
+    app.wait_synced(seconds=40)
+    app.expect_titles("Made offline", "Oats", "Milk and bread, butter")
+
+
+def test_the_worker_never_touches_the_api(signed_up: App):
+    app = signed_up
+    app.wait_installed()
+    app.reload()
+    app.wait_synced()
+    kept = app.page.evaluate(
+        """async () => {
+          const urls = []
+          for (const name of await caches.keys()) for (const request of await (await caches.open(name)).keys()) urls.push(request.url)
+          return urls
+        }"""
+    )
+    assert kept and not [url for url in kept if "/v1/" in url]
+
+
+@pytest.fixture
+def published(tmp_path):
+    """A server that serves a copy of Public/, which a test may change."""
+    shutil.copytree(PUBLIC, tmp_path / "share/Public")
+    shutil.copy(ROOT / "openapi.yaml", tmp_path / "share/openapi.yaml")
+    with Server(arguments=["--public", str(tmp_path / "share")]) as server:
+        yield server, tmp_path / "share/Public"
+
+
+@pytest.mark.timeout(120)
+def test_a_new_version_is_offered_and_taken(person, published):
+    server, public = published
+    app = person(server=server)
+    app.sign_up()
+    app.new_note("From before")
+    app.wait_saved()
+    app.wait_synced()
+    app.wait_installed()
+    tab = app.tab()
+    tab.wait_synced()
+    css = public / "css/app.css"
+    css.write_text(css.read_text() + "\n:root { --new-version: 7 }\n")
+    time.sleep(1.2)  # the server looks once a second
+    app.page.evaluate("() => navigator.serviceWorker.getRegistration().then(registration => registration.update())")
+    expect(app.page.get_by_text("A new version is ready")).to_be_visible()
+    version = "() => getComputedStyle(document.documentElement).getPropertyValue('--new-version').trim()"
+    assert app.page.evaluate(version) == ""
+    app.type(", typed on")
+    with app.page.expect_navigation():
+        app.page.get_by_role("status").get_by_role("button", name="Reload").click()
+    app.expect_text("From before, typed on")
+    assert app.page.evaluate(version) == "7"
+    app.wait_synced()
+    # One version for all tabs, and the files of the one before are gone.
+    tab.reload()
+    assert tab.page.evaluate(version) == "7"
+    assert len(app.page.evaluate("() => caches.keys()")) == 1
+    app.go_offline()
+    app.reload()
+    assert app.page.evaluate(version) == "7"
+    app.expect_text("From before, typed on")
+
+
+def test_without_a_secure_context_it_works_online(person, fresh_server: Server):
+    """Plain HTTP on a name that is not localhost: no worker, no locks, no crypto.subtle; it says so."""
+    app = person(server=fresh_server, url=f"http://hesper.test:{fresh_server.port}")
+    assert not app.page.evaluate("() => isSecureContext")
+    app.sign_up()
+    expect(app.page.get_by_text("plain HTTP", exact=False).first).to_be_visible()
+    link = app.page.get_by_role("link", name=re.compile("HTTPS"))
+    answer = app.context.request.get(app.url + link.first.get_attribute("href"))
+    assert answer.status == 200 and "HTTPS" in answer.text()
+    app.new_note("Works all the same").leave()
+    app.attach({"name": "file.bin", "mimeType": "application/octet-stream", "buffer": bytes(100_000)})
+    app.wait_synced()
+    # Each tab for itself, and they still follow each other.
+    tab = app.tab()
+    tab.wait_synced()
+    tab.open("Works all the same")
+    app.write()
+    app.type(", in both tabs")
+    tab.expect_text("Works all the same, in both tabs")
+    app.leave()
+    other = person(server=fresh_server)
+    other.sign_in(app.email)
+    other.expect_titles("Works all the same, in both tabs")
+    other.wait_synced()
+    app.reload()
+    app.expect_text("Works all the same, in both tabs")
+
+
+def test_the_manifest_makes_it_installable(person):
+    app = person()
+    manifest = app.context.request.get(f"{app.url}/manifest.webmanifest").json()
+    assert manifest["name"] and manifest["start_url"] and manifest["display"] == "standalone"
+    sizes = {size for icon in manifest["icons"] for size in icon["sizes"].split()}
+    assert {"192x192", "512x512"} <= sizes
+    for icon in manifest["icons"]:
+        answer = app.context.request.get(app.url + icon["src"])
+        assert answer.status == 200 and answer.headers["content-type"].startswith(icon["type"])
+    app.wait_installed()
+    devtools = app.context.new_cdp_session(app.page)
+    assert devtools.send("Page.getInstallabilityErrors")["installabilityErrors"] in ([], [{"errorId": "in-incognito", "errorArguments": []}])

@@ -1,0 +1,127 @@
+"""Two tabs of one browser are one client: they follow each other, one of them syncs, and the work is handed over."""
+
+from app import App
+
+
+def streams(app: App) -> int:
+    """How many streams of events the account has open, as the server counts other listeners."""
+    return app.run("return engine.status.listeners")
+
+
+def leaders(*tabs: App) -> list[bool]:
+    return [tab.run("return engine.status.leads") for tab in tabs]
+
+
+def test_edits_follow_live_in_the_other_tab(signed_up: App):
+    one = signed_up
+    one.new_note("Hello")
+    one.wait_saved()
+    other = one.tab(f"#/note/{one.note_id}")
+    other.expect_text("Hello")
+    one.type(", world")
+    other.expect_text("Hello, world")
+    other.write()
+    other.type("!")
+    one.expect_text("Hello, world!")
+    for tab in (one, other):
+        tab.wait_synced()
+
+
+def test_edits_follow_offline_too(signed_up: App):
+    one = signed_up
+    one.new_note("Hello")
+    one.wait_synced()
+    other = one.tab(f"#/note/{one.note_id}")
+    other.wait_synced()
+    one.go_offline()
+    one.type(" from one")
+    other.expect_text("Hello from one")
+    other.write()
+    other.type(" and the other")
+    other.leave()
+    one.expect_text("Hello from one and the other")
+    one.go_online()
+    for tab in (one, other):
+        tab.wait_synced()
+    assert one.run("return copy.notes().length") == 1
+
+
+def test_one_tab_leads_and_the_next_takes_over(signed_up: App):
+    one = signed_up
+    one.wait_synced()
+    other = one.tab()
+    other.wait_synced()
+    assert leaders(one, other) == [True, False]
+    one.page.close()
+    other.wait_for("engine.status.leads")
+    other.new_note("Written after the first tab was closed").leave()
+    other.wait_synced()
+    other.wait_for("engine.status.live")
+
+
+def test_a_hidden_leader_hands_over(signed_up: App):
+    one = signed_up
+    one.wait_synced()
+    other = one.tab()
+    other.wait_synced()
+    assert leaders(one, other) == [True, False]
+    one.hide()
+    other.wait_for("engine.status.leads")
+    assert leaders(one, other) == [False, True]
+    other.new_note("Seen").leave()
+    other.wait_synced()
+    one.hide(False)
+    one.wait_synced()
+    assert one.titles == ["Seen"]
+
+
+def test_a_leader_that_is_the_only_one_seen_stays(signed_up: App):
+    one = signed_up
+    one.wait_synced()
+    other = one.tab()
+    other.wait_synced()
+    other.hide()
+    one.page.wait_for_timeout(300)
+    assert leaders(one, other) == [True, False]
+
+
+def test_one_stream_for_all_tabs(two_browsers: list[App]):
+    a, b = two_browsers
+    a.wait_synced()
+    tabs = [a.tab(), a.tab()]
+    for tab in tabs:
+        tab.wait_synced()
+    b.wait_for("engine.status.live && engine.status.listeners === 1")
+
+
+def test_two_tabs_never_make_one_clock(signed_up: App):
+    """Both write at once, a hundred times: every edit has a clock of its own."""
+    one = signed_up
+    other = one.tab()
+    write = "for (let number = 0; number < 50; number++) await copy.createNote({text: argument + number})"
+    pending = [f"async argument => {{ const {{copy}} = await import('/js/app.js'); {write} }}"]
+    for tab, name in ((one, "one "), (other, "other ")):
+        tab.page.evaluate(f"argument => {{ window.done = ({pending[0]})(argument) }}", name)
+    for tab in (one, other):
+        tab.page.evaluate("() => window.done")
+    one.wait_synced()
+    clocks = one.run(
+        """const {result} = await new Promise(done => { indexedDB.open("hesper").onsuccess = event => done(event.target) })
+        const objects = await new Promise(done => { result.transaction("objects").objectStore("objects").getAll().onsuccess = event => done(event.target.result) })
+        result.close()
+        return objects.flatMap(one => Object.values(one.registers).map(([, clock]) => clock))"""
+    )
+    assert len(clocks) == len(set(clocks)) == 100
+    for tab in (one, other):
+        assert tab.run("return copy.notes().length") == 100
+
+
+def test_signing_out_in_one_tab_signs_all_out(signed_up: App):
+    one = signed_up
+    one.new_note("Gone in both").leave()
+    one.wait_synced()
+    other = one.tab()
+    other.expect_titles("Gone in both")
+    one.sign_out()
+    other.page.get_by_label("Password", exact=True).wait_for()
+    assert "Gone in both" not in other.page.locator("body").inner_text()
