@@ -15,6 +15,7 @@ from first_sync import first_sync  # noqa: E402
 from growth import growth  # noqa: E402
 from machine import WORK, fdatasync_cost  # noqa: E402
 from nothing_changed import nothing_changed  # noqa: E402
+from web_app import web_app  # noqa: E402
 
 ROWS = {
     "one-note": durable_pushes.one_note,
@@ -29,6 +30,7 @@ ROWS = {
     "latency": listeners.latency,
     "fan-out": listeners.fan_out,
     "idle": listeners.idle,
+    "web-app": web_app,
 }
 
 
