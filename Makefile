@@ -1,9 +1,9 @@
 # Each command does its own set-up: see Tools/set-up.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run test format lint bench demo clean
+.PHONY: help run test format lint bench demo screenshots clean
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## install what is missing, build, and serve on http://127.0.0.1:8080 with data in ./data (PORT=, DATA=)
 	@Tools/run.sh
@@ -22,6 +22,9 @@ bench: ## measure against limits and peers, interleaved; writes Benchmarks/RESUL
 
 demo: ## import Debian's fortunes, edit on two devices offline, sync, and show what came of it
 	@Tools/demo.sh
+
+screenshots: ## take pictures of the web app for the README, into docs/screenshots
+	@Tools/screenshots.sh
 
 clean: ## remove everything built; keeps ./data
 	rm -rf .build .build-bench

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what a part of the work needs and lacks: `Tools/set-up.sh run|test|bench|demo`.
+# Installs what a part of the work needs and lacks: `Tools/set-up.sh run|test|bench|demo|screenshots`.
 # Says what it installs; when nothing is missing it needs no root, no network and well under a second.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,8 +28,11 @@ demo)
     packages=("${build[@]}" "${python[@]}" fortunes fortunes-min fortunes-bg fortunes-br fortunes-cs fortunes-de
         fortunes-eo fortunes-es fortunes-ga fortunes-it fortunes-pl fortunes-ru fortunes-zh)
     requirements=(Tests/BlackBox/requirements.txt) ;;
+screenshots)
+    packages=("${build[@]}" "${python[@]}" "${browser[@]}" pngquant)
+    requirements=(Tests/BlackBox/requirements.txt) ;;
 *)
-    echo "usage: Tools/set-up.sh run|test|bench|demo" >&2
+    echo "usage: Tools/set-up.sh run|test|bench|demo|screenshots" >&2
     exit 2 ;;
 esac
 

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Takes pictures of the web app for the README, into docs/screenshots. `make screenshots` calls this.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+Tools/set-up.sh screenshots
+[ -x .build/release/hesper ] || echo "make screenshots: building; the first build takes about 7 minutes on 2 cores."
+swift build -c release --product hesper
+exec .build/venv/bin/python Tools/screenshots.py "$@"
