@@ -6,22 +6,24 @@ import { h } from "./dom.js"
 const longest = 200_000 // characters that are searched for links; what is after them is shown as it is
 
 /**
- * @param {string} text @param {string} title what a date is about, for the calendar
- * @returns {(Node | string)[]} together exactly the text
+ * @param {string} text @param {string} about what a date is about, for the calendar
+ * @returns {import("./dom.js").Child[]} together exactly the text
  */
-export const textView = (text, title) => {
-  /** @type {(Node | string)[]} */
-  const parts = []
+export const textView = (text, about) => {
+  // The first line is the title. It stands out without being wider, so that it breaks as in the <textarea>.
+  const line = text.indexOf("\n", text.search(/\S/)) >>> 0
+  const title = h("span", { class: "title-line" })
+  const rest = document.createDocumentFragment()
   let end = 0
-  for (const found of findings(text.slice(0, longest))) {
+  for (const found of [...findings(text.slice(0, longest)), { kind: "", start: text.length, end: text.length, value: "" }]) {
     if (found.start < end) continue
-    const words = text.slice(found.start, found.end)
-    parts.push(text.slice(end, found.start), element(found, words, title))
+    if (end < line) title.append(text.slice(end, Math.min(line, found.start)))
+    if (found.start > line) rest.append(text.slice(Math.max(line, end), found.start))
+    if (found.kind) (found.start < line ? title : rest).append(element(found, text.slice(found.start, found.end), about))
     end = found.end
   }
   // A line break at the very end has no height of its own in a <div>, but has in a <textarea>.
-  parts.push(text.slice(end))
-  return text.endsWith("\n") ? [...parts, h("br")] : parts
+  return [title, rest, text.endsWith("\n") && h("br")]
 }
 
 /** @param {{kind: string, value: string}} found @param {string} words @param {string} title */
