@@ -52,7 +52,7 @@ export const noteCommands = (app, { leave, create }) => {
   }
 }
 
-/** @typedef {{keys: string[], does: string, act: (event: KeyboardEvent) => void, always?: boolean, group: string}} Shortcut `always`: also while writing */
+/** @typedef {{keys: string[], does: string, act: (event: KeyboardEvent) => void, always?: boolean, group: string}} Shortcut `always`: with Control or Command also while writing */
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
 const names = /** @type {Object<string, string>} */ ({
@@ -88,7 +88,7 @@ export const startKeys = (table, app) => {
     if (document.querySelector("dialog[open], .menu")) return
     const name = nameOf(event)
     const shortcut = table.find(({ keys }) => keys.includes(name))
-    if (!shortcut || isWriting && !shortcut.always || name.length === 1 && !hasLetters()) return
+    if (!shortcut || isWriting && !(shortcut.always && name.includes("Mod")) || name.length === 1 && !hasLetters()) return
     event.preventDefault()
     shortcut.act(event)
   })

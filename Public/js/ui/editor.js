@@ -145,7 +145,8 @@ export const editor = (app, id, { tags, commands }) => {
   /** All that is not text, as it stands in the copy. */
   const update = () => {
     const note = copy.note(id)
-    if (note) last = note
+    if (note && !last) app.made(id)
+    last = note ?? last
     if (area.hidden) showText(text())
     const title = note?.title || "New note"
     if (heading.textContent !== title) heading.textContent = title

@@ -13,11 +13,11 @@ import { pages, parts } from "./views.js"
  * What views are given.
  * - `go("#/note/…")` shows a route, `replace` without a way back; `back()` goes where the person came from, or to the list.
  * - `attempt(promise)` says it if it fails, `fail(error)` says it: the error's message is a sentence with the next step.
- * - `gone(id)`: the note is not there any more.
+ * - `made(id)`: a new note is there now; `gone(id)`: the note is not there any more.
  * @typedef {{
  *   copy: import("../store/copy.js").Copy, engine: import("../sync/engine.js").Engine,
  *   go: (route: string, options?: {replace?: boolean, write?: boolean}) => void, back: () => void,
- *   attempt: (promise: Promise<any>) => Promise<void>, fail: (error: any) => void, gone: (id: string) => void,
+ *   attempt: (promise: Promise<any>) => Promise<void>, fail: (error: any) => void, made: (id: string) => void, gone: (id: string) => void,
  *   toast: typeof toast, announce: typeof announce, dialog: typeof dialog
  * }} App
  */
@@ -65,16 +65,22 @@ export const startShell = (copy, engine) => {
       toast(error?.message || "That did not work. Reload the page and try again.", { seconds: 12 })
     },
     attempt: promise => promise.catch(app.fail),
+    made: id => {
+      if (noteID !== id || shown !== "#/new") return
+      shown = `#/note/${id}`
+      history.replaceState(null, "", shown)
+      list.select(id)
+    },
     gone: id => {
-      if (noteID !== id) return
+      if (noteID !== id || hasLeft) return
       app.go(scopeRoute(), { replace: true })
-      if (!hasLeft) toast("This note was deleted on another device.", { label: "Recently deleted", act: () => app.go("#/deleted") })
+      toast("This note was deleted on another device.", { label: "Recently deleted", act: () => app.go("#/deleted") })
     },
   }
   let hasLeft = false
 
   const commands = noteCommands(app, {
-    create: () => app.go(`#/new/${newID()}`, { write: true }),
+    create: () => app.go("#/new", { write: true }),
     leave: id => {
       const next = list.after(id)
       const fromList = Boolean(list.focused())
@@ -163,13 +169,13 @@ export const startShell = (copy, engine) => {
     view?.stop?.()
     view = null
     const wasNote = noteID
-    noteID = name === "note" || name === "new" ? id : ""
+    noteID = name === "note" ? id : name === "new" ? newID() : ""
     const isList = name === "" || name === "tag" || name === "archive"
     if (isList) scope = { tag: name === "tag" ? id : null, archived: name === "archive" }
     if (isList || !before) list.show(scope)
     if (name === "note" && !copy.note(id)) return missing()
     if (noteID) {
-      const opened = editor(app, id, { tags: scope.tag ? [scope.tag] : [], commands })
+      const opened = editor(app, noteID, { tags: scope.tag ? [scope.tag] : [], commands })
       view = opened
       fill(main, opened.element)
     } else if (pages[name]) {
@@ -213,7 +219,11 @@ export const startShell = (copy, engine) => {
 
   addEventListener("hashchange", show)
   addEventListener("popstate", show)
-  copy.addEventListener("session", () => { shown = ""; show() })
+  let who = copy.session?.account.uniqueID
+  copy.addEventListener("session", () => {
+    const now = copy.session?.account.uniqueID
+    if (now !== who) { who = now; shown = ""; show() }
+  })
   copy.addEventListener("change", event => {
     const { ids } = /** @type {CustomEvent<{ids: Set<string> | null}>} */ (event).detail
     if (noteID && !view && (!ids || ids.has(noteID)) && copy.note(noteID)) { shown = ""; show() }
