@@ -1,22 +1,23 @@
-// The local copy: all that a client reads and writes (clients.md, rule 1). Reading is synchronous, from memory.
+// The local copy, all that a client reads and writes (clients.md, rule 1). Reading is synchronous, from memory.
 import {clockOf, valueOf} from "../model/entity.js"
 import {hex, sha256} from "../model/hash.js"
 import {excerptOf, titleOf} from "../model/text.js"
 import {newID} from "../model/uuid.js"
 import {ALL_STORES, StoreError} from "./database.js"
-import {clockIn} from "./records.js"
-import {Writing, edit} from "./writing.js"
+import {Writing, checkSize, edit} from "./writing.js"
 
+/** @typedef {import("./note-list.js").NoteList} NoteList */
+/** @typedef {import("./note-list.js").Tag} Tag */
 /**
- * A note as a person sees it, unsent edits included, members resolved.
+ * What is unsent is in it, members are resolved.
  * @typedef {{uniqueID: string, creationDate: string, text: string, title: string, excerpt: string, archived: boolean,
  *   sortDate: string, pinned: boolean, tags: string[], attachments: string[], attributes: Object<string, any>,
  *   textClock: string | null, isUnsent: boolean}} Note
  */
-/** @typedef {import("./note-list.js").Tag} Tag */
+/** @typedef {{mimeType?: string, filename?: string, width?: number, height?: number, preview?: string}} Properties */
 /**
- * @typedef {{uniqueID: string, mimeType: string, filename?: string, width?: number, height?: number, preview?: string,
- *   byteCount?: number, sha256?: string, isHere: boolean, isUnsent: boolean}} Attachment `isHere`: its bytes are
+ * @typedef {Properties & {uniqueID: string, mimeType: string, byteCount?: number, sha256?: string, isHere: boolean,
+ *   isUnsent: boolean}} Attachment  `isHere`: its bytes
  */
 /** @typedef {{account: {uniqueID: string, email: string}, device: {uniqueID: string, name: string}, signedOut?: boolean}} Session */
 
@@ -24,15 +25,18 @@ const DAY = 86_400_000
 
 /**
  * Events: "change" {ids: Set | null (any), source}; "session", "settings", "held", "notice", "shelf" {source};
- * "trouble" (a StoreError: it could not be read again); "outdated" (a newer version is open: reload).
+ * "trouble" (a StoreError: what others wrote could not be read); "outdated" (a newer version is open: reload).
  */
 export class Copy extends Writing {
   /** @type {Map<string, Note>} */
   #notes = new Map()
-  /** @type {Promise<unknown>} */
+  /** @type {Promise<any>} */
   #attaching = Promise.resolve()
 
-  /** @param {string} [name] of the database @returns {Promise<Copy>} when the newest notes are there; `loaded`: all */
+  /**
+   * With the newest notes; `loaded` resolves with all.
+   * @param {string} [name] of the database
+   */
   static async open(name = "hesper") {
     const copy = new Copy(name)
     await copy.open()
@@ -44,8 +48,7 @@ export class Copy extends Writing {
     super(name)
     this.addEventListener("change", event => {
       const {ids} = /** @type {CustomEvent} */ (event).detail
-      if (ids) for (const id of ids) this.#notes.delete(id)
-      else this.#notes.clear()
+      for (const id of ids ?? this.#notes.keys()) this.#notes.delete(id)
     })
   }
 
@@ -57,19 +60,13 @@ export class Copy extends Writing {
     return this.list.memory.meta.get("session") ?? null
   }
 
-  /** @param {string} id @returns {Note | undefined} */
+  /** @type {(id: string) => Note | undefined} */
   note(id) {
-    const shown = this.#notes.get(id)
-    if (shown) return shown
     const {list, list: {memory}} = this
-    const entity = memory.entity(id)
-    if (entity?.type !== "note") return undefined
-    const text = valueOf(entity, "text")
-    /** @type {Object<string, any>} */
-    const attributes = {}
-    for (const [name, [value]] of Object.entries(entity.registers)) {
-      if (name.startsWith("attributes.")) attributes[name.slice(11)] = value
-    }
+    const entity = this.#notes.has(id) ? null : memory.entity(id)
+    if (entity?.type !== "note") return this.#notes.get(id)
+    const text = valueOf(entity, "text"), own = Object.entries(entity.registers).filter(([name]) => name.startsWith("attributes."))
+    const attributes = Object.fromEntries(own.map(([name, [value]]) => [name.slice(11), value]))
     const note = {
       uniqueID: id, creationDate: entity.fixed.creationDate, text, title: titleOf(text), excerpt: excerptOf(text),
       archived: valueOf(entity, "archived"), sortDate: valueOf(entity, "sortDate"), pinned: attributes.pinned === true,
@@ -80,43 +77,40 @@ export class Copy extends Writing {
     return note
   }
 
-  /** @param {Parameters<import("./note-list.js").NoteList["notes"]>[0]} [filter] @returns {string[]} IDs, in the order of the list */
-  notes(filter = {}) {
+  /**
+   * IDs in the order of the list.
+   * @type {NoteList["notes"]}
+   */
+  notes(filter) {
     return this.list.notes(filter)
   }
 
-  /** @param {string} id @returns {Tag | undefined} */
+  /** @type {NoteList["tag"]} */
   tag(id) {
     return this.list.tag(id)
   }
 
-  /**
-   * Live tags by their folded names.
-   * @returns {Tag[]}
-   */
   tags() {
     return this.list.tags()
   }
 
-  /** @param {string} name in any case @returns {string | undefined} its ID */
+  /**
+   * Its ID.
+   * @type {NoteList["tagNamed"]}
+   */
   tagNamed(name) {
     return this.list.tagNamed(name)
   }
 
-  /** @param {string} id @returns {Attachment | undefined} */
+  /** @type {(id: string) => Attachment | undefined} */
   attachment(id) {
-    const {memory} = this.list
-    const entity = memory.entity(this.list.resolve(id) ?? id)
+    const {memory} = this.list, entity = memory.entity(this.list.resolve(id) ?? id)
     if (entity?.type !== "attachment") return undefined
     const {uniqueID, fixed} = entity
-    const isHere = memory.bytes.has(uniqueID), isUnsent = memory.made.has(uniqueID)
-    return {.../** @type {any} */ (fixed), uniqueID, isHere, isUnsent}
+    return {.../** @type {any} */ (fixed), uniqueID, isHere: memory.bytes.has(uniqueID), isUnsent: memory.made.has(uniqueID)}
   }
 
-  /**
-   * Everything that a person sees, in registers: for an export.
-   * @returns {Generator<import("../model/entity.js").Entity>}
-   */
+  /** All that a person sees, in registers, for an export. */
   * entities() {
     for (const id of this.list.memory.ids()) {
       const entity = this.list.memory.entity(id)
@@ -125,99 +119,86 @@ export class Copy extends Writing {
   }
 
   /**
-   * The bytes of an attachment if they are here.
-   * @param {string} id @returns {Promise<Blob | undefined>}
+   * An attachment's bytes if they are here.
+   * @type {(id: string) => Promise<Blob | undefined>}
    */
   async bytes(id) {
     const record = await this.transaction(["bytes"], "readonly", tx => tx.get("bytes", id))
-    if (!record) return undefined
-    if (Date.now() - record.lastUse > DAY) this.#use(id).catch(() => {}) // Only the order of `makeRoom` is older.
-    return record.blob
+    if (record && Date.now() - record.lastUse > DAY) {
+      // If this fails, `makeRoom` knows less.
+      this.change(["bytes"], async tx => await tx.get("bytes", id) && tx.put("bytes", {...record, lastUse: Date.now()})).catch(() => {})
+    }
+    return record?.blob
   }
 
-  /** @param {string} id */
-  #use(id) {
-    return this.transaction(["bytes"], "readwrite", async tx => {
-      const record = await tx.get("bytes", id)
-      if (record) tx.put("bytes", {...record, lastUse: Date.now()})
-    }, "here")
-  }
-
-  /**
-   * Gives up bytes that the server has, the longest unused half.
-   * @returns {Promise<boolean>}
-   */
+  /** Gives up half of the bytes that the server has, the longest unused. */
   async makeRoom() {
     const {made, deleted} = this.list.memory
-    return this.transaction(["bytes"], "readwrite", async tx => {
-      const records = (await tx.getAll("bytes")).filter(({uniqueID}) => !made.has(uniqueID))
-      records.sort((a, b) => Number(deleted.has(b.uniqueID)) - Number(deleted.has(a.uniqueID)) || a.lastUse - b.lastUse)
-      for (const {uniqueID} of records.slice(0, Math.ceil(records.length / 2))) tx.delete("bytes", uniqueID)
-      return records.length > 0
-    }, "here").catch(() => false)
+    return this.change(["bytes"], async tx => {
+      // Keys alone: bytes that a page has a hand on are not given up before it lets go.
+      const ids = (await tx.getAllKeys("bytes", "lastUse")).filter(id => !made.has(id))
+      ids.sort((a, b) => +deleted.has(b) - +deleted.has(a))
+      for (const id of ids.slice(0, Math.ceil(ids.length / 2))) tx.delete("bytes", id)
+      return ids.length > 0
+    }).catch(() => false)
   }
 
   /**
-   * Attaches bytes to a note. The same bytes on the same note are attached once; those that were taken out come back.
-   * @param {string} note
-   * @param {Blob} blob
-   * @param {{mimeType?: string, filename?: string, width?: number, height?: number, preview?: string, uniqueID?: string}} [properties]
-   * @returns {Promise<string>} the attachment's ID
+   * Puts a file on a note; its ID. The same bytes are on a note once, and what was taken out comes back.
+   * @type {(note: string, blob: Blob, properties?: Properties & {uniqueID?: string}) => Promise<string>}
    */
   attach(note, blob, properties = {}) {
     // One after the other: two of the same are seen, and one of 100 MiB at a time is in memory.
-    const attached = this.#attaching.then(() => this.#attach(note, blob, properties))
-    this.#attaching = attached.catch(() => {})
-    return attached
+    return this.#attaching = this.#attaching.catch(() => {}).then(() => this.#attach(note, blob, properties))
   }
 
-  /** @param {string} note @param {Blob} blob @param {Parameters<Copy["attach"]>[2] & {}} properties */
+  /** @type {(note: string, blob: Blob, properties: Properties & {uniqueID?: string}) => Promise<string>} */
   async #attach(note, blob, {mimeType = blob.type || "application/octet-stream", uniqueID = newID(), ...properties}) {
-    const {list, list: {memory}, limits} = this
-    if (blob.size > limits.attachmentBytes) {
-      throw new StoreError("too-large", null, `The server takes files of at most ${Math.floor(limits.attachmentBytes / 1048576)} MiB.`)
-    }
-    if (memory.entity(note)?.type !== "note") throw new StoreError(memory.deleted.has(note) ? "gone" : "missing")
-    const bytes = await blob.arrayBuffer().catch(error => {
-      throw new StoreError("unreadable", error, "The file could not be read. Choose it again.")
-    })
-    const hash = hex(globalThis.crypto.subtle
-      ? new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)) : sha256(new Uint8Array(bytes)))
-    const held = Object.keys(memory.known(note)?.registers ?? {}).filter(name => name.startsWith("attachments."))
-      .map(name => list.resolve(name.slice(12))).find(id => id && memory.entity(id)?.fixed.sha256 === hash)
+    const {limits, list, list: {memory}} = this
+    const {registers} = this.live(note, "note")
+    if (blob.size > limits.attachmentBytes) throw new StoreError("too-large")
+    checkSize(properties.filename ?? "", limits.filenameBytes)
+    checkSize(properties.preview ?? "", limits.previewBytes)
+    const bytes = await blob.arrayBuffer().catch(error => { throw new StoreError("unreadable", error) })
+    // Without a secure context there is no `subtle`.
+    const hash = hex(crypto.subtle ? new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)) : sha256(new Uint8Array(bytes)))
+    const held = Object.keys(registers).map(name => name.startsWith("attachments.") && list.resolve(name.slice(12)))
+      .find(id => id && memory.entity(id)?.fixed.sha256 === hash)
     if (held) {
       await this.reattach(note, held)
       return held
     }
-    const fixed = {mimeType, ...properties, byteCount: blob.size, sha256: hash}
-    await this.transaction(["meta", "unsent", "made", "bytes"], "readwrite", async tx => {
-      await clockIn(tx)
-      tx.put("made", {uniqueID, type: "attachment", fixed: JSON.parse(JSON.stringify(fixed)), needsBytes: true})
-      // Not the file itself: it may change on the disk, and then it is not what was hashed.
+    const fixed = JSON.parse(JSON.stringify({mimeType, ...properties, byteCount: blob.size, sha256: hash}))
+    await this.change(["meta", "unsent", "made", "bytes"], tx => {
+      tx.put("made", {uniqueID, type: "attachment", fixed, needsBytes: true})
+      // Not the file itself: that may change on the disk, and is not what was hashed then.
       tx.put("bytes", {uniqueID, blob: new Blob([bytes], {type: mimeType}), lastUse: Date.now()})
-      await edit(tx, "note", note, `attachments.${uniqueID}`, true)
-    }, "here")
+      return edit(tx, "note", note, `attachments.${uniqueID}`, true)
+    })
     return uniqueID
   }
 
-  /** What this browser remembers of how a person likes it: of all tabs, of no account. */
+  /** How a person likes it in this browser. */
   settings = {
-    /** @param {string} name @param {any} [otherwise] @returns {any} */
+    /** @type {(name: string, otherwise?: any) => any} */
     get: (name, otherwise) => this.list.memory.meta.get("settings")?.[name] ?? otherwise,
-    /** @param {string} name @param {any} value @returns {Promise<void>} */
-    set: (name, value) => this.transaction(["meta"], "readwrite", async tx => {
+    /** @type {(name: string, value: any) => Promise<void>} */
+    set: (name, value) => this.change(["meta"], async tx => {
       tx.put("meta", {...await tx.get("meta", "settings"), [name]: value}, "settings")
-    }, "here"),
+    }),
   }
 
-  /** How many objects have something to be sent. */
+  /** Objects of which something is unsent. */
   unsentCount() {
     return this.list.memory.toSend().size
   }
 
-  /** When the next held deletion is due, in ms since 1970; null: none is held. */
+  /**
+   * When the next held deletion is due, in ms since 1970.
+   * @returns {number | null}
+   */
   nextDeletion() {
-    const held = [...this.list.memory.deletions.values()].filter(one => one.heldUntil).map(one => one.heldUntil)
+    const held = [...this.list.memory.deletions.values()].flatMap(one => one.heldUntil || [])
     return held.length ? Math.min(...held) : null
   }
 
@@ -226,7 +207,7 @@ export class Copy extends Writing {
    * @returns {any[]}
    */
   shelf() {
-    return [...this.list.memory.shelf].map(([key, record]) => ({key, ...record}))
+    return Array.from(this.list.memory.shelf, ([key, record]) => ({key, ...record}))
   }
 
   /**
@@ -234,23 +215,21 @@ export class Copy extends Writing {
    * @returns {any[]}
    */
   notices() {
-    return [...this.list.memory.notices].map(([key, record]) => ({key, ...record}))
+    return Array.from(this.list.memory.notices, ([key, record]) => ({key, ...record}))
   }
 
-  /** @param {IDBValidKey} key */
+  /** @param {number} key */
   dismiss(key) {
-    return this.transaction(["notices"], "readwrite", tx => tx.delete("notices", key), "here")
+    return this.change(["notices"], tx => tx.delete("notices", key))
   }
 
-  /** @param {IDBValidKey} key */
+  /** @param {number} key */
   takeOffShelf(key) {
-    return this.transaction(["shelf"], "readwrite", tx => tx.delete("shelf", key), "here")
+    return this.change(["shelf"], tx => tx.delete("shelf", key))
   }
 
-  /** Erases everything here, for all tabs: "session" tells them. */
+  /** Everything, for all tabs: "session" tells them. */
   erase() {
-    return this.transaction(ALL_STORES, "readwrite", tx => {
-      for (const store of ALL_STORES) tx.clear(store)
-    }, "here")
+    return this.change(ALL_STORES, tx => ALL_STORES.forEach(store => tx.clear(store)))
   }
 }

@@ -1,90 +1,79 @@
-// The IndexedDB database: its object stores, opening it, and what went wrong in words.
+// The IndexedDB database, and what goes wrong in words.
+import {Transaction} from "./transaction.js"
 
-/** Names of the object stores, and how each is made. Version 1. */
-const STORES = /** @type {Object<string, IDBObjectStoreParameters>} */ ({
-  objects: {keyPath: "uniqueID"},
-  deleted: {keyPath: "uniqueID"},
-  unsent: {keyPath: ["uniqueID", "attribute"]},
-  made: {keyPath: "uniqueID"},
-  deletions: {keyPath: "uniqueID"},
-  bytes: {keyPath: "uniqueID"},
-  uploads: {keyPath: "uniqueID"},
-  shelf: {autoIncrement: true},
-  notices: {autoIncrement: true},
-  meta: {},
-  relays: {autoIncrement: true},
-})
+/**
+ * The object stores and their keys.
+ * @type {Object<string, IDBObjectStoreParameters>}
+ */
+const STORES = {
+  objects: {keyPath: "uniqueID"}, deleted: {keyPath: "uniqueID"}, unsent: {keyPath: ["uniqueID", "attribute"]},
+  made: {keyPath: "uniqueID"}, deletions: {keyPath: "uniqueID"}, bytes: {keyPath: "uniqueID"}, uploads: {keyPath: "uniqueID"},
+  shelf: {autoIncrement: true}, notices: {autoIncrement: true}, relays: {autoIncrement: true}, meta: {},
+}
 export const ALL_STORES = Object.keys(STORES)
 const VERSION = 1
-const OPENING = 15_000 // ms until opening counts as failed: some browsers never answer
+const PATIENCE = 15_000 // ms that opening may take: some browsers never answer
 
-/** What a slug means to a person, with the next step. */
-const SENTENCES = /** @type {Object<string, string>} */ ({
-  unavailable: "This browser keeps nothing for Hesper. Leave private browsing, or allow this page to store data, and reload.",
+/** @type {Object<string, string>} */
+const SENTENCES = {
+  unavailable: "This browser keeps nothing for Hesper. Leave private browsing or allow this page to store data, and reload.",
   "newer-version": "A newer version of Hesper was used here. Reload the page to get it.",
-  blocked: "Another tab with an older version of Hesper is open. Close the other tabs and reload.",
+  blocked: "An older version of Hesper is open in another tab. Close the other tabs and reload.",
   outdated: "A newer version of Hesper is open in another tab. Reload this one.",
-  full: "There is no room left in this browser's storage. Free some space on the disk, then do the last change again.",
-  broken: "The browser could not read or write its storage. Reload the page; what was saved is kept.",
-  "signed-out": "Nobody is signed in here. Sign in, then do it again.",
-  gone: "That was deleted meanwhile. Your words can go into a new note.",
-  missing: "That is not on this device. Wait until everything is here, then do it again.",
-  "too-large": "That is larger than the server takes. Make it smaller or split it.",
-  invalid: "That value cannot be kept. Change it and try again.",
-})
+  full: "This browser has no room left. Free some space on the disk and do it again.",
+  broken: "The browser could not read or write what it stores. Reload the page; what was saved is kept.",
+  "signed-out": "Nobody is signed in here. Sign in and do it again.",
+  gone: "That was deleted meanwhile.",
+  missing: "That is not here yet. Wait until everything is fetched and do it again.",
+  "too-large": "The server takes nothing as large as that. Make it smaller or split it.",
+  unreadable: "The file could not be read. Choose it again.",
+  invalid: "That cannot be kept. Change it and try again.",
+}
 
-/** A fault of the local store: `slug` says which, `message` is a sentence with the next step. */
+/** What the local store cannot do; `message` is for people and says the next step. */
 export class StoreError extends Error {
-  /** @param {string} slug @param {unknown} [cause] @param {string} [message] */
-  constructor(slug, cause, message = SENTENCES[slug]) {
-    super(message)
-    this.name = "StoreError"
+  name = "StoreError"
+
+  /** @param {string} slug @param {unknown} [cause] */
+  constructor(slug, cause) {
+    super(SENTENCES[slug])
     this.slug = slug
     this.cause = cause
   }
 
   /**
-   * What the browser threw, as a StoreError.
-   * @param {any} error @param {string} [otherwise] @returns {StoreError}
+   * What the browser threw.
+   * @type {(error: any, otherwise?: string) => StoreError}
    */
   static of(error, otherwise = "broken") {
     if (error instanceof StoreError) return error
-    const slugs = /** @type {Object<string, string>} */ ({QuotaExceededError: "full", VersionError: "newer-version"})
-    return new StoreError(slugs[error?.name] ?? otherwise, error)
+    const slug = error?.name === "QuotaExceededError" ? "full" : error?.name === "VersionError" ? "newer-version" : otherwise
+    return new StoreError(slug, error)
   }
 }
 
-/** @param {string} name @returns {Promise<IDBDatabase>} */
-function openOnce(name) {
-  return new Promise((resolve, reject) => {
-    let late = false
-    /** @param {StoreError} error */
-    const fail = error => {
-      late = true
-      reject(error)
-    }
-    let slug = "unavailable"
-    const timer = setTimeout(() => fail(new StoreError(slug)), OPENING)
-    const request = indexedDB.open(name, VERSION)
-    request.onblocked = () => { slug = "blocked" } // The others close as soon as they hear of it, unless they hang.
-    request.onupgradeneeded = () => {
-      for (const [store, options] of Object.entries(STORES)) request.result.createObjectStore(store, options)
-      const stores = request.transaction
-      // `place` of notes and tags only: tags, then notes in the order of the list (records.js).
-      stores?.objectStore("objects").createIndex("place", "place")
-      stores?.objectStore("unsent").createIndex("uniqueID", "uniqueID")
-    }
-    request.onerror = () => {
-      clearTimeout(timer)
-      fail(StoreError.of(request.error, "unavailable"))
-    }
-    request.onsuccess = () => {
-      clearTimeout(timer)
-      if (late) request.result.close()
-      else resolve(request.result)
-    }
-  })
-}
+/** @type {(name: string) => Promise<IDBDatabase>} */
+const connect = name => new Promise((resolve, reject) => {
+  let problem = "unavailable"
+  const request = indexedDB.open(name, VERSION)
+  const timer = setTimeout(() => {
+    request.onsuccess = () => request.result.close()
+    reject(new StoreError(problem))
+  }, PATIENCE)
+  // Other tabs close as soon as they hear of it, unless they hang.
+  request.onblocked = () => { problem = "blocked" }
+  request.onupgradeneeded = () => {
+    for (const store in STORES) request.result.createObjectStore(store, STORES[store])
+    request.transaction?.objectStore("objects").createIndex("place", "place") // records.js
+    request.transaction?.objectStore("unsent").createIndex("uniqueID", "uniqueID")
+    request.transaction?.objectStore("bytes").createIndex("lastUse", "lastUse")
+  }
+  request.onerror = () => reject(StoreError.of(request.error, "unavailable"))
+  request.onsuccess = () => {
+    clearTimeout(timer)
+    resolve(request.result)
+  }
+})
 
 /** A connection that comes back when the browser closes it. */
 export class Database {
@@ -92,58 +81,47 @@ export class Database {
   #connection = null
   #isOutdated = false
 
-  /**
-   * @param {string} name
-   * @param {{lost: () => void, outdated: () => void}} told `lost`: the browser closed it, and may have emptied it
-   */
-  constructor(name, told) {
+  /** @param {string} name @param {(isOutdated: boolean) => void} lost the browser closed it, and may have emptied it; or a newer version needs it */
+  constructor(name, lost) {
     this.name = name
-    this.told = told
+    this.lost = lost
   }
 
-  /** @returns {Promise<IDBDatabase>} */
-  open() {
-    if (this.#isOutdated) return Promise.reject(new StoreError("outdated"))
-    this.#connection ??= this.#connect().catch(error => {
-      this.#connection = null
-      throw StoreError.of(error, "unavailable")
-    })
-    return this.#connection
-  }
-
-  async #connect() {
-    if (!globalThis.indexedDB) throw new StoreError("unavailable")
-    const connection = await openOnce(this.name)
-    const forget = () => {
-      this.#connection = null
-      this.told.lost()
-    }
-    connection.onclose = forget
-    connection.onversionchange = event => {
+  async #open() {
+    const connection = await connect(this.name).catch(error => { throw StoreError.of(error, "unavailable") })
+    connection.onclose = () => this.#lose()
+    connection.onversionchange = ({newVersion}) => {
       connection.close()
-      if (event.newVersion === null) return forget() // deleted, not replaced
-      this.#isOutdated = true
-      this.told.outdated()
+      this.#isOutdated = newVersion !== null
+      this.#lose()
     }
     return connection
   }
 
-  /** @param {string[]} stores @param {IDBTransactionMode} mode @returns {Promise<IDBTransaction>} */
-  async begin(stores, mode) {
-    for (let attempt = 0; ; attempt++) {
-      const connection = await this.open()
-      try {
-        // What is unsent is nowhere else, so it is on the disk before anybody is told that it is saved.
-        return connection.transaction(stores, mode, {durability: mode === "readwrite" ? "strict" : "default"})
-      } catch (error) {
-        if (attempt || /** @type {any} */ (error).name !== "InvalidStateError") throw StoreError.of(error)
-        this.#connection = null // closed without a word
-      }
+  #lose() {
+    this.#connection = null
+    this.lost(this.#isOutdated)
+  }
+
+  /** @type {(stores: string[], mode: IDBTransactionMode, isAgain?: boolean) => Promise<Transaction>} */
+  async begin(stores, mode, isAgain = false) {
+    if (this.#isOutdated) throw new StoreError("outdated")
+    const opening = this.#connection ??= this.#open()
+    try {
+      const connection = await opening
+      // What is unsent is nowhere else: it is on the disk before it counts as saved.
+      return new Transaction(connection.transaction(stores, mode, {durability: mode === "readwrite" ? "strict" : "default"}))
+    } catch (error) {
+      if (this.#connection === opening) this.#connection = null
+      // Closed without a word.
+      if (!isAgain && error instanceof DOMException && error.name === "InvalidStateError") return this.begin(stores, mode, true)
+      throw StoreError.of(error)
     }
   }
 
+  /** For good. */
   close() {
+    this.#isOutdated = true
     this.#connection?.then(connection => connection.close(), () => {})
-    this.#connection = null
   }
 }

@@ -1,20 +1,17 @@
-// What a tab holds in memory: everything but bytes, as it is on the disk, and what of it a person sees.
+// What a tab has in memory: everything but bytes, as it is on the disk, and what of it a person sees.
 import {exists, fold} from "../model/entity.js"
 
 /** @typedef {import("../model/entity.js").Entity} Entity */
 /** @typedef {import("../model/entity.js").DeletedObject} DeletedObject */
+/** @typedef {import("./transaction.js").Line} Line */
 /**
  * An edit that the server has not acknowledged; `base`, `baseValue`: the version of the text that it was made from.
- * @typedef {{uniqueID: string, attribute: string, type: string, value: any, clock: string, base?: string,
- *   baseValue?: string}} Unsent
+ * @typedef {{uniqueID: string, attribute: string, type: string, value: any, clock: string, base?: string, baseValue?: string}} Unsent
  */
-/** @typedef {{uniqueID: string, type: string, fixed: Object<string, any>, needsBytes?: boolean}} Made */
-/** @typedef {{uniqueID: string, objectType: string, heldUntil: number}} Deletion `heldUntil` in ms; 0: taken to be sent */
-/** @typedef {import("./transaction.js").Line} Line */
+/** @typedef {{uniqueID: string, type: string, fixed: Object<string, any>, needsBytes?: boolean}} Made  a new object */
+/** @typedef {{uniqueID: string, objectType: string, heldUntil: number}} Deletion  in ms; 0: taken to be sent */
 
-/** What is in memory of an object, by the store that it is in. */
-export const BY_ID = ["objects", "deleted", "made", "deletions"]
-/** What is in memory whole. */
+/** Stores that a tab reads again whole; of the others the objects that changed. */
 export const WHOLE = ["shelf", "notices", "meta"]
 
 export class Memory {
@@ -22,117 +19,101 @@ export class Memory {
   objects = new Map()
   /** @type {Map<string, DeletedObject>} */
   deleted = new Map()
-  /** @type {Map<string, Map<string, Unsent>>} */
+  /**
+   * By ID and attribute.
+   * @type {Map<string, Map<string, Unsent>>}
+   */
   unsent = new Map()
   /** @type {Map<string, Made>} */
   made = new Map()
   /** @type {Map<string, Deletion>} */
   deletions = new Map()
   /**
-   * IDs of the attachments whose bytes are here.
-   * @type {Set<string>}
+   * Whose bytes are here.
+   * @type {Map<string, true>}
    */
-  bytes = new Set()
-  /** @type {Map<IDBValidKey, any>} */
+  bytes = new Map()
+  /** @type {Map<number, any>} */
   shelf = new Map()
-  /** @type {Map<IDBValidKey, any>} */
+  /** @type {Map<number, any>} */
   notices = new Map()
-  /** @type {Map<IDBValidKey, any>} */
+  /** @type {Map<string, any>} */
   meta = new Map()
   /**
-   * Objects with what is unsent folded in.
+   * Objects with what is unsent of them.
    * @type {Map<string, Entity>}
    */
   #folded = new Map()
 
   /**
-   * Takes in what was written; the ID of the object that it is about.
-   * @param {Line} line @returns {string | null}
+   * Takes in what was written; the ID of the object that it is of.
+   * @type {(line: Line) => string | undefined}
    */
   take({store, key, record}) {
-    if (store === "uploads" || store === "relays") return null
+    /** @type {Map<any, any> | undefined} */
+    const map = /** @type {any} */ (this)[store]
+    if (!map) return undefined // uploads, relays: the engine's
     if (key === null) {
-      this.#mapOf(store).clear()
       this.#folded.clear()
-      return null
+      map.clear()
+      return undefined
     }
     if (WHOLE.includes(store)) {
-      if (record === undefined) this.#mapOf(store).delete(key)
-      else this.#mapOf(store).set(key, record)
-      return null
+      record === undefined ? map.delete(key) : map.set(key, record)
+      return undefined
     }
-    const id = /** @type {string} */ (Array.isArray(key) ? key[0] : key)
+    const [id, attribute] = [key].flat()
     this.#folded.delete(id)
-    if (store === "unsent") this.#takeUnsent(id, Array.isArray(key) ? String(key[1]) : null, record)
-    else if (store === "bytes") record ? this.bytes.add(id) : this.bytes.delete(id)
-    else if (record) this.#mapOf(store).set(id, record)
-    else this.#mapOf(store).delete(id)
+    let value = store === "bytes" ? record && true : record
+    if (store === "unsent") {
+      // An array is all that is unsent of the object.
+      const edits = new Map(attribute ? this.unsent.get(id) : record.map((/** @type {Unsent} */ one) => [one.attribute, one]))
+      if (attribute) record ? edits.set(attribute, record) : edits.delete(attribute)
+      value = edits.size ? edits : undefined
+    }
+    value ? map.set(id, value) : map.delete(id)
     return id
   }
 
-  /** @param {string} store @returns {Map<any, any>} */
-  #mapOf(store) {
-    return /** @type {any} */ (this)[store]
-  }
-
   /**
-   * One edit, or (`attribute` null) all of an object.
-   * @param {string} id @param {string | null} attribute @param {any} record
-   */
-  #takeUnsent(id, attribute, record) {
-    /** @type {Map<string, Unsent>} */
-    const edits = (attribute !== null && this.unsent.get(id)) || new Map()
-    for (const edit of attribute === null ? record : [record]) {
-      if (edit) edits.set(edit.attribute, edit)
-      else edits.delete(String(attribute))
-    }
-    if (edits.size) this.unsent.set(id, edits)
-    else this.unsent.delete(id)
-  }
-
-  /**
-   * What of an object is known here, unsent edits folded in, also if it is deleted.
-   * @param {string} id
+   * What is known of an object with what is unsent of it, also if it is deleted.
+   * @type {(id: string) => Entity | undefined}
    */
   known(id) {
     const stored = this.objects.get(id), made = this.made.get(id), unsent = this.unsent.get(id)
-    if (!made && !unsent) return stored
-    const standing = this.#folded.get(id)
-    if (standing) return standing
-    const type = stored?.type || made?.type || [...unsent?.values() ?? []][0].type
+    if (!made && !unsent || this.#folded.has(id)) return this.#folded.get(id) ?? stored
+    const edits = [...unsent?.values() ?? []]
+    const type = (stored ?? made ?? edits[0]).type
+    const registers = Object.fromEntries(edits.map(edit => [edit.attribute, /** @type {[any, string]} */ ([edit.value, edit.clock])]))
     /** @type {Entity} */
     const folded = {uniqueID: id, type, fixed: {...stored?.fixed}, registers: {...stored?.registers}}
-    /** @type {Object<string, [any, string]>} */
-    const registers = {}
-    for (const edit of unsent?.values() ?? []) registers[edit.attribute] = [edit.value, edit.clock]
     fold(folded, {uniqueID: id, type, fixed: made?.fixed ?? {}, registers})
-    // Text is not folded while an edit of it is unsent: the server merges it (clients.md, rule 3).
+    // Not by its clock: while text is unsent it is left alone (clients.md, rule 3).
     if (registers.text) folded.registers.text = registers.text
     this.#folded.set(id, folded)
     return folded
   }
 
   /**
-   * What a person sees of an object: undefined if it is deleted, or a deletion is held.
-   * @param {string} id
+   * What a person sees: not what is deleted, or about to be.
+   * @type {(id: string) => Entity | undefined}
    */
   entity(id) {
-    if (this.deleted.has(id) || this.deletions.has(id)) return undefined
-    const entity = this.known(id)
+    const entity = this.deleted.has(id) || this.deletions.has(id) ? undefined : this.known(id)
     return entity && exists(entity) ? entity : undefined
   }
 
   /**
-   * IDs of all objects that something is known of.
-   * @returns {Set<string>}
+   * Of all objects that something is known of.
+   * @type {() => Set<string>}
    */
   ids() {
-    return new Set([...this.objects.keys(), ...this.made.keys(), ...this.unsent.keys()])
+    return new Set([...this.objects.keys(), ...this.toSend()])
   }
 
   /**
-   * IDs of what is to be sent.
-   * @returns {Set<string>}
+   * Of what is to be sent.
+   * @type {() => Set<string>}
    */
   toSend() {
     return new Set([...this.unsent.keys(), ...this.made.keys(), ...this.deletions.keys()])

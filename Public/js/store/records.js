@@ -1,148 +1,121 @@
 // What goes on inside a transaction: the clock, what the server is known to have and its digest, what is given up.
-import {ClockSource} from "../model/clock.js"
+import {ClockSource, parseDate} from "../model/clock.js"
 import {ZERO, exists, fold, foldDeleted, hashOf, hashOfDeleted, valueOf, xor} from "../model/entity.js"
 import {hex} from "../model/hash.js"
-import {parseDate} from "../model/clock.js"
 import {StoreError} from "./database.js"
 
 /** @typedef {import("./transaction.js").Transaction} Transaction */
 /** @typedef {import("../model/entity.js").Entity} Entity */
 /** @typedef {import("../model/entity.js").DeletedObject} DeletedObject */
-/** @typedef {Entity & {hash: string, place?: number}} Held what the server acknowledged or sent, and its digest in hex */
+/** @typedef {Entity & {hash: string, place?: number}} Held what the server acknowledged or sent; `hash`: in the digest */
 
-/** Where tags are in the index `place`; notes come after. */
-export const TAGS_END = -8e15
+/** In the index `place` tags come up to here, then pinned notes, notes, archived ones, each newest first. */
+export const TAGS = -8e15
 
-/**
- * Where an object is in the index: tags, then pinned notes, notes, archived ones, each newest first. The page that a
- * person sees first is read by it.
- * @param {Entity} entity
- * @returns {number | undefined}
- */
-function placeOf(entity) {
-  if (entity.type === "tag") return TAGS_END - 1
+/** @type {(entity: Entity) => number | undefined} */
+const placeOf = entity => {
+  if (entity.type === "tag") return TAGS
   if (entity.type !== "note") return undefined
   const newest = -(parseDate(valueOf(entity, "sortDate")) ?? 0)
-  if (valueOf(entity, "archived")) return 1e15 + newest
+  if (valueOf(entity, "archived")) return newest + 1e15
   return valueOf(entity, "attributes.pinned") === true ? newest - 1e15 : newest
 }
 
 /**
- * The clock of this device, read in this transaction and saved with it, so that no two tabs tick the same. `meta` must
- * be among its stores.
- * @param {Transaction} tx
- * @returns {Promise<ClockSource>}
+ * This device's clock, read and saved in the transaction, so that no two tabs tick the same. Stores: meta.
+ * @type {(tx: Transaction) => Promise<ClockSource>}
  */
-export async function clockIn(tx) {
+export const clockIn = async tx => {
   if (tx.clock) return tx.clock
   const [session, saved] = await Promise.all([tx.get("meta", "session"), tx.get("meta", "clock")])
   if (!session) throw new StoreError("signed-out")
+  if (tx.clock) return tx.clock // Somebody else asked meanwhile.
   const clock = tx.clock = new ClockSource(session.device.uniqueID, saved)
-  tx.atEnd.push(async () => tx.put("meta", clock.saved(), "clock"))
+  tx.atEnd.push(() => tx.put("meta", clock.saved(), "clock"))
   return clock
 }
 
 /**
- * Adds to the digest in `meta`, `sync`, once at the end.
- * @param {Transaction} tx @param {string} hash in hex or ""
+ * Adds hashes to the digest in `meta`, `sync`, or takes them out.
+ * @type {(tx: Transaction, ...hashes: (string | undefined)[]) => void}
  */
-function count(tx, hash) {
-  if (!hash) return
+const count = (tx, ...hashes) => {
   if (!tx.digest) {
-    tx.digest = ZERO
     tx.atEnd.push(async () => {
       const sync = await tx.get("meta", "sync")
       tx.put("meta", {...sync, digest: xor(sync?.digest ?? ZERO, tx.digest)}, "sync")
     })
   }
-  tx.digest = xor(tx.digest, hash)
+  for (const hash of hashes) tx.digest = xor(tx.digest || ZERO, hash || ZERO)
 }
 
 /**
- * Folds what the server acknowledged or sent into `objects`, and counts it in the digest. Stores: objects, deleted, meta.
- * @param {Transaction} tx
- * @param {Entity} incoming
- * @param {object} [marks] further fields for the record, such as when it was last seen
- * @returns {Promise<{before: Held | undefined, now: Held | undefined, isChanged: boolean}>} `now` undefined: it is dead
+ * Folds what the server acknowledged or sent into `objects`; not two of one ID at once. `now`
+ * undefined: it is dead. Stores: objects, deleted, meta.
+ * @type {(tx: Transaction, incoming: Entity) => Promise<{before?: Held, now?: Held, isChanged: boolean}>}
  */
-export async function putEntity(tx, incoming, marks) {
+export const putEntity = async (tx, incoming) => {
   const id = incoming.uniqueID
   const [dead, before] = await Promise.all([tx.get("deleted", id), tx.get("objects", id)])
-  if (dead) return {before: undefined, now: undefined, isChanged: false}
-  const {uniqueID, type, fixed, registers} = before ?? incoming
-  const now = {...before, uniqueID, type, fixed: {...fixed}, registers: {...registers}, ...marks}
+  if (dead) return {isChanged: false}
+  const {type, fixed, registers} = before ?? incoming
+  const now = {...before, uniqueID: id, type, fixed: {...fixed}, registers: {...registers}}
   const isChanged = before ? fold(now, incoming) : true
-  if (!isChanged && !marks) return {before, now: before, isChanged}
   if (isChanged) put(tx, before, now)
-  else tx.put("objects", now)
   return {before, now, isChanged}
 }
 
-/** @param {Transaction} tx @param {Held | undefined} before @param {Held} now */
-function put(tx, before, now) {
+/** @type {(tx: Transaction, before: Held | undefined, now: Held) => void} */
+const put = (tx, before, now) => {
   now.hash = exists(now) ? hex(hashOf(now)) : ""
-  now.place = exists(now) ? placeOf(now) : undefined
-  if (now.place === undefined) delete now.place // an index takes no undefined
-  count(tx, before?.hash ?? "")
-  count(tx, now.hash)
+  const place = exists(now) && placeOf(now)
+  if (place) now.place = place
+  count(tx, before?.hash, now.hash)
   tx.put("objects", now)
 }
 
 /**
  * Puts an object as it is to be, also with less than it had: what the server refused goes. Stores: objects, meta.
- * @param {Transaction} tx
- * @param {Held} now
+ * @type {(tx: Transaction, now: Held) => Promise<void>}
  */
-export async function replaceEntity(tx, now) {
-  put(tx, await tx.get("objects", now.uniqueID), {...now})
-}
+export const replaceEntity = async (tx, now) => put(tx, await tx.get("objects", now.uniqueID), {...now})
 
 /**
- * Takes a DeletedObject in: the object goes, the digest counts it. Stores: objects, deleted, meta. What is unsent of the
- * object stays: rescue words first, then `forget`.
- * @param {Transaction} tx
- * @param {DeletedObject} incoming
- * @param {object} [marks]
- * @returns {Promise<{before: Held | undefined, isChanged: boolean}>} the object that went
+ * Takes a DeletedObject in; `before` is the object that goes. What is unsent of it stays: rescue words, then `forget`.
+ * Stores: objects, deleted, meta.
+ * @type {(tx: Transaction, incoming: DeletedObject) => Promise<{before?: Held, isChanged: boolean}>}
  */
-export async function putDeleted(tx, incoming, marks) {
+export const putDeleted = async (tx, incoming) => {
   const id = incoming.uniqueID
   const [standing, before] = await Promise.all([tx.get("deleted", id), tx.get("objects", id)])
-  const folded = {...(standing ? foldDeleted(standing, incoming) : incoming), ...marks}
+  const folded = standing ? foldDeleted(standing, incoming) : incoming
   const hash = hex(hashOfDeleted(folded))
-  if (before) {
-    tx.delete("objects", id)
-    count(tx, before.hash)
-  }
+  if (before) tx.delete("objects", id)
   const isChanged = standing?.hash !== hash
-  if (isChanged) {
-    count(tx, standing?.hash ?? "")
-    count(tx, hash)
-  }
-  if (isChanged || marks) tx.put("deleted", {...folded, hash})
+  if (isChanged || before) count(tx, before?.hash, standing?.hash, hash)
+  if (isChanged) tx.put("deleted", {...folded, hash})
   return {before, isChanged}
 }
 
 /**
- * Gives up what is unsent of an object: its edits and `made`. Stores: unsent, made.
- * @param {Transaction} tx @param {string} id
+ * Gives up what is unsent of an object. Stores: unsent, made.
+ * @type {(tx: Transaction, id: string) => Promise<void>}
  */
-export async function forget(tx, id) {
+export const forget = async (tx, id) => {
   for (const {attribute} of await tx.getAllBy("unsent", "uniqueID", id)) tx.delete("unsent", [id, attribute])
-  tx.delete("made", id)
+  if (await tx.get("made", id)) tx.delete("made", id)
 }
 
 /**
- * Deletions whose time to undo is over. From here on they cannot be undone, and what was unsent of the objects goes.
- * Stores: deletions, unsent, made.
- * @param {Transaction} tx
- * @param {number} wallMs
- * @returns {Promise<DeletedObject[]>} all that are to be sent, also those taken before
+ * Deletions that are due at `wallMs`, also those taken before. They cannot be undone any more, and what was unsent of their
+ * objects goes. Stores: deletions, unsent, made.
+ * @type {(tx: Transaction, wallMs: number) => Promise<DeletedObject[]>}
  */
-export async function takeDeletions(tx, wallMs) {
+export const takeDeletions = async (tx, wallMs) => {
+  /** @type {import("./memory.js").Deletion[]} */
   const due = (await tx.getAll("deletions")).filter(one => one.heldUntil <= wallMs)
   for (const deletion of due) {
-    if (!deletion.heldUntil) continue // taken already
+    if (!deletion.heldUntil) continue
     tx.put("deletions", {...deletion, heldUntil: 0})
     await forget(tx, deletion.uniqueID)
   }

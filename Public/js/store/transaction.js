@@ -1,75 +1,66 @@
 // One IndexedDB transaction with promises, and the journal of what it wrote.
 
-/** @typedef {{store: string, key: IDBValidKey, record: any}} Line what was written; `record` undefined: deleted */
+/** @typedef {{store: string, key: any, record: any}} Line  what was written; no `record`: deleted, `key` null: all of it */
 
-/**
- * The result of one request.
- * @template T
- * @param {IDBRequest<T>} request
- * @returns {Promise<T>}
- */
+/** @type {<T>(request: IDBRequest<T>) => Promise<T>} */
 const resultOf = request => new Promise((resolve, reject) => {
   request.onsuccess = () => resolve(request.result)
   request.onerror = () => reject(request.error)
 })
 
 /**
- * What the body of `Copy.transaction` works with. Await nothing in it but its own requests: IndexedDB ends a
- * transaction that has none. A record that was put is not changed afterwards: memory keeps that very object.
+ * Await nothing in a transaction but its own requests: one that has none ends. A record that was put is not changed
+ * afterwards: memory keeps that very object.
  */
 export class Transaction {
   /** @type {Line[]} */
   journal = []
   /**
-   * What is done before the commit, once each (records.js).
-   * @type {(() => Promise<void>)[]}
+   * What comes last, before the commit.
+   * @type {(() => unknown)[]}
    */
   atEnd = []
-  /** XOR of the hashes that came and went (records.js). */
-  digest = ""
   /**
-   * The clock of this transaction, if it was asked for (records.js).
-   * @type {any}
+   * Of records.js: the clock, and what is to be added to the digest.
+   * @type {import("../model/clock.js").ClockSource | null}
    */
   clock = null
+  digest = ""
   #inner
 
   /** @param {IDBTransaction} inner */
   constructor(inner) {
     this.#inner = inner
-    /**
-     * Settles with the transaction.
-     * @type {Promise<void>}
-     */
+    /** @type {Promise<void>} */
     this.done = new Promise((resolve, reject) => {
       inner.oncomplete = () => resolve()
       inner.onabort = () => reject(inner.error)
     })
-    this.done.catch(() => {}) // Whoever waits for it hears of it; until then nobody does.
+    this.done.catch(() => {}) // Whoever commits hears of it.
   }
 
-  /** @param {string} store @param {IDBValidKey} key @returns {Promise<any>} the record, or undefined */
+  /** @type {(store: string, key: IDBValidKey) => Promise<any>} */
   get(store, key) {
     return resultOf(this.#inner.objectStore(store).get(key))
   }
 
-  /** @param {string} store @param {IDBKeyRange | null} [range] @param {number} [count] @returns {Promise<any[]>} */
-  getAll(store, range, count) {
-    return resultOf(this.#inner.objectStore(store).getAll(range, count))
+  /** @param {string} store @param {IDBKeyRange} [range] @param {number} [most] @returns {Promise<any[]>} */
+  getAll(store, range, most) {
+    return resultOf(this.#inner.objectStore(store).getAll(range, most))
   }
 
-  /** @param {string} store @param {IDBKeyRange | null} [range] @param {number} [count] @returns {Promise<IDBValidKey[]>} */
-  getAllKeys(store, range, count) {
-    return resultOf(this.#inner.objectStore(store).getAllKeys(range, count))
+  /** @param {string} store @param {string} [index] `lastUse` of `bytes`: in its order @returns {Promise<any[]>} */
+  getAllKeys(store, index) {
+    const from = this.#inner.objectStore(store)
+    return resultOf((index ? from.index(index) : from).getAllKeys())
   }
 
   /**
-   * Records by an index: `unsent` has `uniqueID`, `objects` has `place`.
-   * @param {string} store @param {string} index @param {IDBValidKey | IDBKeyRange} range @param {number} [count]
-   * @returns {Promise<any[]>}
+   * By an index: `uniqueID` of `unsent`, `place` of `objects`.
+   * @param {string} store @param {string} index @param {any} range @param {number} [most] @returns {Promise<any[]>}
    */
-  getAllBy(store, index, range, count) {
-    return resultOf(this.#inner.objectStore(store).index(index).getAll(range, count))
+  getAllBy(store, index, range, most) {
+    return resultOf(this.#inner.objectStore(store).index(index).getAll(range, most))
   }
 
   /** @param {string} store @param {IDBKeyRange} [range] @returns {Promise<number>} */
@@ -78,51 +69,43 @@ export class Transaction {
   }
 
   /**
-   * Puts a record; `key` for `meta`, and to replace one of an autoincrement store. Need not be awaited: if it fails,
-   * the transaction does.
+   * Need not be awaited: if it fails, the transaction does.
    * @param {string} store @param {any} record @param {IDBValidKey} [key]
    */
   put(store, record, key) {
-    const line = {store, key: /** @type {any} */ (key), record}
+    /** @type {Line} */
+    const line = {store, key, record}
     const request = this.#inner.objectStore(store).put(record, key)
-    this.journal.push(line)
     request.onsuccess = () => { line.key = request.result }
+    this.journal.push(line)
   }
 
-  /** @param {string} store @param {IDBValidKey} key */
+  /** @type {(store: string, key: IDBValidKey) => void} */
   delete(store, key) {
     this.#inner.objectStore(store).delete(key)
     this.journal.push({store, key, record: undefined})
   }
 
-  /**
-   * Deletes everything in a store.
-   * @param {string} store
-   */
+  /** @type {(store: string) => void} */
   clear(store) {
     this.#inner.objectStore(store).clear()
-    this.journal.push({store, key: /** @type {any} */ (null), record: undefined})
+    this.journal.push({store, key: null, record: undefined})
   }
 
-  abort() {
-    try {
-      this.#inner.abort()
-    } catch {
-      // It is over already.
-    }
+  /** Resolves when it is on the disk. */
+  async commit() {
+    for (const task of this.atEnd) await task()
+    return this.done
   }
 
   /**
-   * Runs what has to come last, then commits.
-   * @returns {Promise<void>}
+   * The error that ended it, or `thrown`, for which it is ended.
+   * @type {(thrown: any) => Promise<any>}
    */
-  async commit() {
-    for (const task of this.atEnd) await task()
+  async abort(thrown) {
     try {
-      this.#inner.commit?.()
-    } catch {
-      // It committed by itself, having nothing more to do.
-    }
-    return this.done
+      this.#inner.abort()
+    } catch {} // It is over.
+    return this.done.catch(error => error ?? thrown).then(error => error ?? thrown)
   }
 }

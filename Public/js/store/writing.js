@@ -1,7 +1,7 @@
-// Edits: each ticks the clock, changes a register, and is unsent until the server has it (clients.md, rules 1 and 2).
+// Edits: each ticks the clock, sets a register, and is unsent until the server has it (clients.md, rules 1 and 2).
 import {formatDate, parseDate, partsOf} from "../model/clock.js"
-import {valueOf} from "../model/entity.js"
 import {rebase} from "../model/difference.js"
+import {valueOf} from "../model/entity.js"
 import {utf8} from "../model/hash.js"
 import {foldName} from "../model/names.js"
 import {derivedID, newID} from "../model/uuid.js"
@@ -10,233 +10,225 @@ import {Following} from "./following.js"
 import {clockIn} from "./records.js"
 
 /** @typedef {import("./transaction.js").Transaction} Transaction */
-/** @typedef {import("./memory.js").Unsent} Unsent */
 /**
- * What a new note may have; an ID that is known already, dead or alive, makes nothing new.
  * @typedef {{text?: string, tags?: string[], attachments?: string[], attributes?: Object<string, any>, uniqueID?: string,
  *   creationDate?: string, sortDate?: string, archived?: boolean}} NewNote
  */
 
-/** How long a deletion is held back, in ms. */
-export const HOLD = 10_000
-/** The server's limits until the server says them itself (protocol.md, Limits). */
+export const HOLD = 10_000 // ms that a deletion is held back
+/** Of the server, until it says its own (protocol.md, Limits). */
 const LIMITS = {
   textBytes: 1 << 20, tagNameBytes: 256, attributeValueBytes: 8192, members: 1000, attachmentBytes: 100 << 20,
   filenameBytes: 1024, previewBytes: 8192,
 }
-const EDITS = ["meta", "unsent"]
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
 
-/** @param {string} text @param {number} limit in bytes of UTF-8 */
-const fits = (text, limit) => text.length * 3 <= limit || (text.length <= limit && utf8(text).length <= limit)
+/** @type {(text: string, limit: number) => void} */
+export const checkSize = (text, limit) => {
+  if (text.length * 3 > limit && utf8(text).length > limit) throw new StoreError("too-large")
+}
 
 /**
- * Sets a register. Stores: meta, unsent.
- * @param {Transaction} tx
- * @param {string} type
- * @param {string} uniqueID
- * @param {string} attribute
- * @param {any} value
- * @returns {Promise<string>} its clock
+ * Sets a register; its clock. Stores: meta, unsent.
+ * @type {(tx: Transaction, type: string, id: string, attribute: string, value: any) => Promise<string>}
  */
-export async function edit(tx, type, uniqueID, attribute, value) {
+export const edit = async (tx, type, uniqueID, attribute, value) => {
   const clock = (await clockIn(tx)).tick(Date.now())
   tx.put("unsent", {uniqueID, attribute, type, value, clock})
   return clock
 }
 
+const NOTE_STORES = ["meta", "objects", "deleted", "made", "unsent"]
+
 /**
- * Makes a note. Stores: meta, objects, deleted, made, unsent.
- * @param {Transaction} tx
- * @param {NewNote} note
- * @returns {Promise<string>} its ID
+ * Whether it was made: an ID that is known, dead or alive, makes nothing.
+ * @type {(tx: Transaction, id: string, note: NewNote) => Promise<boolean>}
  */
-async function makeNote(tx, {uniqueID = newID(), ...note}) {
-  const known = await Promise.all(["objects", "deleted", "made"].map(store => tx.get(store, uniqueID)))
-  if (known.some(Boolean)) return uniqueID
+const makeNote = async (tx, id, {creationDate, text, sortDate, archived, tags = [], attachments = [], attributes = {}}) => {
+  const known = await Promise.all(["objects", "deleted", "made"].map(store => tx.get(store, id)))
+  if (known.some(Boolean)) return false
   const clock = await clockIn(tx)
-  const creationDate = note.creationDate ?? formatDate(clock.now(Date.now()))
-  tx.put("made", {uniqueID, type: "note", fixed: {creationDate}})
-  if (note.text) await edit(tx, "note", uniqueID, "text", note.text)
-  if (note.sortDate) await edit(tx, "note", uniqueID, "sortDate", note.sortDate)
-  if (note.archived) await edit(tx, "note", uniqueID, "archived", true)
-  for (const tag of note.tags ?? []) await edit(tx, "note", uniqueID, `tags.${tag}`, true)
-  for (const id of note.attachments ?? []) await edit(tx, "note", uniqueID, `attachments.${id}`, true)
-  for (const [name, value] of Object.entries(note.attributes ?? {})) {
-    await edit(tx, "note", uniqueID, `attributes.${name}`, value)
-  }
-  return uniqueID
+  tx.put("made", {uniqueID: id, type: "note", fixed: {creationDate: creationDate ?? formatDate(clock.now(Date.now()))}})
+  const edits = [
+    ["text", text], ["sortDate", sortDate], ["archived", archived], ...tags.map(tag => [`tags.${tag}`, true]),
+    ...attachments.map(one => [`attachments.${one}`, true]), ...Object.entries(attributes).map(([name, value]) => [`attributes.${name}`, value]),
+  ]
+  for (const [name, value] of edits) if (value || name.includes(".")) await edit(tx, "note", id, name, value)
+  return true
 }
 
-/** The stores that `rescueIn` needs. */
-export const RESCUE_STORES = ["meta", "objects", "deleted", "made", "unsent", "notices"]
+export const RESCUE_STORES = [...NOTE_STORES, "notices"]
 
 /**
- * Puts words of a deleted note into a new one, whose ID comes from both, so that two devices that rescue the same words
- * make one note (clients.md, rule 4).
- * @param {Transaction} tx
- * @param {{uniqueID: string, creationDate?: string, tags: string[], attachments: string[]}} note as it was, members resolved
- * @param {string} text
- * @returns {Promise<string>} the new note's ID
+ * Puts words of a deleted note into a new one. Its ID comes from both, so that two devices that rescue the same words make
+ * one note (clients.md, rule 4). Stores: RESCUE_STORES.
+ * @type {(tx: Transaction, note: {uniqueID: string, creationDate?: string, tags: string[], attachments: string[]}, text: string) => Promise<string>}
  */
-export async function rescueIn(tx, {uniqueID, creationDate, tags, attachments}, text) {
+export const rescueIn = async (tx, {uniqueID, creationDate, tags, attachments}, text) => {
   const into = derivedID(uniqueID, text)
-  const made = tx.journal.length
-  await makeNote(tx, {uniqueID: into, creationDate, text, tags, attachments})
-  if (tx.journal.length > made) tx.put("notices", {kind: "rescued", uniqueID, into, mine: text, moment: Date.now()})
+  const isMade = await makeNote(tx, into, {creationDate, text, tags, attachments})
+  if (isMade) tx.put("notices", {kind: "rescued", uniqueID, into, mine: text, moment: Date.now()})
   return into
 }
 
 export class Writing extends Following {
   /**
-   * The server's limits, by their names.
+   * The server's, by name.
    * @returns {typeof LIMITS}
    */
   get limits() {
     return {...LIMITS, ...this.list.memory.meta.get("limits")}
   }
 
-  /** @param {string} text @param {number} limit */
-  #check(text, limit) {
-    if (!fits(text, limit)) throw new StoreError("too-large")
-  }
-
-  /** @param {NewNote} note */
-  #checkNote({text = "", creationDate, sortDate, tags = [], attachments = [], attributes = {}}) {
-    this.#check(text, this.limits.textBytes)
-    for (const date of [creationDate, sortDate]) if (date !== undefined) this.#checkDate(date)
-    if (Math.max(tags.length, attachments.length) > this.limits.members) throw new StoreError("too-large")
-    for (const [name, value] of Object.entries(attributes)) this.#checkAttribute(name, value)
-  }
-
-  /** @param {string} date */
-  #checkDate(date) {
-    if (parseDate(date) === null) throw new StoreError("invalid")
-  }
-
-  /** @param {string} name @param {any} value */
-  #checkAttribute(name, value) {
-    const isPlain = value === null || ["string", "boolean"].includes(typeof value) || Number.isFinite(value)
-    if (!NAME.test(name) || !isPlain) throw new StoreError("invalid")
-    this.#check(JSON.stringify(value), this.limits.attributeValueBytes)
-  }
-
   /**
-   * A live object.
-   * @param {string} id @param {string} type @returns {import("../model/entity.js").Entity}
+   * Writes for the person at this tab.
+   * @template T
+   * @param {string[]} stores
+   * @param {(tx: Transaction) => T | Promise<T>} body
+   * @returns {Promise<T>}
    */
-  #live(id, type) {
+  change(stores, body) {
+    return this.transaction(stores, "readwrite", body, "here")
+  }
+
+  /** @type {(id: string, type: string) => import("../model/entity.js").Entity} */
+  live(id, type) {
     const entity = this.list.memory.entity(id)
     if (entity?.type === type) return entity
-    throw new StoreError(this.list.memory.deleted.has(id) || entity ? "gone" : "missing")
+    throw new StoreError(this.list.memory.known(id) || this.list.memory.deleted.has(id) ? "gone" : "missing")
+  }
+
+  /** @param {Object<string, any>} attributes */
+  #checkAttributes(attributes) {
+    for (const [name, value] of Object.entries(attributes)) {
+      const isPlain = value === null || ["string", "boolean"].includes(typeof value) || Number.isFinite(value)
+      if (!NAME.test(name) || !isPlain) throw new StoreError("invalid")
+      checkSize(JSON.stringify(value), this.limits.attributeValueBytes)
+    }
+  }
+
+  /** @param {(string | undefined)[]} dates */
+  #checkDates(...dates) {
+    if (dates.some(date => date !== undefined && parseDate(date) === null)) throw new StoreError("invalid")
   }
 
   /**
-   * Sets registers of objects of one type, each only where it changes something.
-   * @param {string} type @param {[id: string, attribute: string, value: any][]} edits
+   * A name of a tag without white space around it.
+   * @param {string} name
    */
-  async #set(type, edits) {
-    const changing = edits.filter(([id, attribute, value]) => valueOf(this.#live(id, type), attribute) !== value)
-    if (!changing.length) return
-    await this.transaction(EDITS, "readwrite", async tx => {
-      for (const [id, attribute, value] of changing) await edit(tx, type, id, attribute, value)
-    }, "here")
+  #checkName(name) {
+    const trimmed = name.trim()
+    if (!foldName(trimmed)) throw new StoreError("invalid")
+    checkSize(trimmed, this.limits.tagNameBytes)
+    return trimmed
   }
 
   /**
-   * Makes a note.
-   * @param {NewNote} [note] @returns {Promise<string>} its ID
+   * Sets an attribute of objects, of each that has another value.
+   * @type {(type: string, ids: string[], attribute: string, value: any) => Promise<void>}
+   */
+  async #set(type, ids, attribute, value) {
+    const others = ids.filter(id => valueOf(this.live(id, type), attribute) !== value)
+    if (!others.length) return
+    await this.change(["meta", "unsent"], async tx => {
+      for (const id of others) await edit(tx, type, id, attribute, value)
+    })
+  }
+
+  /**
+   * A new note; an ID that is known, dead or alive, makes nothing. Its ID.
+   * @param {NewNote} [note] @returns {Promise<string>}
    */
   async createNote(note = {}) {
     return (await this.createNotes([note]))[0]
   }
 
   /**
-   * Makes notes in one transaction: an import hands in some hundred at a time.
-   * @param {NewNote[]} notes @returns {Promise<string[]>} their IDs
+   * In one transaction: an import hands in some hundred at a time.
+   * @param {NewNote[]} notes @returns {Promise<string[]>}
    */
   async createNotes(notes) {
-    for (const note of notes) this.#checkNote(note)
-    return this.transaction(["meta", "objects", "deleted", "made", "unsent"], "readwrite", async tx => {
-      const ids = []
-      for (const note of notes) ids.push(await makeNote(tx, note))
-      return ids
-    }, "here")
+    for (const {text = "", creationDate, sortDate, tags = [], attachments = [], attributes = {}} of notes) {
+      checkSize(text, this.limits.textBytes)
+      this.#checkDates(creationDate, sortDate)
+      this.#checkAttributes(attributes)
+      if (Math.max(tags.length, attachments.length) > this.limits.members) throw new StoreError("too-large")
+    }
+    const all = notes.map(note => ({...note, uniqueID: note.uniqueID ?? newID()}))
+    await this.change(NOTE_STORES, async tx => {
+      for (const note of all) await makeNote(tx, note.uniqueID, note)
+    })
+    return all.map(note => note.uniqueID)
   }
 
   /**
-   * Sets a note's text. `base` is the version that the editor started from or saw last; another tab's words that it did
-   * not see are kept beside these, or, where both changed the same, in a notice.
-   * @param {string} id
-   * @param {string} text
-   * @param {{clock: string | null, value: string}} base
-   * @returns {Promise<string | null>} the clock of what stands here now
+   * Sets a note's text; the clock of what stands. `base` is the version that the editor has typed over. What another tab
+   * typed meanwhile stays beside it, or where both changed the same words, in a notice.
+   * @type {(id: string, text: string, base: {clock: string | null, value: string}) => Promise<string | null>}
    */
   async write(id, text, base) {
-    this.#check(text, this.limits.textBytes)
-    return this.transaction(["meta", "unsent", "deleted", "notices"], "readwrite", async tx => {
+    checkSize(text, this.limits.textBytes)
+    return this.change(["meta", "unsent", "deleted", "notices"], async tx => {
       const [standing, dead] = await Promise.all([tx.get("unsent", [id, "text"]), tx.get("deleted", id)])
       if (dead) throw new StoreError("gone")
-      if (text === (standing ?? base).value) return standing ? standing.clock : base.clock
-      const clock = await clockIn(tx)
+      if (text === (standing ?? base).value) return (standing ?? base).clock
+      const source = await clockIn(tx)
       if (!standing) {
-        const made = clock.tick(Date.now())
-        const descent = base.clock ? {base: base.clock, baseValue: base.value} : {}
-        tx.put("unsent", {uniqueID: id, attribute: "text", type: "note", value: text, clock: made, ...descent})
-        return made
+        const descent = base.clock && {base: base.clock, baseValue: base.value}
+        const clock = source.tick(Date.now())
+        tx.put("unsent", {uniqueID: id, attribute: "text", type: "note", value: text, clock, ...descent})
+        return clock
       }
-      // What the editor did not see was typed in another tab since; the same words under a new clock were only stamped again.
-      const isSeen = standing.clock === base.clock || standing.value === base.value
-      const both = isSeen ? text : rebase(base.value, text, standing.value)
+      const both = standing.value === base.value ? text : rebase(base.value, text, standing.value)
       if (both === null) {
-        tx.put("notices", {kind: "merged", uniqueID: id, mine: standing.value, base: base.value, clock: standing.clock, moment: Date.now()})
+        const {value: mine, clock} = standing
+        tx.put("notices", {kind: "merged", uniqueID: id, mine, base: base.value, clock, moment: Date.now()})
       }
-      // Its own node again: what may be half acknowledged descends from itself also after a new sign-in.
-      const made = clock.tick(Date.now(), partsOf(standing.clock).node)
-      tx.put("unsent", {...standing, value: both ?? text, clock: made})
-      return made
-    }, "here")
+      // Its own node again: what may have arrived descends from itself after a new sign-in, too.
+      const clock = source.tick(Date.now(), partsOf(standing.clock).node)
+      tx.put("unsent", {...standing, value: both ?? text, clock})
+      return clock
+    })
   }
 
   /** @param {string[]} ids @param {boolean} archived */
   setArchived(ids, archived) {
-    return this.#set("note", ids.map(id => [id, "archived", archived]))
+    return this.#set("note", ids, "archived", archived)
   }
 
   /** @param {string} id @param {string} date */
   async setSortDate(id, date) {
-    this.#checkDate(date)
-    return this.#set("note", [[id, "sortDate", date]])
+    this.#checkDates(date)
+    return this.#set("note", [id], "sortDate", date)
   }
 
-  /** @param {string} id @param {string} name of the attribute, such as `pinned` @param {string | number | boolean | null} value */
+  /** @param {string} id @param {string} name such as `pinned` @param {string | number | boolean | null} value */
   async setAttribute(id, name, value) {
-    this.#checkAttribute(name, value)
-    return this.#set("note", [[id, `attributes.${name}`, value]])
+    this.#checkAttributes({[name]: value})
+    return this.#set("note", [id], `attributes.${name}`, value)
   }
 
-  /** @param {string} note @param {"tags" | "attachments"} kind @param {string} member @param {boolean} isIn */
+  /** @type {(note: string, kind: "tags" | "attachments", member: string, isIn: boolean) => Promise<void>} */
   async setMember(note, kind, member, isIn) {
-    const {registers} = this.#live(note, "note")
-    const attribute = `${kind}.${member}`
-    if (this.list.members(note, kind).includes(member) === isIn) return
-    const count = Object.keys(registers).filter(name => name.startsWith(kind + ".")).length
-    if (!registers[attribute] && count >= this.limits.members) throw new StoreError("too-large")
-    await this.transaction(EDITS, "readwrite", tx => edit(tx, "note", note, attribute, isIn), "here")
+    const {registers} = this.live(note, "note"), id = this.list.resolve(member) ?? member
+    if (this.list.members(note, kind).includes(id) === isIn) return
+    const count = Object.keys(registers).filter(name => name.startsWith(kind)).length
+    if (count >= this.limits.members && !registers[`${kind}.${id}`]) throw new StoreError("too-large")
+    await this.change(["meta", "unsent"], tx => edit(tx, "note", note, `${kind}.${id}`, isIn))
   }
 
   /** @param {string} note @param {string} tag */
   addTag(note, tag) {
-    return this.setMember(note, "tags", this.list.resolve(tag) ?? tag, true)
+    return this.setMember(note, "tags", tag, true)
   }
 
   /** @param {string} note @param {string} tag */
   removeTag(note, tag) {
-    return this.setMember(note, "tags", this.list.resolve(tag) ?? tag, false)
+    return this.setMember(note, "tags", tag, false)
   }
 
   /**
-   * Takes an attachment out of a note; the server deletes it when no note has held it for long.
+   * The server deletes what no note has held for long (clients.md, rule 8).
    * @param {string} note @param {string} attachment
    */
   detach(note, attachment) {
@@ -248,71 +240,57 @@ export class Writing extends Following {
     return this.setMember(note, "attachments", attachment, true)
   }
 
-  /** @param {string} name @returns {string} without white space around it */
-  #checkTagName(name) {
-    const trimmed = name.trim()
-    if (!foldName(trimmed)) throw new StoreError("invalid", null, "A tag needs a name.")
-    this.#check(trimmed, this.limits.tagNameBytes)
-    return trimmed
-  }
-
   /**
-   * A tag of this name: the one that has it already, but for case, or a new one.
-   * @param {string} name @returns {Promise<string>} its ID
+   * The tag of this name, in any case, or a new one.
+   * @param {string} name @returns {Promise<string>}
    */
   async createTag(name) {
-    const trimmed = this.#checkTagName(name)
-    const standing = this.list.tagNamed(trimmed)
+    const trimmed = this.#checkName(name), standing = this.list.tagNamed(trimmed), uniqueID = newID()
     if (standing) return standing
-    const uniqueID = newID()
-    await this.transaction([...EDITS, "made"], "readwrite", tx => {
+    await this.change(["meta", "unsent", "made"], tx => {
       tx.put("made", {uniqueID, type: "tag", fixed: {}})
       return edit(tx, "tag", uniqueID, "name", trimmed)
-    }, "here")
+    })
     return uniqueID
   }
 
   /**
-   * To a name that is taken too: the server makes the two one (merge.md, Tags).
+   * Of two tags with one name the server makes one (merge.md, Tags).
    * @param {string} id @param {string} name
    */
   async renameTag(id, name) {
-    return this.#set("tag", [[id, "name", this.#checkTagName(name)]])
+    return this.#set("tag", [id], "name", this.#checkName(name))
   }
 
   /**
-   * Deletes an object: it is hidden at once, and can be had back until it is sent, 10 s later.
+   * Hidden at once, sent after HOLD.
    * @param {string} id
    */
   async remove(id) {
-    const {memory} = this.list
-    if (memory.deleted.has(id) || memory.deletions.has(id)) return
-    const type = memory.known(id)?.type
+    const {deleted, deletions} = this.list.memory, type = this.list.memory.known(id)?.type
+    if (deleted.has(id) || deletions.has(id)) return
     if (!type) throw new StoreError("missing")
-    await this.transaction(["deletions"], "readwrite", tx => {
-      tx.put("deletions", {uniqueID: id, objectType: type, heldUntil: Date.now() + HOLD})
-    }, "here")
+    await this.change(["deletions"], tx => tx.put("deletions", {uniqueID: id, objectType: type, heldUntil: Date.now() + HOLD}))
   }
 
   /**
-   * Takes a deletion back. False: it is too late, the deletion was taken to be sent.
-   * @param {string} id @returns {Promise<boolean>}
+   * False: too late, it is being sent.
+   * @param {string} id
    */
   undoRemove(id) {
-    return this.transaction(["deletions"], "readwrite", async tx => {
-      const held = await tx.get("deletions", id)
-      if (!held?.heldUntil) return false
-      tx.delete("deletions", id)
-      return true
-    }, "here")
+    return this.change(["deletions"], async tx => {
+      const held = (await tx.get("deletions", id))?.heldUntil
+      if (held) tx.delete("deletions", id)
+      return !!held
+    })
   }
 
   /**
-   * Puts words of a note that was deleted elsewhere into a new one.
+   * Of a note that was deleted elsewhere; the new note's ID.
    * @param {Parameters<typeof rescueIn>[1]} note @param {string} text
    */
   async rescue(note, text) {
-    this.#check(text, this.limits.textBytes)
-    return this.transaction(RESCUE_STORES, "readwrite", tx => rescueIn(tx, note, text), "here")
+    checkSize(text, this.limits.textBytes)
+    return this.change(RESCUE_STORES, tx => rescueIn(tx, note, text))
   }
 }

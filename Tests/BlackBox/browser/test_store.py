@@ -1,8 +1,12 @@
 """The local copy of the web app (clients.md, rules 1, 2, 4 and 8): nothing that was written is lost, tabs are one client."""
 
-from collections.abc import Callable, Iterator
+import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from conftest import ARGUMENTS
 from playwright.sync_api import Browser
 from store_page import StoreTab, static_pages
 
@@ -207,8 +211,6 @@ def test_writing_into_what_is_gone_says_so_and_rescue_keeps_the_words(tab: Store
     assert tab.run("return thrown(() => copy.write(argument, 'words and more', {clock: open.textClock, value: 'words'}))", note) == "gone"
     assert tab.run("return thrown(() => copy.setArchived([argument], true))", note) == "gone"
     into = tab.run("return copy.rescue(open, 'words and more')")
-    import uuid
-
     assert into == str(uuid.uuid5(uuid.UUID(note), "words and more"))
     assert tab.run("return copy.rescue(open, 'words and more')") == into, "twice is once"
     shown = tab.run("return [copy.note(argument), copy.notices(), copy.tags()[0].count]", into)
@@ -459,3 +461,39 @@ def test_a_database_that_was_taken_away_is_made_again(tab: StoreTab) -> None:
     """)
     tab.reload()
     assert tab.run("return copy.notes().map(id => copy.note(id).text)") == ["y"]
+
+
+def test_no_room_left(browser: Browser, pages: str, tmp_path: Path) -> None:
+    """Bytes that the server has go first; then it is said, and nothing is half written."""
+    # On the disk: what a passing profile holds in memory is not counted in full.
+    context = browser.browser_type.launch_persistent_context(tmp_path, executable_path=shutil.which("chromium"), args=ARGUMENTS)
+    session = context.new_cdp_session(context.pages[0])
+    # Before the database is opened: the browser remembers for a while how much room there is.
+    session.send("Storage.overrideQuotaForOrigin", {"origin": pages, "quotaSize": 20 << 20})
+    tab = StoreTab(context, pages)
+    tab.run("""
+        const random = () => crypto.getRandomValues(new Uint8Array(65536))
+        const blob = () => new Blob(Array.from({length: 16}, random))
+        const [note] = await copy.createNotes([{text: "x"}])
+        await copy.attach(note, blob(), {uniqueID: "11111111-2222-4333-8444-555555555555"})
+        await copy.transaction(["bytes"], "readwrite", tx => {
+          for (let i = 10; i < 20; i++) tx.put("bytes", {uniqueID: `fetched-${i}`, blob: blob(), lastUse: i})
+        })
+        const digits = () => Array.from(random(), byte => String.fromCharCode(33 + byte % 90)).join("")
+        globalThis.long = () => ({text: Array.from({length: 14}, digits).join("")})
+        globalThis.here = () => copy.transaction(["bytes"], "readonly", tx => tx.getAllKeys("bytes"))
+        for (let i = 0; i < 40 && (await here()).length === 11; i++) await copy.createNote(long())
+    """)
+    kept = tab.run("return here()")
+    assert len(kept) == 6 and "fetched-19" in kept and "fetched-10" not in kept, "half of them, the longest unused, went"
+    slug, notes, made, kept = tab.run("""
+        let slug = "nothing"
+        for (let i = 0; i < 40 && slug === "nothing"; i++) slug = await thrown(() => copy.createNotes([long(), long()]))
+        const made = (await raw(copy, "made")).filter(one => one.type === "note")
+        return [slug, copy.notes().map(id => copy.note(id)).filter(note => note.text).length, made.length, await here()]
+    """)
+    assert slug == "full" and notes == made
+    assert "11111111-2222-4333-8444-555555555555" in kept and len(kept) < 6, "what only this browser has stays"
+    session.send("Storage.overrideQuotaForOrigin", {"origin": tab.url})
+    tab.run("await until(async () => await thrown(() => copy.createNote(long())) === 'nothing', 'room again')")
+    context.close()

