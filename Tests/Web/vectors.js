@@ -1,5 +1,6 @@
 // The vectors that concern a client (Tests/Vectors), for node's test runner and for a page: it is told the data. What
 // only a server does (merging texts, refusing clocks that are ahead) is left out, the rest is checked case by case.
+import {stateOf} from "../../Public/js/archive/export.js"
 import {ClockSource, formatDate, isNode, makeClock, parseDate, partsOf} from "../../Public/js/model/clock.js"
 import * as model from "../../Public/js/model/entity.js"
 import {hex} from "../../Public/js/model/hash.js"
@@ -75,28 +76,6 @@ const digestOf = changes => {
   return sum
 }
 
-/** An object as sync shows it, from its registers: what `readState` reads. */
-const shownOf = entity => {
-  const {type, fixed, registers, uniqueID} = entity
-  if (type === "attachment") return {uniqueID, ...fixed}
-  const shown = {uniqueID, ...fixed, attributes: {}, clocks: {attributes: {}}}
-  if (model.sectionOf(type) === "objects") shown.objectType = type
-  const defaults = type === "note" ? ["text", "archived", "sortDate"] : []
-  for (const name of defaults) shown[name] = model.valueOf(entity, name)
-  for (const kind of type === "note" ? ["tags", "attachments"] : []) {
-    shown.clocks[kind] = {}
-    shown[kind] = membersOf(entity, kind, new Map(), () => true)
-  }
-  for (const [attribute, [value, clock]] of Object.entries(registers)) {
-    const [name, key] = attribute.split(/\.(.*)/s, 2)
-    if (key === undefined) shown[name] = value
-    if (name === "attributes") shown.attributes[key] = value
-    if (key === undefined) shown.clocks[name] = clock
-    else shown.clocks[name][key] = clock
-  }
-  return shown
-}
-
 const folds = one => {
   // In any order, and with anything repeated.
   for (const edits of [one.edits, [...one.edits].reverse(), [...one.edits, ...one.edits]]) foldOnce(one, edits)
@@ -121,7 +100,7 @@ const foldOnce = (one, edits) => {
   const isLive = id => !deleted.has(id) && entities.has(id) && model.exists(entities.get(id))
   for (const id of [...entities.keys()].filter(isLive).sort()) {
     const section = model.sectionOf(entities.get(id).type)
-    ;(changes[section] ??= []).push(shownOf(entities.get(id)))
+    ;(changes[section] ??= []).push(stateOf(entities.get(id)))
   }
   if (deleted.size) changes.deletedObjects = [...deleted.values()].sort((a, b) => a.uniqueID < b.uniqueID ? -1 : 1)
   expect(changes, one.objects, "the fold")
@@ -148,7 +127,7 @@ const pushes = one => {
     for (const shown of section === "deletedObjects" ? [] : list) {
       const entity = model.readState(section, shown)
       expect(model.exists(entity), true, "that it exists")
-      expect(shownOf(entity), shown, "what was read")
+      expect(stateOf(entity), shown, "what was read")
       expect(model.readState(section, model.writeChange(entity)), entity, "what was written and read again")
     }
   }

@@ -42,13 +42,18 @@ export const makeClock = (ms, counter, node) =>
   `${formatDate(Math.max(0, Math.trunc(ms)))}-${counter.toString(16).padStart(4, "0")}-${node.toLowerCase()}`
 
 /**
+ * Whether `text` is a clock.
+ * @param {string} text
+ */
+export const isClock = text => CLOCK.test(text) && (parseDate(text.slice(0, 24)) ?? -1) >= 0
+
+/**
  * The parts of a clock; a malformed one is a RangeError.
  * @param {string} clock
  */
 export const partsOf = clock => {
-  const ms = CLOCK.test(clock) ? parseDate(clock.slice(0, 24)) : null
-  if (ms === null || ms < 0) throw new RangeError(`not a clock: ${clock}`)
-  return {milliseconds: ms, counter: parseInt(clock.slice(25, 29), 16), node: clock.slice(30).toLowerCase()}
+  if (!isClock(clock)) throw new RangeError(`not a clock: ${clock}`)
+  return {milliseconds: Date.parse(clock.slice(0, 24)), counter: parseInt(clock.slice(25, 29), 16), node: clock.slice(30).toLowerCase()}
 }
 
 /** The clock of one device. What it says is greater than all it said or saw before. */

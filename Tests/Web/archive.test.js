@@ -1,0 +1,208 @@
+import assert from "node:assert/strict"
+import {spawnSync} from "node:child_process"
+import {mkdtempSync, rmSync, writeFileSync} from "node:fs"
+import {createHash, webcrypto} from "node:crypto"
+import {tmpdir} from "node:os"
+import {join} from "node:path"
+import test from "node:test"
+import {exportAll} from "../../Public/js/archive/export.js"
+import {importFiles} from "../../Public/js/archive/import.js"
+import {ZipWriter, listZip, readEntry} from "../../Public/js/archive/zip.js"
+import {FakeCopy} from "./fake-copy.js"
+
+globalThis.crypto ??= webcrypto // node 18 keeps it to itself
+
+const DATE = Date.parse("2026-11-21T08:47:12.000Z")
+const NOTE = "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90", TAG = "77c1f2e0-4d3b-4a8e-9b1a-0c5d6e7f8091"
+const PICTURE = "c9a646d3-9c61-4cb7-bfcd-ee2522c8f633"
+
+const file = (blob, name, {path = "", date = DATE} = {}) =>
+  Object.assign(new Blob([blob]), {name, webkitRelativePath: path, lastModified: date})
+
+/** What others make of a zip: Python's zipfile, and Info-ZIP where it is installed. */
+const readElsewhere = async blob => {
+  const folder = mkdtempSync(join(tmpdir(), "hesper-zip-")), path = join(folder, "a.zip")
+  try {
+    writeFileSync(path, new Uint8Array(await blob.arrayBuffer()))
+    const script = "import json, sys, zipfile\nz = zipfile.ZipFile(sys.argv[1])\nassert z.testzip() is None\n"
+      + "print(json.dumps({i.filename: [z.read(i).hex(), list(i.date_time), i.compress_type] for i in z.infolist()}))"
+    const python = spawnSync("python3", ["-c", script, path], {encoding: "utf8", maxBuffer: 1 << 28})
+    assert.equal(python.status, 0, python.stderr)
+    const unzip = spawnSync("unzip", ["-tqq", path])
+    if (!unzip.error && blob.size > 22) assert.equal(unzip.status, 0, String(unzip.stderr))
+    return JSON.parse(python.stdout)
+  } finally {
+    rmSync(folder, {recursive: true})
+  }
+}
+
+const zipOf = async files => {
+  const zip = new ZipWriter()
+  for (const [path, text, isDeflated = true] of files) await zip.add(path, new Blob([text]), DATE, isDeflated)
+  return whole(zip.finish())
+}
+
+/** In one piece: slices of a Blob of several are wrong in node 18. */
+const whole = async blob => new Blob([await blob.arrayBuffer()])
+
+const add = (copy, type, uniqueID, fixed, values = {}) => copy.transaction([], "readwrite", async tx =>
+  tx.put("made", {uniqueID, type, fixed})).then(async () => {
+  for (const [attribute, value] of Object.entries(values)) await copy.edit(type, uniqueID, attribute, value)
+})
+
+/** A copy with a note, its tag and its picture. */
+const filled = async () => {
+  const copy = new FakeCopy(), bytes = Buffer.from("not quite a picture")
+  await add(copy, "tag", TAG, {}, {name: "Paris"})
+  await add(copy, "attachment", PICTURE, {mimeType: "image/png", filename: "Eiffel: tower?.PNG", byteCount: bytes.length,
+    sha256: createHash("sha256").update(bytes).digest("hex")})
+  copy.stores.bytes = new Map([[PICTURE, {uniqueID: PICTURE, blob: new Blob([bytes])}]])
+  await add(copy, "note", NOTE, {creationDate: "2026-11-21T08:40:00.000Z"}, {
+    text: "# Été à Paris/Nord\nand more", [`tags.${TAG}`]: true, [`attachments.${PICTURE}`]: true, "attributes.pinned": true})
+  return copy
+}
+
+const withoutIDs = copy => [...copy.entities()].map(({type, fixed, registers}) => ({type, fixed, registers}))
+const imported = async (copy, blob, name = "a.zip") => importFiles(copy, [file(await blob.arrayBuffer(), name)])
+
+test("zips: what others read, and what we read of them", async () => {
+  const large = new Uint8Array(300_000).map((_, i) => i * i)
+  const zip = await zipOf([["é/日本.md", "Milk\n"], ["empty.md", ""], ["large.bin", large], ["stored.png", large, false]])
+  const elsewhere = await readElsewhere(zip)
+  assert.deepEqual(Object.keys(elsewhere), ["é/日本.md", "empty.md", "large.bin", "stored.png"])
+  assert.equal(elsewhere["large.bin"][0], Buffer.from(large).toString("hex"))
+  assert.deepEqual(Object.values(elsewhere).map(([, , method]) => method), [8, 0, 8, 0])
+  const entries = await listZip(zip)
+  assert.deepEqual(entries.map(({path, date}) => [path, date]), Object.keys(elsewhere).map(path => [path, DATE]))
+  for (const entry of entries) {
+    const bytes = Buffer.from(await (await readEntry(zip, entry)).arrayBuffer())
+    assert.equal(bytes.toString("hex"), elsewhere[entry.path][0])
+  }
+  assert.deepEqual(await readElsewhere(await zipOf([])), {})
+})
+
+test("zips: what is broken, or made to do harm, is refused in words", async () => {
+  const zip = await zipOf([["a.txt", "0".repeat(100_000)], ["b.txt", "stored", false]])
+  const bytes = new Uint8Array(await zip.arrayBuffer())
+  const refused = async (change, expected) => {
+    const other = bytes.slice()
+    change(other, new DataView(other.buffer))
+    const blob = new Blob([other])
+    await assert.rejects(async () => {
+      for (const entry of await listZip(blob)) await readEntry(blob, entry)
+    }, error => error.constructor.name === "ArchiveError" && expected.test(error.message))
+  }
+  const list = bytes.findIndex((_, i) => bytes[i] === 0x50 && bytes[i + 1] === 0x4b && bytes[i + 2] === 1)
+  await refused(other => { other[60] ^= 1 }, /broken/) // a bit of the deflated body
+  await refused(other => { other[list - 1] ^= 1 }, /broken/) // of the stored one
+  await refused((_, view) => view.setUint32(list + 24, 10, true), /broken/) // says that it is smaller than it is
+  await refused((_, view) => view.setUint32(list + 24, 2 ** 31, true), /unpacks to more/)
+  await refused((_, view) => view.setUint16(list + 8, 0x0801, true), /encrypted/)
+  await refused((_, view) => view.setUint16(list + 10, 93, true), /cannot unpack/)
+  await refused((_, view) => view.setUint32(list + 42, bytes.length, true), /broken/)
+  await refused((_, view) => view.setUint32(bytes.length - 6, 5, true), /broken/)
+  await assert.rejects(listZip(new Blob(["no zip at all"])), /broken/)
+  await assert.rejects(listZip(new Blob([])), /broken/)
+  for (let at = 0; at < bytes.length; at += 7) {
+    const blob = new Blob([bytes.subarray(0, at)])
+    await assert.rejects(listZip(blob), /broken/, `cut at ${at}`)
+  }
+})
+
+test("an export is what a server's is, and comes back whole, once", async () => {
+  const copy = await filled()
+  const {blob, name, notes, attachments, missing} = await exportAll(copy, {now: DATE})
+  assert.deepEqual({name, notes, attachments, missing}, {name: "hesper-2026-11-21.zip", notes: 1, attachments: 1, missing: []})
+  const elsewhere = await readElsewhere(blob)
+  assert.deepEqual(Object.keys(elsewhere), ["Été à Paris-Nord.md", "Attachments/Eiffel- tower.PNG", "hesper.json"])
+  const document = JSON.parse(Buffer.from(elsewhere["hesper.json"][0], "hex"))
+  assert.deepEqual(document.files, {[NOTE]: "Été à Paris-Nord.md", [PICTURE]: "Attachments/Eiffel- tower.PNG"})
+  assert.deepEqual(document.notes[0].tags, [TAG])
+  assert.match(document.digest, /^[0-9a-f]{32}$/)
+
+  const other = new FakeCopy()
+  const report = await imported(other, blob)
+  assert.deepEqual(report, {notes: 1, tags: 1, attachments: 1, objects: 0, changed: 0, unchanged: 0, deleted: 0, refused: [],
+    passedOver: 0})
+  const ordered = one => withoutIDs(one).sort((a, b) => a.type < b.type ? -1 : 1)
+  assert.deepEqual(ordered(other), ordered(copy), "the same registers under the same clocks")
+  assert.equal(await (await other.bytes(PICTURE)).text(), "not quite a picture")
+  assert.equal(other.stores.made.get(PICTURE).needsBytes, true)
+
+  const again = await imported(other, blob)
+  assert.deepEqual([again.notes, again.unchanged, again.tags, again.attachments], [0, 1, 0, 0])
+  await other.edit("note", NOTE, "text", "written since")
+  await imported(other, blob)
+  assert.equal(other.list.memory.entity(NOTE).registers.text[0], "written since", "what changed since is not undone")
+  await other.transaction([], "readwrite", tx => tx.put("deleted", {uniqueID: NOTE, objectType: "note"}))
+  assert.equal((await imported(other, blob)).deleted, 1)
+  assert.equal(other.list.memory.entity(NOTE), undefined, "what is deleted stays deleted")
+})
+
+test("an export says what is missing, and names that collide get numbers", async () => {
+  const copy = await filled()
+  copy.stores.bytes.clear()
+  for (let i = 0; i < 3; i++) {
+    const id = `${i}f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90`
+    await add(copy, "note", id, {creationDate: "2026-11-21T08:41:00.000Z"}, {text: ["CON", "con", ""][i], archived: i === 2})
+  }
+  const {blob, missing} = await exportAll(copy, {now: DATE})
+  assert.equal(missing.length, 1)
+  const elsewhere = await readElsewhere(blob)
+  assert.deepEqual(Object.keys(elsewhere),
+    ["Été à Paris-Nord.md", "CON_.md", "con_ 2.md", "Archive/Untitled.md", "MISSING.txt", "hesper.json"])
+  const report = await imported(new FakeCopy(), blob)
+  assert.equal(report.notes, 4)
+  assert.deepEqual(report.refused, [{path: `attachments ${PICTURE}`, reason: "The archive does not have its bytes."}])
+})
+
+test("an export from anybody: what is wrong in it is refused, the rest is taken", async () => {
+  const note = (uniqueID, more) => ({uniqueID, creationDate: "2026-11-21T08:40:00.000Z", text: "t", archived: false, tags: [],
+    attachments: [], attributes: {}, clocks: {text: "2026-11-21T08:40:00.000Z-0000-9f86d081884c7d65"}, ...more})
+  const id = digit => `${digit}f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90`
+  const clock = "2026-11-21T08:41:00.000Z-0000-9f86d081884c7d65"
+  const ahead = "2999-11-21T08:41:00.000Z-0000-9f86d081884c7d65"
+  const document = {format: "hesper-export", formatVersion: 1, files: null, tags: [null, 7, {uniqueID: "../x", name: "n"}],
+    attachments: {}, deletedObjects: [{uniqueID: id("d"), objectType: "tag", mergedInto: TAG}],
+    notes: [note(id(1), {text: {}}), note("NOT-AN-ID"), note(id(2), {clocks: {text: "soon"}}), note(id(3), {creationDate: "x"}),
+      note(id(4), {clocks: {text: ahead}}), note(id(5), {tags: [id("d")], clocks: {tags: {[id("d")]: clock}}}),
+      note(id(6), {clocks: {__proto__: null, "constructor": clock}})]}
+  const copy = new FakeCopy()
+  await add(copy, "tag", TAG, {}, {name: "Paris"})
+  const report = await imported(copy, await zipOf([["folder/hesper.json", JSON.stringify(document)]]))
+  assert.equal(report.notes, 5)
+  assert.equal(report.refused.length, 9)
+  assert.equal(copy.list.memory.entity(id(1)).registers.text, undefined)
+  assert.ok(copy.list.memory.entity(id(4)).registers.text[1] < ahead, "a clock that is ahead is stamped anew")
+  assert.deepEqual(copy.list.members(id(5), "tags"), [TAG], "a tag that was merged leads to the one that lives")
+  const later = await zipOf([["hesper.json", JSON.stringify({...document, formatVersion: 2})]])
+  assert.match((await imported(copy, later)).refused[0].reason, /later Hesper/)
+})
+
+test("texts: as hesper import takes them, from folders, zips and one by one", async () => {
+  const copy = new FakeCopy()
+  const zip = await zipOf([["Notes/Work/plan.md", "\ufeffPlan"], ["Notes/Work/work/to do.txt", "x"], ["Notes/photo.jpg", "…"],
+    ["Notes/.hidden.md", "…"], ["__MACOSX/Notes/plan.md", "…"], ["Notes/empty.txt", ""], ["Notes/../out.md", "out"]])
+  const report = await imported(copy, zip, "whatever.zip")
+  assert.deepEqual({...report, refused: report.refused.map(({path}) => path)},
+    {notes: 2, tags: 1, attachments: 0, objects: 0, changed: 0, unchanged: 0, deleted: 0, refused: ["Notes/../out.md"],
+      passedOver: 4})
+  const plan = [...copy.entities()].find(({registers}) => registers.text?.[0] === "Plan")
+  // From Sources/hesper/Import: Notes/Work/plan.md in the namespace of notes, its text in that of texts.
+  assert.equal(plan.registers.text[1].slice(0, 24), "2026-11-21T08:47:12.000Z")
+  assert.equal(plan.registers.text[1].slice(30), plan.uniqueID.slice(19).replace("-", ""))
+  assert.equal(plan.fixed.creationDate, "2026-11-21T08:47:12.000Z")
+  const tags = copy.list.tags().map(({name, count}) => [name, count])
+  assert.deepEqual(tags, [["Work", 2]])
+
+  const folder = [file("Plan", "plan.md", {path: "Notes/Work/plan.md"})]
+  assert.equal((await importFiles(copy, folder)).unchanged, 1, "the same, whether packed or not")
+  const changed = [file("Plan B", "plan.md", {path: "Notes/Work/plan.md", date: DATE + 1000})]
+  assert.equal((await importFiles(copy, changed)).unchanged, 1, "an unsent text is not written over")
+
+  const single = await importFiles(copy, [file("One", "a.txt"), file("Two", "a.txt"), file("One", "a.txt"), file("…", "b.png")])
+  assert.deepEqual([single.notes, single.refused.length, single.passedOver], [2, 1, 1])
+  const bad = [file(Uint8Array.of(0xff, 0xfe), "bad.txt"), file("a\0b", "nul.txt"), file("é".repeat(1 << 20), "large.md"),
+    file("no zip", "b.zip")]
+  assert.deepEqual((await importFiles(copy, bad)).refused.map(({path}) => path), ["b.zip", "bad.txt", "nul.txt", "large.md"])
+})

@@ -1,0 +1,54 @@
+// A copy without IndexedDB, which node does not have: the real memory and list over stores that are maps.
+import {NoteList} from "../../Public/js/store/note-list.js"
+import {edit} from "../../Public/js/store/writing.js"
+
+const keyOf = record => record.attribute === undefined ? record.uniqueID : `${record.uniqueID} ${record.attribute}`
+
+export class FakeCopy {
+  list = new NoteList()
+  limits = {textBytes: 1 << 20, tagNameBytes: 256, attributeValueBytes: 8192, attachmentBytes: 100 << 20, filenameBytes: 1024,
+    previewBytes: 8192}
+  stores = {}
+
+  constructor() {
+    this.transaction([], "readwrite", tx =>
+      tx.put("meta", {account: {uniqueID: "a", email: "a@b.de"}, device: {uniqueID: "9f86d081884c7d65"}}, "session"))
+  }
+
+  async transaction(stores, mode, body) {
+    const journal = []
+    const mapOf = store => this.stores[store] ??= new Map()
+    const tx = {
+      atEnd: [], clock: null, digest: "",
+      get: async (store, key) => mapOf(store).get(String(key)),
+      getAllBy: async (store, index, id) => [...mapOf(store).values()].filter(record => record.uniqueID === id),
+      put: (store, record, key) => {
+        mapOf(store).set(String(key ?? keyOf(record)), structuredClone(record))
+        journal.push({store, record, key: key ?? (store === "unsent" ? [record.uniqueID, record.attribute] : record.uniqueID)})
+      },
+    }
+    const result = await body(tx)
+    for (const task of tx.atEnd) await task()
+    this.list.take(journal)
+    return result
+  }
+
+  edit(type, id, attribute, value) {
+    return this.transaction([], "readwrite", tx => edit(tx, type, id, attribute, value))
+  }
+
+  tagNamed(name) {
+    return this.list.tagNamed(name)
+  }
+
+  * entities() {
+    for (const id of this.list.memory.ids()) {
+      const entity = this.list.memory.entity(id)
+      if (entity) yield entity
+    }
+  }
+
+  async bytes(id) {
+    return this.stores.bytes?.get(id)?.blob
+  }
+}
