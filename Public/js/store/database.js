@@ -12,6 +12,7 @@ const STORES = {
 }
 export const ALL_STORES = Object.keys(STORES)
 const VERSION = 1
+const TRIES = 4 // more to open it, after 0.1, 0.2, 0.4 and 0.8 s
 const PATIENCE = 15_000 // ms that opening may take: some browsers never answer
 
 /** @type {Object<string, string>} */
@@ -87,8 +88,14 @@ export class Database {
     this.lost = lost
   }
 
-  async #open() {
-    const connection = await connect(this.name).catch(error => { throw StoreError.of(error, "unavailable") })
+  /** @returns {Promise<IDBDatabase>} */
+  async #open(tries = 0) {
+    const connection = await connect(this.name).catch(async error => {
+      // While it is being emptied it closes as soon as it is open.
+      if (error.cause?.name !== "AbortError" || tries === TRIES) throw StoreError.of(error, "unavailable")
+      await new Promise(resolve => setTimeout(resolve, 100 << tries))
+      return this.#open(tries + 1)
+    })
     connection.onclose = () => this.#lose()
     connection.onversionchange = ({newVersion}) => {
       connection.close()
@@ -113,8 +120,8 @@ export class Database {
       return new Transaction(connection.transaction(stores, mode, {durability: mode === "readwrite" ? "strict" : "default"}))
     } catch (error) {
       if (this.#connection === opening) this.#connection = null
-      // Closed without a word.
-      if (!isAgain && error instanceof DOMException && error.name === "InvalidStateError") return this.begin(stores, mode, true)
+      // Closed or lost without a word.
+      if (!isAgain && error instanceof DOMException) return this.begin(stores, mode, true)
       throw StoreError.of(error)
     }
   }

@@ -16,6 +16,7 @@ const TRIES = 4 // once more at once, and then after 0.5, 1 and 1.5 s, when room
 const SMALL = ["unsent", "made", "deletions", "deleted"]
 /** @type {Object<string, string>} */
 const EVENTS = {deletions: "held", notices: "notice", shelf: "shelf"}
+const META = ["session", "settings"]
 
 /** @type {(store: string, records: any[]) => Line[]} */
 const linesOf = (store, records) => records.map(record => (
@@ -106,7 +107,7 @@ export class Following extends EventTarget {
     this.list = list
     this.#coming = null
     this.isLoaded = true
-    this.#tell(null, ["session", "settings", ...Object.values(EVENTS)], "tab")
+    this.#tell(null, [...META, ...Object.values(EVENTS)], "tab")
   }
 
   /** Everything: it was replaced, or so much changed in another tab. */
@@ -138,11 +139,13 @@ export class Following extends EventTarget {
       try {
         const result = await body(tx)
         await tx.commit()
-        if (tx.journal.length) this.#wrote(tx.journal, source)
+        this.#wrote(tx.journal, source)
         return result
       } catch (thrown) {
         const error = await tx.abort(thrown)
         const known = error instanceof DOMException ? StoreError.of(error) : error
+        // The browser may have lost the connection.
+        if (known.slug === "broken" && !tries) continue
         if (known.slug !== "full" || tries === TRIES || !(tries || await this.makeRoom())) throw known
         // What was given up is free a little later.
         await new Promise(resolve => setTimeout(resolve, tries * 500))
@@ -160,13 +163,13 @@ export class Following extends EventTarget {
 
   /** @type {(lines: Line[], source: Source) => void} */
   #wrote(lines, source) {
-    const seen = lines.filter(({key}) => key !== "clock")
-    const stores = [...new Set(seen.map(({store}) => store))].filter(store => store in this.list.memory)
-    const events = [...new Set(seen.map(({store, key}) => store === "meta" ? key : EVENTS[store]))].filter(Boolean)
-    const ofObjects = seen.filter(({store}) => stores.includes(store) && !WHOLE.includes(store))
-    const touched = new Set(ofObjects.map(({key}) => key && [key].flat()[0]))
+    const seen = lines.filter(({store, key}) => store in this.list.memory && key !== "clock")
+    if (!seen.length) return
+    const stores = [...new Set(seen.map(({store}) => store))]
+    const events = [...new Set(seen.flatMap(({store, key}) => store === "meta" ? key ?? META : EVENTS[store] ?? []))]
+    const touched = new Set(seen.filter(({store}) => !WHOLE.includes(store)).map(({key}) => key && [key].flat()[0]))
     const ids = touched.has(null) || touched.size > MANY ? null : [...touched]
-    if (stores.length) this.#channel.postMessage({kind: "changed", ids, stores, events, source: source === "sync" ? source : "tab"})
+    this.#channel.postMessage({kind: "changed", ids, stores, events, source: source === "sync" ? source : "tab"})
     this.#take(seen, events, source)
   }
 
