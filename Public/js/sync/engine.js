@@ -363,9 +363,7 @@ export class Engine extends Remote {
     if (name === "listeners") this.#set({listeners: data.listeners})
     if (name === "ephemeral" && data.data?.typing === true) this.#heard({uniqueID: data.uniqueID, device: data.device})
     if (name !== "changes") return
-    await this.rounds.take(data)
-    // An event may be older than what is here: only a sync of its own says that the copies differ.
-    if (this.rounds.isSame === false && !this.copy.unsentCount()) this.#wake()
+    if (await this.rounds.take(data)) this.#wake()
     else if (!data.hasMore) this.#move(signal)
   }
 

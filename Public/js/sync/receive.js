@@ -28,7 +28,8 @@ const STAMP_AGAIN = ["clock-ahead", "clock-reused"]
  * @param {import("../store/copy.js").Copy} copy
  * @param {Push} push  what was sent, NOTHING for a page of events
  * @param {any} answer
- * @returns {Promise<{refusedClocks: string[]}>}  slugs, if clocks were refused and what is unsent was stamped again
+ * @returns {Promise<{refusedClocks: string[], isToSend: boolean}>}  slugs, if clocks were refused and what is unsent was
+ *   stamped again; whether there is something new to be sent
  */
 export async function receive(tx, copy, push, answer) {
   const now = Date.now()
@@ -56,7 +57,8 @@ export async function receive(tx, copy, push, answer) {
     ...sync, token: answer.syncToken, serverDigest: isEnd ? answer.digest ?? null : null,
     ...isEnd && {lastSync: now, reading: false}
   }, "sync")
-  return told
+  const isToSend = tx.journal.some(({store, record}) => record && (store === "unsent" || store === "made"))
+  return {...told, isToSend}
 }
 
 /**
@@ -105,13 +107,14 @@ async function takeResults(tx, push, receipts) {
     }
     if (problem && push.relayed) await giveUpRelay(tx, made.uniqueID)
   }
-  for (const edit of push.edits) {
+  const standing = await Promise.all(push.edits.map(edit => tx.get("unsent", [edit.uniqueID, edit.attribute])))
+  for (const [at, edit] of push.edits.entries()) {
     const {uniqueID, attribute, value} = edit
     const {status, problem: whole, fields = {}} = receipt(receipts.objects, uniqueID)
     const field = fields[attribute] ?? {}
     if (status === "deleted" || field.outcome === "deleted") continue
     const problem = field.outcome === "rejected" ? field.problem : whole
-    const current = await tx.get("unsent", [uniqueID, attribute])
+    const current = standing[at]
     if (problem && push.relayed) await giveUpRelay(tx, uniqueID, attribute)
     if (problem && STAMP_AGAIN.includes(problem.slug)) {
       told.refusedClocks.push(problem.slug)

@@ -89,11 +89,13 @@ export class Rounds {
   }
 
   /**
-   * Takes a page of events in.
+   * Takes a page of events in. Whether a sync has to follow: to send what it led to, or because an event may be older than
+   * what is here, and only a sync of its own says that the copies differ.
    * @param {any} page
    */
   async take(page) {
-    await this.#receive(NOTHING, page)
+    const {isToSend} = await this.#receive(NOTHING, page)
+    return isToSend || (this.isSame === false && !this.copy.unsentCount())
   }
 
   /** @param {Push} push @param {any} answer */

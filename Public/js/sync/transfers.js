@@ -110,6 +110,7 @@ export class Transfers {
     let room = await this.#room()
     const missing = this.#missing()
     this.#downloads = {count: missing.length, got: 0, total: missing.reduce((sum, one) => sum + (one.byteCount ?? 0), 0)}
+    this.#tell()
     const next = () => {
       // Looked for anew each time: the person may have opened another note.
       const at = Math.max(0, missing.findIndex(({note}) => note === this.#open))

@@ -13,6 +13,7 @@ from app import PATIENCE, App
 from browser_device import MOVED_CLOCK, BrowserDevice
 from client import ROOT, Server
 from device import Device
+from engine_page import EngineTab, Profile
 from playwright.sync_api import Browser, expect, sync_playwright
 
 RESULTS = ROOT / ".build/results/browser"
@@ -104,3 +105,20 @@ def browser_device(person: Callable[..., App], server: Server) -> Callable[..., 
         return BrowserDevice(app, client), Device(client)
 
     return make
+
+
+@pytest.fixture
+def profile(browser: Browser) -> Iterator[Profile]:
+    """`profile(server)`: a page with the copy and the engine alone, in a fresh profile. None may throw."""
+    contexts, errors = [], []
+
+    def make(server: Server) -> EngineTab:
+        context = browser.new_context()
+        context.on("weberror", lambda error: errors.append(str(error.error)))
+        contexts.append(context)
+        return EngineTab(context, server.url)
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert not errors, "the page threw:\n" + "\n".join(errors)

@@ -1,6 +1,7 @@
 """Pages that hold the copy and the engine of the web app, and nothing to see: a device that tests can ask for anything."""
 
 import uuid
+from collections.abc import Callable
 
 from client import PASSWORD, Client, Server
 from device import Device
@@ -99,3 +100,7 @@ def device_of(server: Server, email: str, name: str = "device") -> Device:
     client = Client(server.url)
     client.sign_in(email, device_name=name)
     return Device(client)
+
+
+# `profile(server)`: a tab of a fresh profile.
+Profile = Callable[[Server], EngineTab]

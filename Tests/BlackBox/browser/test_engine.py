@@ -2,32 +2,13 @@
 
 import random
 import threading
-from collections.abc import Callable, Iterator
 
-import pytest
 from client import Server
-from engine_page import EngineTab, device_of
-from playwright.sync_api import Browser, Route
+from engine_page import Profile, device_of
+from playwright.sync_api import Route
 
 
-@pytest.fixture
-def profile(browser: Browser) -> Iterator[Callable[[Server], EngineTab]]:
-    """`profile(server)`: a tab of a fresh profile. No page may throw."""
-    contexts, errors = [], []
-
-    def make(server: Server) -> EngineTab:
-        context = browser.new_context()
-        context.on("weberror", lambda error: errors.append(str(error.error)))
-        contexts.append(context)
-        return EngineTab(context, server.url)
-
-    yield make
-    for context in contexts:
-        context.close()
-    assert not errors
-
-
-def test_browser_and_device_edit_one_note_offline_and_converge(profile, server: Server) -> None:
+def test_browser_and_device_edit_one_note_offline_and_converge(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     note = tab.run('return copy.createNote({text: "Milk\\nBread\\nEggs"})')
@@ -49,7 +30,7 @@ def test_browser_and_device_edit_one_note_offline_and_converge(profile, server: 
     assert tab.digest == device.copy.digest == device.digest
 
 
-def test_what_another_device_does_comes_without_polling(profile, server: Server) -> None:
+def test_what_another_device_does_comes_without_polling(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     tab.run('await until(() => engine.status.live, "live")')
@@ -63,7 +44,7 @@ def test_what_another_device_does_comes_without_polling(profile, server: Server)
     assert tab.run('return engine.requests().filter(one => one.path === "/v1/sync").length') == asked
 
 
-def test_random_edits_on_both_sides_converge(profile, server: Server, seed: int) -> None:
+def test_random_edits_on_both_sides_converge(profile: Profile, server: Server, seed: int) -> None:
     """Both edit, tag, archive, pin and delete what they like, online and off; the digests say that nothing is missing."""
     chance = random.Random(seed)
     tab = profile(server)
@@ -127,7 +108,7 @@ def test_random_edits_on_both_sides_converge(profile, server: Server, seed: int)
     assert not tab.run("return copy.shelf()")
 
 
-def test_a_lost_answer_is_as_if_it_had_come(profile, server: Server) -> None:
+def test_a_lost_answer_is_as_if_it_had_come(profile: Profile, server: Server) -> None:
     """merge.md, case 25: typing on after the answer got lost doubles nothing and conflicts with nothing."""
     tab = profile(server)
     device = device_of(server, tab.sign_up())
@@ -156,7 +137,7 @@ def test_a_lost_answer_is_as_if_it_had_come(profile, server: Server) -> None:
     assert tab.digest == device.copy.digest
 
 
-def test_many_unsent_changes_go_out_in_several_pushes(profile, server: Server) -> None:
+def test_many_unsent_changes_go_out_in_several_pushes(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     tab.identical()
@@ -177,7 +158,7 @@ def test_many_unsent_changes_go_out_in_several_pushes(profile, server: Server) -
     assert all(len(note["tags"]) == 1 for note in device.notes.values())
 
 
-def test_a_large_account_comes_page_by_page_and_says_how_much_is_left(profile, server: Server) -> None:
+def test_a_large_account_comes_page_by_page_and_says_how_much_is_left(profile: Profile, server: Server) -> None:
     first = server.client()
     first.sync({"notes": [
         {"uniqueID": f"00000000-0000-4000-8000-{n:012x}", "creationDate": "2026-11-21T12:00:00.000Z",
@@ -194,7 +175,7 @@ def test_a_large_account_comes_page_by_page_and_says_how_much_is_left(profile, s
     assert max(seen) > 500 and seen[-1] == 0
 
 
-def test_the_server_is_killed_again_and_again_while_the_browser_pushes(profile, fresh_server: Server) -> None:
+def test_the_server_is_killed_again_and_again_while_the_browser_pushes(profile: Profile, fresh_server: Server) -> None:
     server = fresh_server
     tab = profile(server)
     email = tab.sign_up()
@@ -230,7 +211,7 @@ def test_the_server_is_killed_again_and_again_while_the_browser_pushes(profile, 
     assert device.copy.digest == tab.digest
 
 
-def test_a_session_that_ends_while_somebody_types_loses_nothing(profile, server: Server) -> None:
+def test_a_session_that_ends_while_somebody_types_loses_nothing(profile: Profile, server: Server) -> None:
     tab = profile(server)
     email = tab.sign_up()
     device = device_of(server, email)
@@ -255,7 +236,7 @@ def test_a_session_that_ends_while_somebody_types_loses_nothing(profile, server:
     assert device.text(note) == "before and after that"
 
 
-def test_words_in_a_note_that_was_deleted_elsewhere_go_into_a_new_one(profile, server: Server) -> None:
+def test_words_in_a_note_that_was_deleted_elsewhere_go_into_a_new_one(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     note = tab.run("""
@@ -278,7 +259,7 @@ def test_words_in_a_note_that_was_deleted_elsewhere_go_into_a_new_one(profile, s
     assert notice["kind"] == "rescued" and notice["into"] == rescued and notice["uniqueID"] == note
 
 
-def test_words_that_a_merge_replaced_are_told(profile, server: Server) -> None:
+def test_words_that_a_merge_replaced_are_told(profile: Profile, server: Server) -> None:
     """merge.md, case 8: who wrote the same words earlier hears of it."""
     tab = profile(server)
     device = device_of(server, tab.sign_up())
@@ -297,7 +278,7 @@ def test_words_that_a_merge_replaced_are_told(profile, server: Server) -> None:
     assert notice["base"] == "The car is red."
 
 
-def test_a_refused_field_goes_on_the_shelf_and_holds_up_nothing(profile, server: Server) -> None:
+def test_a_refused_field_goes_on_the_shelf_and_holds_up_nothing(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     note = tab.run('return copy.createNote({text: "good"})')
@@ -317,7 +298,7 @@ def test_a_refused_field_goes_on_the_shelf_and_holds_up_nothing(profile, server:
     assert tab.status["toSend"] == 0
 
 
-def test_a_clock_that_is_ahead_is_set_back(profile, server: Server) -> None:
+def test_a_clock_that_is_ahead_is_set_back(profile: Profile, server: Server) -> None:
     """merge.md, case 18."""
     tab = profile(server)
     device = device_of(server, tab.sign_up())
@@ -339,7 +320,7 @@ def test_a_clock_that_is_ahead_is_set_back(profile, server: Server) -> None:
     assert device.copy.objects[note].clock("text") < "2031"
 
 
-def test_typing_is_heard_by_who_listens(profile, server: Server) -> None:
+def test_typing_is_heard_by_who_listens(profile: Profile, server: Server) -> None:
     tab, other = profile(server), profile(server)
     other.sign_in(tab.sign_up(), "other")
     note = tab.run('return copy.createNote({text: "x"})')

@@ -1,0 +1,113 @@
+"""The tabs of one browser are one client (clients.md, rule 12): one leads, the others hear of it."""
+
+from client import Server
+from engine_page import EngineTab, Profile, device_of
+
+
+def leaders(*tabs: EngineTab) -> list[bool]:
+    return [tab.status["leads"] for tab in tabs]
+
+
+def wait_until_leads(tab: EngineTab) -> None:
+    tab.run('await until(() => engine.status.leads, "leads")')
+
+
+def test_one_tab_leads_and_all_say_the_same(profile: Profile, server: Server) -> None:
+    first = profile(server)
+    device = device_of(server, first.sign_up())
+    second = first.another()
+    second.run('await until(() => engine.status.phase === "synced" && engine.status.live, "told")')
+    assert leaders(first, second) == [True, False]
+    note = second.run('return copy.createNote({text: "in the second"})')
+    assert second.status["phase"] != "synced" or second.status["toSend"] == 0
+    second.identical()
+    device.sync()
+    assert device.text(note) == "in the second"
+    device.write(note, "from elsewhere")
+    device.sync()
+    for tab in (first, second):
+        tab.run('await until(() => textOf(argument) === "from elsewhere", "the text")', note)
+    # One stream, and one log for both.
+    streams = 'return engine.requests().filter(one => one.path === "/v1/events").length'
+    assert first.run(streams) == second.run(streams) == 1
+    second.run("engine.syncNow(); const count = engine.requests().length; await until(() => engine.requests().length > count)")
+    assert first.run("return engine.requests().length") == second.run("return engine.requests().length")
+
+
+def test_another_tab_goes_on_when_the_leader_is_closed(profile: Profile, server: Server) -> None:
+    first = profile(server)
+    first.sign_up()
+    first.run('await until(() => engine.status.live, "live")')
+    second, third = first.another(), first.another()
+    second.identical()
+    # Closed in the middle: what it wrote last is still sent.
+    note = first.run('return copy.createNote({text: "last words"})')
+    first.close()
+    third.run('await until(() => textOf(argument) === "last words", "the note")', note)
+    third.identical()
+    assert sorted(leaders(second, third)) == [False, True]
+    second.identical()
+
+
+def test_a_hidden_leader_hands_over_to_a_tab_that_is_seen(profile: Profile, server: Server) -> None:
+    first = profile(server)
+    first.sign_up()
+    first.identical()
+    hidden, seen = first.another(), first.another()
+    hidden.visible(False)
+    seen.identical()
+    first.visible(False)
+    # The hidden one waited before the one that is seen, and passes it on.
+    wait_until_leads(seen)
+    assert leaders(first, hidden, seen) == [False, False, True]
+    seen.run('await until(() => engine.status.live, "live")')
+    # Who leads keeps it, hidden or not, while nobody else is seen.
+    seen.visible(False)
+    first.run("await later(300)")
+    assert leaders(first, hidden, seen) == [False, False, True]
+    hidden.visible(True)
+    wait_until_leads(hidden)
+    note = seen.run('return copy.createNote({text: "still goes out"})')
+    hidden.run('await until(() => textOf(argument), "the note"); await identical()', note)
+    seen.identical()
+
+
+def test_two_tabs_never_tick_one_clock(profile: Profile, server: Server) -> None:
+    first = profile(server)
+    device = device_of(server, first.sign_up())
+    second = first.another()
+    note = first.run('return copy.createNote({text: "0"})')
+    second.run('await until(() => textOf(argument), "the note")', note)
+    for tab in (first, second):
+        tab.page.evaluate("""note => { globalThis.work = (async () => {
+            for (let n = 0; n < 40; n++) {
+              await copy.setAttribute(note, "counter", `${n} ${Math.random()}`)
+              await copy.createNote({text: `${n}`})
+            }
+        })() }""", note)
+    for tab in (first, second):
+        tab.run("await work")
+    first.identical()
+    device.sync()
+    assert len(device.notes) == 81 and first.digest == device.copy.digest
+    edits = device.client.get(f"/v1/notes/{note}/edits", params={"limit": 200}).json()["edits"]
+    clocks = [edit["clock"] for edit in edits]
+    assert len(clocks) == len(set(clocks))
+
+
+def test_signing_out_in_one_tab_signs_all_out(profile: Profile, server: Server) -> None:
+    first = profile(server)
+    device = device_of(server, first.sign_up())
+    second = first.another()
+    second.run('await until(() => copy.session, "the session")')
+    note = second.run('return copy.createNote({text: "sent before"})')
+    second.run("await engine.signOut({wait: true})")
+    first.run('await until(() => engine.status.phase === "signed-out" && !copy.notes().length, "signed out")')
+    assert second.status["phase"] == "signed-out" and second.run("return copy.notes()") == []
+    device.sync()
+    assert device.text(note) == "sent before"
+    assert len(device.client.get("/v1/devices").json()["devices"]) == 1
+    # And somebody else can use this browser.
+    second.sign_up()
+    second.identical()
+    assert first.run("return copy.session.account.email") == second.run("return copy.session.account.email")
