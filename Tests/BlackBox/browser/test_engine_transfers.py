@@ -94,7 +94,7 @@ def test_at_most_three_at_once_and_the_open_note_first(profile: Profile, server:
     held, order = [], []
     tab.page.route("**/v1/attachments/*/data", lambda route: (held.append(route), order.append(route.request.url)))
     # The oldest of all would come last.
-    last = list(notes)[0]
+    last = next(iter(notes))
     tab.run("engine.opened(argument)", last)
     device.sync()
     tab.run('await until(() => engine.status.downloads.count === 9, "downloads")')
@@ -128,7 +128,7 @@ def test_without_room_on_the_server_the_rest_goes_on(profile: Profile) -> None:
     with Server(environment={"HESPER_QUOTA": "1MiB"}) as server:
         tab = profile(server)
         device = device_of(server, tab.sign_up())
-        note, attachment = attach_here(tab, 2 << 20)
+        note, _ = attach_here(tab, 2 << 20)
         tab.run('await until(() => engine.status.problem, "a problem")')
         assert tab.status["problem"]["slug"] == "quota-exceeded" and tab.status["phase"] == "waiting"
         tab.run('await type(argument, "still goes out")', note)
