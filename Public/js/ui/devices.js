@@ -24,24 +24,26 @@ export const devices = app => {
     const leave = how => engine.signOut(how).then(() => go("#/"), (/** @type {any} */ error) => ask(app, "Not signed out yet", problemView(error),
       "Erase the notes here all the same", () => leave({ anyway: true }), ["Try again", () => leave(how)]))
     /** @type {[string, () => any][]} */
-    const others = [["Export", () => go("#/transfer")], ["Sync first", () => {
+    const ways = [["Export", () => go("#/transfer")], ["Sync first", () => {
       engine.syncNow()
       toast("Sending. Sign out when all is sent.")
     }]]
     ask(app, "Sign out here?", [h("p", null, "The notes in this browser are erased. They stay on the server and on your other devices."),
       unsent > 0 && h("p", { class: "danger-text" }, `${plural(unsent, "change")} made here did not reach the server yet, and would be lost.`)],
-    unsent ? "Lose them and sign out" : "Sign out", () => leave({}), ...unsent ? others : [])
+    unsent ? "Lose them and sign out" : "Sign out", () => leave({}), ...unsent ? ways : [])
   }
   /** @param {Device[]} leaving */
   const others = leaving => ask(app, `Sign out ${leaving.length > 1 ? "all other devices" : leaving[0].name}?`,
-    h("p", null, "It keeps the notes that it has, and can sign in again with the password."), "Sign out", async () => {
-      for (const device of leaving) {
-        await engine.signOutDevice(device.uniqueID)
-        known = known.filter(one => one !== device)
-        layOut()
-        toast(`${device.name} is signed out`)
-      }
-    })
+    h("p", null, "It keeps the notes that it has, and can sign in again with the password."), "Sign out", () => app.attempt(signOut(leaving)))
+  /** @param {Device[]} leaving */
+  const signOut = async leaving => {
+    for (const device of leaving) {
+      await engine.signOutDevice(device.uniqueID)
+      known = known.filter(one => one !== device)
+      layOut()
+    }
+    toast("Signed out")
+  }
   const layOut = () => {
     const away = known.filter(({ current }) => !current)
     fill(list, known.map(device => h("li", { class: "row" }, h("div", { class: "row-main" },

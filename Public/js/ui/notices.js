@@ -21,7 +21,7 @@ export const insecure = () => h("span", null, "Over plain HTTP Hesper cannot ope
   h("a", { href: "/https.html" }, "How to serve it over HTTPS"))
 
 /** @param {boolean | null | undefined} isShown @param {import("./dom.js").Child} content @param {...import("./dom.js").Child} buttons */
-const banner = (isShown, content, ...buttons) => isShown && h("div", { class: "banner warn" }, h("p", null, content), buttons)
+const banner = (isShown, content, ...buttons) => isShown && h("div", { class: "banner warn" }, h("p", null, content), h("div", { class: "actions" }, buttons))
 
 /** @param {string} text @param {() => any} act */
 const quiet = (text, act) => button(text, { class: "quiet", onclick: act })
@@ -47,11 +47,11 @@ export const banners = ({ copy, engine, go }) => {
   const { element, layOut } = region(() => {
     const { phase, toSend, isPersistent, isSecure } = engine.status
     const isExpired = copy.session && phase === "expired"
-    const isAtRisk = copy.session && toSend > 0 && isPersistent === false && phase !== "syncing" && phase !== "synced"
+    const isAtRisk = copy.session && !isExpired && toSend > 0 && isPersistent === false && phase !== "syncing" && phase !== "synced"
     const isNews = !isSecure && !copy.settings.get("knowsInsecure")
     const rescued = copy.notices().filter(({ kind }) => kind === "rescued")
     return [[isExpired, isAtRisk && toSend, isNews, update && 1, rescued.map(({ key }) => key)], () => [
-      banner(isExpired, "This device was signed out. Your notes are here; nothing is sent until you sign in again.", quiet("Sign in", () => go("#/signin"))),
+      banner(isExpired, "This device was signed out. What you write stays here until you sign in again.", quiet("Sign in", () => go("#/signin"))),
       banner(isAtRisk, `${plural(toSend, "change")} not sent yet, in storage that this browser may clear. Stay until there is a network, or export.`,
         quiet("Export", () => go("#/transfer"))),
       banner(isNews, insecure(), iconButton("close", "Do not show this again", { onclick: () => copy.settings.set("knowsInsecure", true) })),

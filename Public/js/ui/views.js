@@ -6,6 +6,7 @@ import { deleted, history } from "./history.js"
 import { banners, notices } from "./notices.js"
 import { signin } from "./signin.js"
 import { indicator } from "./sync-panel.js"
+import { transfer } from "./transfer.js"
 
 /** @typedef {import("./shell.js").Opener} Opener */
 
@@ -13,7 +14,7 @@ import { indicator } from "./sync-panel.js"
  * Views of their own, by the first word of the route: "signin", "deleted", "devices", "transfer" (import and export), "history" (the ID of a note).
  * @type {Object<string, Opener>}
  */
-export const pages = { signin, deleted, devices, history }
+export const pages = { signin, deleted, devices, history, transfer }
 
 /**
  * Parts inside of other views, left out while missing:
