@@ -20,7 +20,7 @@ export const devices = app => {
 
   const here = () => {
     const unsent = copy.unsentCount()
-    /** @param {{anyway?: boolean}} how */
+    /** @type {(how: {anyway?: boolean}) => Promise<void>} */
     const leave = how => engine.signOut(how).then(() => go("#/"), (/** @type {any} */ error) => ask(app, "Not signed out yet", problemView(error),
       "Erase the notes here all the same", () => leave({ anyway: true }), ["Try again", () => leave(how)]))
     /** @type {[string, () => any][]} */

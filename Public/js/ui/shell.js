@@ -6,6 +6,7 @@ import { button, fill, h, iconButton, plural, set } from "./dom.js"
 import { editor } from "./editor.js"
 import { noteList } from "./list.js"
 import { mark, setTheme, sidePane, theme } from "./tags.js"
+import { takeDrops } from "./transfer.js"
 import { announce, dialog, menu, startWidgets, toast } from "./widgets.js"
 import { pages, parts } from "./views.js"
 
@@ -78,6 +79,7 @@ export const startShell = (copy, engine) => {
     },
   }
   let hasLeft = false
+  takeDrops(app)
 
   const commands = noteCommands(app, {
     create: () => app.go("#/new", { write: true }),
