@@ -42,7 +42,7 @@ export const devices = app => {
       known = known.filter(one => one !== device)
       layOut()
     }
-    toast("Signed out")
+    toast(leaving.length > 1 ? "All others are signed out" : `${leaving[0].name} is signed out`)
   }
   const layOut = () => {
     const away = known.filter(({ current }) => !current)

@@ -94,8 +94,8 @@ export const history = (app, id) => {
     const date = momentOf(newest)
     return h("li", null, h("div", { class: "spread" }, h("h3", null, h("time", { title: longDate(date) }, shortDate(date)),
       h("span", { class: "muted" }, " · ", name ?? (uniqueID === server ? "merged by the server" : "a device that was signed out"),
-        uniqueID === copy.session?.device.uniqueID && ", this device")),
-    text?.standing ? h("span", { class: "muted" }, "Now") : typeof text?.value === "string"
+        uniqueID === copy.session?.device.uniqueID && " (this device)")),
+    text?.standing ? h("span", { class: "muted" }, "This is how it is now") : typeof text?.value === "string"
       && button("Put back", { icon: "undo", "aria-label": `Put back the text of ${longDate(date)}`, onclick: () => app.attempt(putBack(text.value)) })),
     text && (typeof text.value === "string" ? marked(before, text.value) : h("p", { class: "muted" }, "These words are kept no longer.")),
     [newest, ...rest].map(edit => edit.attribute !== "text" && h("p", { class: "muted" }, said(edit))))

@@ -13,6 +13,7 @@ const words = {
   unauthenticated: ["The session has ended", "Nothing is lost: sign in again to go on."],
   "internal-error": ["The server made a mistake", "Nothing is lost. If it stays, tell whoever runs the server, with the request below."],
   "quota-exceeded": ["The account is full", "Delete pictures or files that you no longer need, then try again."],
+  "attachment-in-use": ["Another note has this file", "Take it out there, and it comes back here by itself."],
   "storage-full": ["The server's disk is full", "Tell whoever runs it, then try again."],
 }
 
@@ -46,9 +47,9 @@ export const ago = moment => {
 
 /**
  * Puts text into the clipboard, and says so; without a secure context too.
- * @param {import("./shell.js").App} app @param {string} text
+ * @param {import("./shell.js").App} app @param {string} text @param {string} [done] what is said then
  */
-export const copyText = async ({ toast }, text) => {
+export const copyText = async ({ toast }, text, done = "Copied") => {
   const area = h("textarea", { value: text, class: "visually-hidden" })
   const before = /** @type {HTMLElement | null} */ (document.activeElement)
   const parent = before?.closest("dialog") ?? document.body
@@ -57,7 +58,7 @@ export const copyText = async ({ toast }, text) => {
   const isDone = await navigator.clipboard?.writeText(text).then(() => true, () => false) || document.execCommand("copy")
   area.remove()
   before?.focus()
-  toast(isDone ? "Copied" : "The browser did not let it be copied. Mark it and copy by hand.")
+  toast(isDone ? done : "The browser did not let it be copied. Mark it and copy by hand.")
 }
 
 /**

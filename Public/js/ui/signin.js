@@ -96,7 +96,10 @@ export const signin = app => {
     const { slug, pointer = "", retryAfter, requestID } = error
     const at = [email, password, device].find(({ input }) => pointer.toLowerCase().includes(input.name))
     if (slug === "unauthenticated") return password.say("E-mail or password is wrong.")
-    if (slug === "email-taken") return email.say("There is an account with this e-mail. Sign in instead.")
+    if (slug === "email-taken") {
+      email.say("There is an account with this e-mail already.")
+      return fill(problem, button("Sign in instead", { onclick: turn }))
+    }
     if (at) return at.say(error.detail)
     if (slug === "too-many-requests") wait(Date.now() + (retryAfter ?? 60_000))
     fill(problem, wordsOf(error).join(". "), requestID && h("p", { class: "mono" }, `Request ${requestID}`))

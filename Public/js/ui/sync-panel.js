@@ -67,7 +67,7 @@ const facts = [
 
 /** @param {ReturnType<import("../sync/engine.js").Engine["requests"]>[number]} request */
 const line = ({ moment, method, path, status, milliseconds, bytes, requestID, problem }) => [new Date(moment).toISOString().slice(11, 23),
-  method, path, status || "no answer", `${Math.round(milliseconds)} ms`, `${bytes} B`, requestID, problem].join(" ")
+  method, path, status || "no answer", `${Math.round(milliseconds)} ms`, `${bytes} B`, requestID, problem].join("\t")
 
 /** @type {import("./shell.js").Opener} */
 const sync = app => {
@@ -118,7 +118,7 @@ const sync = app => {
     element: h("div", { class: "sync-panel stack" }, h("div", { class: "spread" }, words, act), problem,
       !engine.status.isSecure && h("p", { class: "banner warn" }, insecure()), shelf, h("dl", { class: "facts" }, rows),
       h("details", null, h("summary", { class: "muted" }, "The last 200 requests"),
-        button("Copy log", { icon: "copy", onclick: () => copyText(app, engine.requests().map(line).join("\n")) }), log)),
+        button("Copy log", { icon: "copy", onclick: () => copyText(app, engine.requests().map(line).join("\n"), "The log is in the clipboard") }), log)),
     stop: () => { listening.abort(); clearInterval(timer) },
   }
 }
