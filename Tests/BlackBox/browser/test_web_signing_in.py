@@ -59,6 +59,7 @@ def test_a_reload_stays_signed_in(signed_up: App):
 
 def test_what_is_wrong_is_said_at_its_field(person, client: Client):
     app = person()
+    app.choose_form("Sign in")
     app.fill_sign_in("nobody", password="")
     app.submit_sign_in()
     expect(app.page.get_by_label("E-mail")).to_have_attribute("aria-invalid", "true")
