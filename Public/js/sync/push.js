@@ -99,7 +99,7 @@ export function changesOf(push, withBaseValues) {
     const item = writeChange(entity)
     const text = texts.get(entity.uniqueID)
     if (text) item.textBase = text.base
-    if (text && withBaseValues && text.baseValue !== undefined) item.textBaseValue = text.baseValue
+    if (text && withBaseValues && typeof text.baseValue === "string") item.textBaseValue = text.baseValue
     const section = changes[sectionOf(entity.type)] ??= []
     section.push(item)
   }

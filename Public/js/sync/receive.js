@@ -164,9 +164,10 @@ async function takeDeleted(tx, copy, incoming, isReading) {
  */
 function tellLostWords(tx, edits, states, moment) {
   const standing = new Map(states.map(entity => [entity?.uniqueID, entity?.registers.text]))
-  for (const {uniqueID, value, baseValue = "", clock} of edits) {
+  for (const {uniqueID, value, baseValue, clock} of edits) {
+    const base = baseValue ?? ""
     const text = standing.get(uniqueID)
-    if (!text || !lostWords(value, baseValue, text[0])) continue
-    tx.put("notices", {kind: "merged", uniqueID, mine: value, base: baseValue, clock, moment})
+    if (!text || !lostWords(value, base, text[0])) continue
+    tx.put("notices", {kind: "merged", uniqueID, mine: value, base, clock, moment})
   }
 }

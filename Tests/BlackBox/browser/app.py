@@ -107,10 +107,18 @@ class App:
 
     def wait_for(self, body: str, argument=None, seconds: float = 15) -> None:
         """Until JavaScript against the app's own copy and engine (an expression) is true."""
-        self.page.wait_for_function(
-            f'async argument => {{ const {{copy, engine}} = await import("/js/app.js"); return {body} }}',
-            arg=argument, timeout=seconds * 1000,
-        )  # fmt: skip
+        # `wait_for_function` takes the promise of an async function for true.
+        self.page.evaluate(
+            f"""async ([argument, milliseconds]) => {{
+              const {{copy, engine}} = await import("/js/app.js")
+              const end = performance.now() + milliseconds
+              while (!({body})) {{
+                if (performance.now() > end) throw new Error(`never came true: ${{JSON.stringify(engine.status)}}`)
+                await new Promise(resolve => setTimeout(resolve, 20))
+              }}
+            }}""",
+            [argument, seconds * 1000],
+        )
 
     # Signing in and out
 
@@ -324,12 +332,9 @@ class App:
 
     def wait_saved(self) -> None:
         """Until what was typed is on the disk: the words of the editor are those of the copy."""
-        self.page.wait_for_function(
-            """async () => {
-              const { copy } = await import("/js/app.js")
-              const area = document.querySelector("textarea")
-              return !area || area.hidden || copy.note(location.hash.split("/")[2])?.text === area.value
-            }"""
+        self.wait_for(
+            """(area => !area || area.hidden || copy.note(location.hash.split("/")[2])?.text === area.value)(
+              document.querySelector("textarea"))"""
         )
 
     def wait_installed(self) -> None:
