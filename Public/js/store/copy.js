@@ -19,7 +19,10 @@ import {Writing, checkSize, edit} from "./writing.js"
  * @typedef {Properties & {uniqueID: string, mimeType: string, byteCount?: number, sha256?: string, isHere: boolean,
  *   isUnsent: boolean}} Attachment  `isHere`: its bytes
  */
-/** @typedef {{account: {uniqueID: string, email: string}, device: {uniqueID: string, name: string}, signedOut?: boolean}} Session */
+/**
+ * @typedef {{account: {uniqueID: string, email: string}, device: {uniqueID: string, name: string},
+ *   signedOut?: boolean}} Session
+ */
 
 const DAY = 86_400_000
 
@@ -65,7 +68,8 @@ export class Copy extends Writing {
     const {list, list: {memory}} = this
     const entity = this.#notes.has(id) ? null : memory.entity(id)
     if (entity?.type !== "note") return this.#notes.get(id)
-    const text = valueOf(entity, "text"), own = Object.entries(entity.registers).filter(([name]) => name.startsWith("attributes."))
+    const text = valueOf(entity, "text")
+    const own = Object.entries(entity.registers).filter(([name]) => name.startsWith("attributes."))
     const attributes = Object.fromEntries(own.map(([name, [value]]) => [name.slice(11), value]))
     const note = {
       uniqueID: id, creationDate: entity.fixed.creationDate, text, title: titleOf(text), excerpt: excerptOf(text),
@@ -106,8 +110,8 @@ export class Copy extends Writing {
   attachment(id) {
     const {memory} = this.list, entity = memory.entity(this.list.resolve(id) ?? id)
     if (entity?.type !== "attachment") return undefined
-    const {uniqueID, fixed} = entity
-    return {.../** @type {any} */ (fixed), uniqueID, isHere: memory.bytes.has(uniqueID), isUnsent: memory.made.has(uniqueID)}
+    const {uniqueID, fixed} = entity, isHere = memory.bytes.has(uniqueID), isUnsent = memory.made.has(uniqueID)
+    return {.../** @type {any} */ (fixed), uniqueID, isHere, isUnsent}
   }
 
   /** All that a person sees, in registers, for an export. */
@@ -126,7 +130,9 @@ export class Copy extends Writing {
     const record = await this.transaction(["bytes"], "readonly", tx => tx.get("bytes", id))
     if (record && Date.now() - record.lastUse > DAY) {
       // If this fails, `makeRoom` knows less.
-      this.change(["bytes"], async tx => await tx.get("bytes", id) && tx.put("bytes", {...record, lastUse: Date.now()})).catch(() => {})
+      this.change(["bytes"], async tx => {
+        if (await tx.get("bytes", id)) tx.put("bytes", {...record, lastUse: Date.now()})
+      }).catch(() => {})
     }
     return record?.blob
   }
@@ -161,7 +167,8 @@ export class Copy extends Writing {
     checkSize(properties.preview ?? "", limits.previewBytes)
     const bytes = await blob.arrayBuffer().catch(error => { throw new StoreError("unreadable", error) })
     // Without a secure context there is no `subtle`.
-    const hash = hex(crypto.subtle ? new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)) : sha256(new Uint8Array(bytes)))
+    const digest = crypto.subtle ? await crypto.subtle.digest("SHA-256", bytes) : sha256(new Uint8Array(bytes))
+    const hash = hex(new Uint8Array(digest))
     const held = Object.keys(registers).map(name => name.startsWith("attachments.") && list.resolve(name.slice(12)))
       .find(id => id && memory.entity(id)?.fixed.sha256 === hash)
     if (held) {

@@ -7,8 +7,9 @@ import {Transaction} from "./transaction.js"
  */
 const STORES = {
   objects: {keyPath: "uniqueID"}, deleted: {keyPath: "uniqueID"}, unsent: {keyPath: ["uniqueID", "attribute"]},
-  made: {keyPath: "uniqueID"}, deletions: {keyPath: "uniqueID"}, bytes: {keyPath: "uniqueID"}, uploads: {keyPath: "uniqueID"},
-  shelf: {autoIncrement: true}, notices: {autoIncrement: true}, relays: {autoIncrement: true}, meta: {},
+  made: {keyPath: "uniqueID"}, deletions: {keyPath: "uniqueID"}, bytes: {keyPath: "uniqueID"},
+  uploads: {keyPath: "uniqueID"}, shelf: {autoIncrement: true}, notices: {autoIncrement: true},
+  relays: {autoIncrement: true}, meta: {},
 }
 export const ALL_STORES = Object.keys(STORES)
 const VERSION = 1
@@ -17,7 +18,7 @@ const PATIENCE = 15_000 // ms that opening may take: some browsers never answer
 
 /** @type {Object<string, string>} */
 const SENTENCES = {
-  unavailable: "This browser keeps nothing for Hesper. Leave private browsing or allow this page to store data, and reload.",
+  unavailable: "This browser keeps nothing here. Leave private browsing or allow the page to store data, and reload.",
   "newer-version": "A newer version of Hesper was used here. Reload the page to get it.",
   blocked: "An older version of Hesper is open in another tab. Close the other tabs and reload.",
   outdated: "A newer version of Hesper is open in another tab. Reload this one.",
@@ -48,8 +49,9 @@ export class StoreError extends Error {
    */
   static of(error, otherwise = "broken") {
     if (error instanceof StoreError) return error
-    const slug = error?.name === "QuotaExceededError" ? "full" : error?.name === "VersionError" ? "newer-version" : otherwise
-    return new StoreError(slug, error)
+    /** @type {Object<string, string>} */
+    const slugs = {QuotaExceededError: "full", VersionError: "newer-version"}
+    return new StoreError(slugs[error?.name] ?? otherwise, error)
   }
 }
 
@@ -82,7 +84,10 @@ export class Database {
   #connection = null
   #isOutdated = false
 
-  /** @param {string} name @param {(isOutdated: boolean) => void} lost the browser closed it, and may have emptied it; or a newer version needs it */
+  /**
+   * @param {string} name
+   * @param {(isOutdated: boolean) => void} lost the browser closed it and may have emptied it, or for a newer version
+   */
   constructor(name, lost) {
     this.name = name
     this.lost = lost
@@ -117,7 +122,8 @@ export class Database {
     try {
       const connection = await opening
       // What is unsent is nowhere else: it is on the disk before it counts as saved.
-      return new Transaction(connection.transaction(stores, mode, {durability: mode === "readwrite" ? "strict" : "default"}))
+      const durability = mode === "readwrite" ? "strict" : "default"
+      return new Transaction(connection.transaction(stores, mode, {durability}))
     } catch (error) {
       if (this.#connection === opening) this.#connection = null
       // Closed or lost without a word.

@@ -7,7 +7,7 @@ import {TAGS} from "./records.js"
 /** @typedef {import("./transaction.js").Transaction} Transaction */
 /** @typedef {import("./transaction.js").Line} Line */
 /** @typedef {"here" | "tab" | "sync"} Source  whose change it is: this tab's, another tab's, the server's */
-/** @typedef {{kind: "changed", ids: string[] | null, stores: string[], events: string[], source: Source}} Message  to other tabs */
+/** @typedef {{ids: string[] | null, stores: string[], events: string[], source: Source}} Message  to other tabs */
 
 const FIRST = 50 // notes that are there when `open` resolves
 const BATCH = 500 // objects read at once after that: some 10 ms

@@ -6,7 +6,8 @@ import {exists, fold} from "../model/entity.js"
 /** @typedef {import("./transaction.js").Line} Line */
 /**
  * An edit that the server has not acknowledged; `base`, `baseValue`: the version of the text that it was made from.
- * @typedef {{uniqueID: string, attribute: string, type: string, value: any, clock: string, base?: string, baseValue?: string}} Unsent
+ * @typedef {{uniqueID: string, attribute: string, type: string, value: any, clock: string, base?: string,
+ *   baseValue?: string}} Unsent
  */
 /** @typedef {{uniqueID: string, type: string, fixed: Object<string, any>, needsBytes?: boolean}} Made  a new object */
 /** @typedef {{uniqueID: string, objectType: string, heldUntil: number}} Deletion  in ms; 0: taken to be sent */
@@ -67,8 +68,9 @@ export class Memory {
     let value = store === "bytes" ? record && true : record
     if (store === "unsent") {
       // An array is all that is unsent of the object.
-      const edits = new Map(attribute ? this.unsent.get(id) : record.map((/** @type {Unsent} */ one) => [one.attribute, one]))
-      if (attribute) record ? edits.set(attribute, record) : edits.delete(attribute)
+      /** @type {Map<string, Unsent>} */
+      const edits = new Map(attribute ? this.unsent.get(id) : [])
+      for (const edit of attribute ? [record] : record) edit ? edits.set(edit.attribute, edit) : edits.delete(attribute)
       value = edits.size ? edits : undefined
     }
     value ? map.set(id, value) : map.delete(id)
@@ -84,7 +86,8 @@ export class Memory {
     if (!made && !unsent || this.#folded.has(id)) return this.#folded.get(id) ?? stored
     const edits = [...unsent?.values() ?? []]
     const type = (stored ?? made ?? edits[0]).type
-    const registers = Object.fromEntries(edits.map(edit => [edit.attribute, /** @type {[any, string]} */ ([edit.value, edit.clock])]))
+    /** @type {Entity["registers"]} */
+    const registers = Object.fromEntries(edits.map(({attribute, value, clock}) => [attribute, [value, clock]]))
     /** @type {Entity} */
     const folded = {uniqueID: id, type, fixed: {...stored?.fixed}, registers: {...stored?.registers}}
     fold(folded, {uniqueID: id, type, fixed: made?.fixed ?? {}, registers})

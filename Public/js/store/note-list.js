@@ -74,7 +74,8 @@ export class NoteList {
    */
   #takeMember(id) {
     const entity = this.memory.entity(id), wasLive = this.#live.has(id)
-    if (entity && entity.type !== "note") this.#live.set(id, entity.type === "tag" ? foldName(valueOf(entity, "name")) : null)
+    const name = entity?.type === "tag" ? foldName(valueOf(entity, "name")) : null
+    if (entity && entity.type !== "note") this.#live.set(id, name)
     else this.#live.delete(id)
     return this.#live.has(id) !== wasLive || !!this.memory.deleted.get(id)?.mergedInto
   }
@@ -132,7 +133,8 @@ export class NoteList {
   notes({query = "", tag = null, archived = false} = {}) {
     const live = tag && this.resolve(tag), wanted = query.trim() && queryOf(query)
     const rows = this.#sorted().filter(row => (archived === null || row.archived === archived)
-      && (!tag || live && this.#tagsOf(row).includes(live)) && (!wanted || matches(wanted, row.words ??= haystackOf(row.text))))
+      && (!tag || live && this.#tagsOf(row).includes(live))
+      && (!wanted || matches(wanted, row.words ??= haystackOf(row.text))))
     return rows.map(row => row.id)
   }
 

@@ -7,7 +7,7 @@ import {StoreError} from "./database.js"
 /** @typedef {import("./transaction.js").Transaction} Transaction */
 /** @typedef {import("../model/entity.js").Entity} Entity */
 /** @typedef {import("../model/entity.js").DeletedObject} DeletedObject */
-/** @typedef {Entity & {hash: string, place?: number}} Held what the server acknowledged or sent; `hash`: in the digest */
+/** @typedef {Entity & {hash: string, place?: number}} Held  what the server acknowledged or sent; `hash`: of it */
 
 /** In the index `place` tags come up to here, then pinned notes, notes, archived ones, each newest first. */
 export const TAGS = -8e15
@@ -107,8 +107,8 @@ export const forget = async (tx, id) => {
 }
 
 /**
- * Deletions that are due at `wallMs`, also those taken before. They cannot be undone any more, and what was unsent of their
- * objects goes. Stores: deletions, unsent, made.
+ * Deletions that are due at `wallMs`, also those taken before. They cannot be undone any more, and what was unsent of
+ * their objects goes. Stores: deletions, unsent, made.
  * @type {(tx: Transaction, wallMs: number) => Promise<DeletedObject[]>}
  */
 export const takeDeletions = async (tx, wallMs) => {

@@ -1,6 +1,6 @@
 // One IndexedDB transaction with promises, and the journal of what it wrote.
 
-/** @typedef {{store: string, key: any, record: any}} Line  what was written; no `record`: deleted, `key` null: all of it */
+/** @typedef {{store: string, key: any, record: any}} Line  no `record`: deleted; `key` null: all of it */
 
 /** @type {<T>(request: IDBRequest<T>) => Promise<T>} */
 const resultOf = request => new Promise((resolve, reject) => {

@@ -11,8 +11,8 @@ import {clockIn} from "./records.js"
 
 /** @typedef {import("./transaction.js").Transaction} Transaction */
 /**
- * @typedef {{text?: string, tags?: string[], attachments?: string[], attributes?: Object<string, any>, uniqueID?: string,
- *   creationDate?: string, sortDate?: string, archived?: boolean}} NewNote
+ * @typedef {{text?: string, tags?: string[], attachments?: string[], attributes?: Object<string, any>,
+ *   uniqueID?: string, creationDate?: string, sortDate?: string, archived?: boolean}} NewNote
  */
 
 export const HOLD = 10_000 // ms that a deletion is held back
@@ -44,14 +44,16 @@ const NOTE_STORES = ["meta", "objects", "deleted", "made", "unsent"]
  * Whether it was made: an ID that is known, dead or alive, makes nothing.
  * @type {(tx: Transaction, id: string, note: NewNote) => Promise<boolean>}
  */
-const makeNote = async (tx, id, {creationDate, text, sortDate, archived, tags = [], attachments = [], attributes = {}}) => {
+const makeNote = async (tx, id, note) => {
+  const {creationDate, text, sortDate, archived, tags = [], attachments = [], attributes = {}} = note
   const known = await Promise.all(["objects", "deleted", "made"].map(store => tx.get(store, id)))
   if (known.some(Boolean)) return false
   const clock = await clockIn(tx)
   tx.put("made", {uniqueID: id, type: "note", fixed: {creationDate: creationDate ?? formatDate(clock.now(Date.now()))}})
   const edits = [
     ["text", text], ["sortDate", sortDate], ["archived", archived], ...tags.map(tag => [`tags.${tag}`, true]),
-    ...attachments.map(one => [`attachments.${one}`, true]), ...Object.entries(attributes).map(([name, value]) => [`attributes.${name}`, value]),
+    ...attachments.map(one => [`attachments.${one}`, true]),
+    ...Object.entries(attributes).map(([name, value]) => [`attributes.${name}`, value]),
   ]
   for (const [name, value] of edits) if (value || name.includes(".")) await edit(tx, "note", id, name, value)
   return true
@@ -60,9 +62,11 @@ const makeNote = async (tx, id, {creationDate, text, sortDate, archived, tags = 
 export const RESCUE_STORES = [...NOTE_STORES, "notices"]
 
 /**
- * Puts words of a deleted note into a new one. Its ID comes from both, so that two devices that rescue the same words make
- * one note (clients.md, rule 4). Stores: RESCUE_STORES.
- * @type {(tx: Transaction, note: {uniqueID: string, creationDate?: string, tags: string[], attachments: string[]}, text: string) => Promise<string>}
+ * Puts words of a deleted note into a new one. Its ID comes from both, so that two devices that rescue the same words
+ * make one note (clients.md, rule 4). Stores: RESCUE_STORES.
+ * @param {Transaction} tx
+ * @param {{uniqueID: string, creationDate?: string, tags: string[], attachments: string[]}} note
+ * @param {string} text @returns {Promise<string>}
  */
 export const rescueIn = async (tx, {uniqueID, creationDate, tags, attachments}, text) => {
   const into = derivedID(uniqueID, text)
@@ -162,8 +166,8 @@ export class Writing extends Following {
   }
 
   /**
-   * Sets a note's text; the clock of what stands. `base` is the version that the editor has typed over. What another tab
-   * typed meanwhile stays beside it, or where both changed the same words, in a notice.
+   * Sets a note's text; the clock of what stands. `base` is the version that the editor has typed over. What another
+   * tab typed meanwhile stays beside it, or where both changed the same words, in a notice.
    * @type {(id: string, text: string, base: {clock: string | null, value: string}) => Promise<string | null>}
    */
   async write(id, text, base) {
@@ -270,7 +274,8 @@ export class Writing extends Following {
     const {deleted, deletions} = this.list.memory, type = this.list.memory.known(id)?.type
     if (deleted.has(id) || deletions.has(id)) return
     if (!type) throw new StoreError("missing")
-    await this.change(["deletions"], tx => tx.put("deletions", {uniqueID: id, objectType: type, heldUntil: Date.now() + HOLD}))
+    const deletion = {uniqueID: id, objectType: type, heldUntil: Date.now() + HOLD}
+    await this.change(["deletions"], tx => tx.put("deletions", deletion))
   }
 
   /**

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import pytest
 from client import ROOT
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 # What every test's JavaScript has at hand.
 PRELUDE = """
@@ -26,6 +27,10 @@ const signIn = copy => copy.transaction(["meta"], "readwrite", tx => tx.put("met
   account: {uniqueID: "11111111-1111-4111-8111-111111111111", email: "grace@example.com"},
   device: {uniqueID: "9f86d081884c7d65", name: "test"},
 }, "session"))
+// What the server sent: objects, and a DeletedObject.
+const put = (...all) => copy.transaction(["objects", "deleted", "meta"], "readwrite", tx =>
+  Promise.all(all.map(one => records.putEntity(tx, one))))
+const bury = one => copy.transaction(["objects", "deleted", "meta"], "readwrite", tx => records.putDeleted(tx, one))
 const raw = (copy, store) => copy.transaction([store], "readonly", tx => tx.getAll(store))
 // Takes what is unsent for acknowledged, as the engine does.
 const acknowledge = copy => copy.transaction(["objects", "deleted", "meta", "unsent", "made"], "readwrite", async tx => {
@@ -95,3 +100,23 @@ class StoreTab:
 
     def another(self) -> "StoreTab":
         return StoreTab(self.context, self.url, sign_in=False)
+
+
+# The fixtures of the tests that import them.
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[str]:
+    with static_pages() as url:
+        yield url
+
+
+@pytest.fixture
+def tab(browser: Browser, pages: str) -> Iterator[StoreTab]:
+    """A tab of a fresh profile, signed in; no page may throw."""
+    context = browser.new_context()
+    errors: list[str] = []
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    yield StoreTab(context, pages)
+    context.close()
+    assert not errors
