@@ -185,7 +185,7 @@ test("texts: as hesper import takes them, from folders, zips and one by one", as
     ["Notes/.hidden.md", "…"], ["__MACOSX/Notes/plan.md", "…"], ["Notes/empty.txt", ""], ["Notes/../out.md", "out"]])
   const report = await imported(copy, zip, "whatever.zip")
   assert.deepEqual({...report, refused: report.refused.map(({path}) => path)},
-    {notes: 2, tags: 1, attachments: 0, objects: 0, changed: 0, unchanged: 0, deleted: 0, refused: ["Notes/../out.md"],
+    {notes: 2, tags: 1, attachments: 0, objects: 0, changed: 0, unchanged: 0, deleted: 0, refused: ["../out.md"],
       passedOver: 4})
   const plan = [...copy.entities()].find(({registers}) => registers.text?.[0] === "Plan")
   // From Sources/hesper/Import: Notes/Work/plan.md in the namespace of notes, its text in that of texts.

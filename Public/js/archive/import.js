@@ -1,210 +1,326 @@
-// Brings back an export, made here or by a server, and takes in texts, as often as one likes: IDs are those of the export,
-// or derived from where a text lies, exactly as `hesper import` derives them; so nothing comes twice, here or there.
-import {formatDate, isClock, makeClock, parseDate, partsOf} from "../model/clock.js"
+// Brings back an export, made here or by a server, and takes in texts, as often as one likes. IDs are those of the
+// export, or derived from where a text lies as `hesper import` derives them: so nothing comes twice, here or there.
+import {formatDate, isClock, makeClock, parseDate} from "../model/clock.js"
 import {emptyEntity, exists, readState, valueOf} from "../model/entity.js"
 import {hex, sha256, utf8} from "../model/hash.js"
 import {foldName} from "../model/names.js"
 import {derivedID, isID, newID} from "../model/uuid.js"
 import {clockIn} from "../store/records.js"
-import {ArchiveError, isZip, listZip, readEntry} from "./zip.js"
+import {ArchiveError, listZip, readEntry} from "./zip.js"
 
 /** @typedef {import("../model/entity.js").Entity} Entity */
-/** @typedef {import("../store/copy.js").Copy} Copy */
+/** @typedef {import("./zip.js").Entry} Entry */
 /** @typedef {{entity: Entity, path: string, blob?: Blob}} Item */
-/** @typedef {{folder: string | null, folders: string[], name: string, date: number, size: number, read: () => Promise<Blob>}} Text */
-/**
- * What became of it: `new` ones by section, notes that changed, that had all of it already, that were deleted and stay so,
- * what was refused and why, and files that are no texts.
- * @typedef {{notes: number, tags: number, attachments: number, objects: number, changed: number, unchanged: number,
- *   deleted: number, refused: {path: string, reason: string}[], passedOver: number}} Report
- */
+/** @typedef {{date: number, size: number, read: () => Blob | Promise<Blob>}} Source */
+/** @typedef {Source & {folder: string, folders: string[], name: string}} Text */
 
+// The namespaces of Sources/hesper/Import.
 const NOTES = "6d1f8a52-c3e0-4b7d-9e24-51b07f6ad318", TEXTS = "2b90e47c-15d8-4f03-a8c6-3d9f02b17e54"
 const TAGS = "e1c407a9-8d36-4275-b58f-1e6093d24ca7"
-/** How often a tag of one name can be imported and deleted or renamed, before its ID is random. */
+/** How often a tag of one name can be imported and deleted or renamed before its ID is random. */
 const GENERATIONS = 100
 const LARGEST_DOCUMENT = 256 << 20
-/** Objects that are taken in at once. */
+/** Objects of one transaction. */
 const BATCH = 200
 /** How far a clock may be ahead (merge.md, Ahead), in ms. */
 const AHEAD = 300_000
 const SECTIONS = ["tags", "attachments", "objects", "notes"]
-/** @type {Object<string, keyof Report>} */
-const COUNTED = {note: "notes", tag: "tags", attachment: "attachments"}
+const STORES = ["meta", "objects", "deleted", "deletions", "made", "unsent", "bytes"]
 const TEXT_FILE = /\.(?:md|markdown|txt|text)$/i
-const NAME = /^[a-z][\w.-]{0,63}$/i
+const NOT_AS_EXPORTED = "It is not as an export has it."
 
 /**
- * Takes in files: exports, zips of texts, texts, and folders of them (`webkitRelativePath`). What is wrong with one of them
- * is in the report; what is wrong with the copy is thrown.
- * @param {Copy} copy
+ * Takes in files: exports, zips of texts, texts, folders of them (`webkitRelativePath`). What is wrong with a file is in
+ * the report, what is wrong with the copy is thrown.
+ * @param {import("../store/copy.js").Copy} copy
  * @param {File[]} files
  * @param {(done: number, of: number) => void} [progress]
- * @returns {Promise<Report>}
  */
 export const importFiles = async (copy, files, progress = () => {}) => {
-  /** @type {Report} */
-  const report = {notes: 0, tags: 0, attachments: 0, objects: 0, changed: 0, unchanged: 0, deleted: 0, refused: [], passedOver: 0}
-  /** @type {Text[]} */
-  const texts = []
-  for (const file of files) {
-    const parts = (file.webkitRelativePath || file.name).split("/"), name = file.name
-    const folder = parts.length > 1 ? parts[0] : null
-    if (isHidden(parts)) report.passedOver++
-    else if (TEXT_FILE.test(name) && file.size) {
-      texts.push({folder, folders: parts.slice(1, -1), name, date: file.lastModified, size: file.size, read: async () => file})
-    } else if (/\.zip$/i.test(name)) {
-      await importZip(copy, file, report, texts, progress).catch(error => {
-        if (!(error instanceof ArchiveError)) throw error
-        report.refused.push({path: name, reason: error.message})
-      })
-    } else report.passedOver++
-  }
-  await importTexts(copy, texts, report, progress)
-  return report
+  const run = new Import(copy, progress)
+  for (const file of files) await run.add(file)
+  await run.takeTexts()
+  return run.report
 }
 
 /**
- * Hidden files and folders, and what macOS adds to an archive for itself.
+ * Hidden files and folders, and what macOS adds for itself.
  * @type {(parts: string[]) => boolean}
  */
 const isHidden = parts => parts[0] === "__MACOSX" || parts.some(part => part[0] === "." && part !== "..")
 
-/** @type {(copy: Copy, zip: File, report: Report, texts: Text[], progress: (done: number, of: number) => void) => Promise<void>} */
-const importZip = async (copy, zip, report, texts, progress) => {
-  if (!await isZip(zip)) throw new ArchiveError("It is no zip.")
-  const entries = await listZip(zip)
-  const found = entries.find(({path}) => /^(?:[^/]*\/)?hesper\.json$/.test(path))
-  const document = found && await readDocument(zip, found)
-  if (document) return importExport(copy, zip, entries, document, found.path.slice(0, -"hesper.json".length), report, progress)
-  // Some packers of Windows write its own separators.
-  const all = entries.map(entry => ({entry, parts: entry.path.split(entry.path.includes("/") ? "/" : "\\").filter(part => part !== ".")}))
-  const tops = new Set(all.filter(({parts}) => !isHidden(parts)).map(({parts}) => parts.length > 1 ? parts[0] : ""))
-  const [top] = tops, isOneFolder = tops.size === 1 && top && top !== ".."
-  for (const {entry, parts} of all) {
-    const name = parts[parts.length - 1] ?? ""
-    if (isHidden(parts) || !TEXT_FILE.test(name) || !entry.size) report.passedOver++
-    else if (parts.some(part => !part || part === "..")) {
-      report.refused.push({path: entry.path, reason: "Its path leads out of the archive."})
-    } else {
-      const folder = isOneFolder ? top : zip.name.replace(/\.[^.]*$/, "")
-      texts.push({folder, folders: parts.slice(isOneFolder ? 1 : 0, -1), name, date: entry.date, size: entry.size,
-        read: () => readEntry(zip, entry)})
-    }
-  }
-}
-
-/**
- * What an export says of itself; null if it is none.
- * @type {(zip: Blob, entry: import("./zip.js").Entry) => Promise<any>}
- */
-const readDocument = async (zip, entry) => {
-  if (entry.size > LARGEST_DOCUMENT) throw new ArchiveError("It is too large for a browser. Use `hesper import` on the server.")
-  let document
-  try {
-    document = JSON.parse(await (await readEntry(zip, entry)).text())
-  } catch (error) {
-    if (error instanceof ArchiveError) throw error
-  }
-  if (document?.format !== "hesper-export") return null
-  if (document.formatVersion !== 1) throw new ArchiveError("It was made by a later Hesper. Reload this page for a new version.")
-  return document
-}
-
-/** @type {(copy: Copy, zip: Blob, entries: import("./zip.js").Entry[], document: any, folder: string, report: Report, progress: (done: number, of: number) => void) => Promise<void>} */
-const importExport = async (copy, zip, entries, document, folder, report, progress) => {
-  const byPath = new Map(entries.map(entry => [entry.path, entry]))
-  /** @type {{section: string, state: any}[]} */
-  const states = SECTIONS.flatMap(section => listOf(document[section]).map(state => ({section, state})))
-  const merged = mergedIn(copy, document.deletedObjects)
-  /** @type {Item[]} */
-  let items = []
-  for (const [i, {section, state}] of states.entries()) {
-    const path = `${section} ${state?.uniqueID}`
-    try {
-      const entity = readState(section, state), {uniqueID, type, fixed} = entity
-      const wrong = removeWrong(entity, copy.limits)
-      if (wrong.length) report.refused.push({path, reason: `Not as an export has it: ${wrong.join(", ")}.`})
-      if (!exists(entity) || !isID(uniqueID)) throw new ArchiveError("It is not as an export has it.")
-      followMerges(entity, merged)
-      const isNew = type === "attachment" && !copy.list.memory.known(uniqueID)
-      const entry = byPath.get(`${folder}${document.files?.[uniqueID]}`.normalize())
-      items.push({entity, path, blob: isNew ? await bytesOf(zip, entry, fixed, copy.limits.attachmentBytes) : undefined})
-    } catch (error) {
-      report.refused.push({path, reason: error instanceof ArchiveError ? error.message : "It is not as an export has it."})
-    }
-    if (items.length === BATCH || items[items.length - 1]?.blob || i === states.length - 1) {
-      await takeIn(copy, items, report)
-      items = []
-      progress(i + 1, states.length)
-    }
-  }
-}
-
 /** @type {(value: any) => any[]} */
 const listOf = value => Array.isArray(value) ? value : []
 
-/**
- * Where tags of the export went that this browser does not know: their DeletedObjects are not taken in, as what lives here
- * shall not be deleted by an import.
- * @type {(copy: Copy, deletedObjects: any) => Map<string, string>}
- */
-const mergedIn = (copy, deletedObjects) => new Map(listOf(deletedObjects)
-  .filter(gone => isID(gone?.mergedInto) && !copy.list.memory.deleted.has(gone.uniqueID))
-  .map(({uniqueID, mergedInto}) => [uniqueID, mergedInto]))
+/** @type {(value: any, limit: number) => boolean} */
+const isString = (value, limit) =>
+  typeof value === "string" && !value.includes("\0") && value.length <= limit && utf8(value).length <= limit
+
+class Import {
+  /** What became of it: new ones; notes that changed, did not, or were deleted and stay so; other files. */
+  report = {
+    notes: 0, tags: 0, attachments: 0, objects: 0, changed: 0, unchanged: 0, deleted: 0, passedOver: 0,
+    refused: /** @type {{path: string, reason: string}[]} */ ([]),
+  }
+  /** @type {Text[]} */
+  #texts = []
+  /** @type {Item[]} */
+  #items = []
+  #copy
+  #progress
+
+  /**
+   * @param {import("../store/copy.js").Copy} copy
+   * @param {(done: number, of: number) => void} progress
+   */
+  constructor(copy, progress) {
+    this.#copy = copy
+    this.#progress = progress
+  }
+
+  /**
+   * @param {string} path
+   * @param {() => Promise<void>} body
+   */
+  async #try(path, body) {
+    try {
+      await body()
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error
+      this.report.refused.push({path, reason: error.message})
+    }
+  }
+
+  /** @param {File} file */
+  async add(file) {
+    const parts = (file.webkitRelativePath || file.name).split("/")
+    const folder = parts.length > 1 ? parts.shift() ?? "" : ""
+    if (/\.zip$/i.test(file.name)) await this.#try(file.name, () => this.#addZip(file))
+    else this.#addText(folder, parts, {date: file.lastModified, size: file.size, read: () => file})
+  }
+
+  /**
+   * @param {string} folder
+   * @param {string[]} parts of its path
+   * @param {Source} rest
+   */
+  #addText(folder, parts, rest) {
+    const name = parts[parts.length - 1] ?? ""
+    if (isHidden([folder]) || isHidden(parts) || !TEXT_FILE.test(name) || !rest.size) this.report.passedOver++
+    else if (parts.some(part => !part || part === "..")) {
+      this.report.refused.push({path: parts.join("/"), reason: "Its path leads out of the archive."})
+    } else this.#texts.push({folder, folders: parts.slice(0, -1), name, ...rest})
+  }
+
+  /** @param {File} zip */
+  async #addZip(zip) {
+    const entries = await listZip(zip)
+    const found = entries.find(({path}) => /^(?:[^/]*\/)?hesper\.json$/.test(path))
+    const document = found && await readDocument(zip, found)
+    if (document) return this.#restore(zip, entries, document, found.path.slice(0, -"hesper.json".length))
+    // Some packers of Windows write its own separators.
+    const paths = entries.map(({path}) => path.split(path.includes("/") ? "/" : "\\").filter(part => part !== "."))
+    const tops = new Set(paths.filter(parts => !isHidden(parts)).map(parts => parts.length > 1 ? parts[0] : ""))
+    const [top] = tops, isOneFolder = tops.size === 1 && top && top !== ".."
+    for (const [i, {date, size}] of entries.entries()) {
+      const isInside = isOneFolder && paths[i][0] === top
+      this.#addText(isOneFolder ? top : zip.name.replace(/\.[^.]*$/, ""), paths[i].slice(isInside ? 1 : 0),
+        {date, size, read: () => readEntry(zip, entries[i])})
+    }
+  }
+
+  /**
+   * @param {Blob} zip
+   * @param {Entry[]} entries
+   * @param {any} document
+   * @param {string} folder
+   */
+  async #restore(zip, entries, document, folder) {
+    const {limits, list: {memory}} = this.#copy
+    const byPath = new Map(entries.map(entry => [entry.path, entry]))
+    /** @type {[section: string, state: any][]} */
+    const all = SECTIONS.flatMap(section => listOf(document[section]).map(state => [section, state]))
+    // DeletedObjects are not taken in: an import deletes nothing. But it follows tags that this browser does not know.
+    const merged = new Map(listOf(document.deletedObjects).filter(gone => gone && !memory.deleted.has(gone.uniqueID))
+      .map(gone => [gone.uniqueID, gone.mergedInto]))
+    for (const [i, [section, state]] of all.entries()) {
+      const path = `${section} ${state?.uniqueID}`
+      await this.#try(path, async () => {
+        const entity = readOne(section, state)
+        const wrong = removeWrong(entity, limits)
+        if (wrong.length) this.report.refused.push({path, reason: `${NOT_AS_EXPORTED} (${wrong.join(", ")})`})
+        if (!exists(entity) || !isID(entity.uniqueID)) throw new ArchiveError(NOT_AS_EXPORTED)
+        followMerges(entity, merged)
+        /** @type {Item} */
+        const item = {entity, path}
+        if (entity.type === "attachment" && !memory.known(entity.uniqueID)) {
+          const entry = byPath.get(`${folder}${document.files?.[entity.uniqueID]}`.normalize())
+          item.blob = await bytesOf(zip, entry, entity.fixed, limits.attachmentBytes)
+        }
+        this.#items.push(item)
+      })
+      await this.#takeIn(i + 1, all.length)
+    }
+  }
+
+  /** Takes in the texts that were found. */
+  async takeTexts() {
+    const {limits, list: {memory}} = this.#copy, seen = new Set()
+    for (const [i, text] of this.#texts.entries()) {
+      const path = [...text.folders, text.name].join("/")
+      await this.#try(path, async () => {
+        const entity = noteOf(text, path, await readText(text, limits.textBytes))
+        const {uniqueID, registers} = entity, known = memory.known(uniqueID)
+        if (seen.has(uniqueID)) throw new ArchiveError("Another file has the same name, or is the same.")
+        seen.add(uniqueID)
+        // Of a note that is there, the text alone: an import undoes nothing that was done to it since the first one.
+        if (known) delete registers.sortDate
+        else if (!memory.deleted.has(uniqueID)) for (const name of text.folders) this.#tag(entity, name)
+        if (known && valueOf(known, "text") === registers.text[0]) delete registers.text
+        this.#items.push({entity, path})
+      })
+      await this.#takeIn(i + 1, this.#texts.length)
+    }
+  }
+
+  /**
+   * Tags a note with a folder's name: with the live tag that has it, else with one whose ID comes from it.
+   * @param {Entity} entity
+   * @param {string} name
+   */
+  #tag({registers}, name) {
+    const folded = foldName(name), {limits, list: {memory}} = this.#copy
+    if (!folded || !isString(name, limits.tagNameBytes)) return
+    const made = this.#items.find(({entity: {type}, path}) => type === "tag" && path === folded)
+    let id = this.#copy.tagNamed(name) ?? made?.entity.uniqueID
+    for (let i = 0; !id; i++) {
+      const derived = i < GENERATIONS ? derivedID(TAGS, i ? `${folded}\n${i}` : folded) : newID()
+      // A deleted tag does not come back, and one that has another name is another tag by now.
+      if (memory.known(derived) || memory.deleted.has(derived)) continue
+      id = derived
+      this.#items.push({entity: {...emptyEntity(id, "tag"), registers: {name: [name, ""]}}, path: folded})
+    }
+    registers[`tags.${id}`] = [true, registers.text[1]]
+  }
+
+  /**
+   * Takes in what was found, under its own clocks, as what is to be sent: what is here and newer, or unsent, stays.
+   * @param {number} done
+   * @param {number} of
+   */
+  async #takeIn(done, of) {
+    const items = this.#items
+    if (items.length < BATCH && !items[items.length - 1]?.blob && done < of) return
+    this.#items = []
+    const outcomes = await this.#copy.transaction(STORES, "readwrite", async tx => {
+      const outcomes = []
+      for (const item of items) outcomes.push(await takeOne(tx, item))
+      return outcomes
+    }, "here")
+    /** @type {any} */
+    const report = this.report
+    for (const [i, {entity: {type}}] of items.entries()) {
+      const kind = type === "note" || type === "tag" || type === "attachment" ? `${type}s` : "objects"
+      if (outcomes[i] === "new") report[kind]++
+      else if (type === "note") report[outcomes[i]]++
+    }
+    this.#progress(done, of)
+  }
+}
+
+/** @type {(tx: import("../store/transaction.js").Transaction, item: Item) => Promise<string>} */
+const takeOne = async (tx, {entity: {uniqueID, type, fixed, registers}, blob}) => {
+  const stores = ["objects", "made", "deleted", "deletions"]
+  const [standing, made, ...dead] = await Promise.all(stores.map(store => tx.get(store, uniqueID)))
+  if (dead.some(Boolean)) return "deleted"
+  if ((standing?.type || made?.type || type) !== type) return "unchanged"
+  const isNew = !made && !(standing && exists(standing)), now = Date.now()
+  if (isNew) tx.put("made", {uniqueID, type, fixed, ...blob && {needsBytes: true}})
+  if (isNew && blob) tx.put("bytes", {uniqueID, blob, lastUse: now})
+  const source = await clockIn(tx), last = formatDate(source.now(now) + AHEAD)
+  const unsent = new Set((await tx.getAllBy("unsent", "uniqueID", uniqueID)).map(edit => edit.attribute))
+  let outcome = isNew ? "new" : "unchanged"
+  for (const [attribute, [value, clock]] of Object.entries(registers)) {
+    if (unsent.has(attribute) || standing?.registers[attribute]?.[1] >= clock) continue
+    // Without a clock, or with one that no server takes: stamped here and now.
+    const stamp = clock && clock.slice(0, last.length) <= last ? clock : source.tick(now)
+    tx.put("unsent", {uniqueID, attribute, type, value, clock: stamp})
+    if (!isNew) outcome = "changed"
+  }
+  return outcome
+}
 
 /**
- * Members that were merged into others become those; of several registers the greatest clock stands.
- * @type {(entity: Entity, merged: Map<string, string>) => void}
+ * What an export says; null if it is none.
+ * @type {(zip: Blob, entry: Entry) => Promise<any>}
  */
-const followMerges = ({registers}, merged) => {
+const readDocument = async (zip, entry) => {
+  if (entry.size > LARGEST_DOCUMENT) throw new ArchiveError("It is too large for a browser: use `hesper import`.")
+  const text = await (await readEntry(zip, entry)).text()
+  let document
+  try {
+    document = JSON.parse(text)
+  } catch {
+    // Somebody's own file of this name.
+  }
+  if (document?.format !== "hesper-export") return null
+  if (document.formatVersion !== 1) throw new ArchiveError("It was made by a later Hesper. Reload this page.")
+  return document
+}
+
+/** @type {(section: string, state: any) => Entity} */
+const readOne = (section, state) => {
+  try {
+    return readState(section, state)
+  } catch {
+    throw new ArchiveError(NOT_AS_EXPORTED)
+  }
+}
+
+/** Members that were merged into others become those; of several registers the greatest clock stands. */
+const followMerges = (/** @type {Entity} */ {registers}, /** @type {Map<string, string>} */ merged) => {
   for (const [attribute, register] of Object.entries(registers)) {
     let id = attribute.slice("tags.".length)
     if (!attribute.startsWith("tags.") || !merged.has(id)) continue
-    for (let steps = merged.size; steps && merged.has(id); steps--) id = merged.get(id) ?? id
-    delete registers[attribute]
+    for (let steps = merged.size; steps && merged.has(id); steps--) id = merged.get(id) ?? ""
     const standing = registers[`tags.${id}`]
-    if (!standing || standing[1] < register[1] || standing[1] === register[1] && register[0]) registers[`tags.${id}`] = register
+    delete registers[attribute]
+    if (!isID(id) || standing && (standing[1] > register[1] || standing[1] === register[1] && standing[0])) continue
+    registers[`tags.${id}`] = register
   }
 }
 
 /**
  * The bytes of an attachment, checked.
- * @type {(zip: Blob, entry: import("./zip.js").Entry | undefined, fixed: any, largest: number) => Promise<Blob>}
+ * @type {(zip: Blob, entry: Entry | undefined, fixed: any, largest: number) => Promise<Blob>}
  */
 const bytesOf = async (zip, entry, {mimeType, sha256: hash}, largest) => {
   if (!entry) throw new ArchiveError("The archive does not have its bytes.")
   if (entry.size > largest) throw new ArchiveError("The server takes no files as large as this.")
-  // What is kept is no part of a file that may change on the disk.
+  // Read, so that what is kept is no part of a file that may change on the disk.
   const bytes = await (await readEntry(zip, entry)).arrayBuffer()
   if (hex(sha256(new Uint8Array(bytes))) !== hash) throw new ArchiveError("Its bytes are not those that were exported.")
   return new Blob([bytes], {type: mimeType})
 }
 
-/** @type {(value: any, limit: number) => boolean} */
-const isString = (value, limit) => typeof value === "string" && !value.includes("\0") && (value.length * 3 <= limit || utf8(value).length <= limit)
-/** @type {(value: any) => boolean} */
-const isDate = value => typeof value === "string" && parseDate(value) !== null
-
 /**
  * Takes out what no server would take, and says what.
- * @type {(entity: Entity, limits: Copy["limits"]) => string[]}
+ * @type {(entity: Entity, limits: Object<string, number>) => string[]}
  */
 const removeWrong = ({fixed, registers}, limits) => {
+  const isDate = (/** @type {any} */ value) => typeof value === "string" && parseDate(value) !== null
   /** @type {(name: string, value: any) => boolean} */
   const isRight = (name, value) => {
-    const [kind, key] = name.split(/\.(.*)/s)
+    const [kind, key = ""] = name.split(/\.(.*)/s), type = typeof value
     switch (kind) {
       case "creationDate": case "sortDate": return isDate(value)
-      case "text": return isString(value, limits.textBytes)
-      case "name": return isString(value, limits.tagNameBytes) && foldName(value) !== ""
-      case "archived": return typeof value === "boolean"
-      case "tags": case "attachments": return isID(key ?? "") && typeof value === "boolean"
-      case "attributes": return NAME.test(key ?? "") && (value === null || typeof value === "boolean" || Number.isFinite(value)
-        || isString(value, limits.attributeValueBytes))
+      case "text": case "tagName": case "filename": case "preview": return isString(value, limits[`${kind}Bytes`])
+      case "name": return isRight("tagName", value) && foldName(value) !== ""
+      case "archived": return type === "boolean"
+      case "tags": case "attachments": return isID(key) && type === "boolean"
+      case "attributes": return /^[a-z][\w.-]{0,63}$/i.test(key) && (value === null || type === "boolean"
+        || Number.isFinite(value) || isString(value, limits.attributeValueBytes))
       case "mimeType": return isString(value, 127) && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(value)
-      case "filename": return isString(value, limits.filenameBytes)
-      case "preview": return isString(value, limits.previewBytes)
       case "sha256": return /^[0-9a-f]{64}$/.test(value)
       default: return ["width", "height", "byteCount"].includes(kind) && Number.isSafeInteger(value) && value >= 0
     }
@@ -218,124 +334,29 @@ const removeWrong = ({fixed, registers}, limits) => {
   return wrong
 }
 
-const STORES = ["meta", "objects", "deleted", "deletions", "made", "unsent", "bytes"]
-
-/**
- * Takes objects in with the clocks that they have, as what is to be sent: what is here and newer, or unsent, stays.
- * @type {(copy: Copy, items: Item[], report: Report) => Promise<void>}
- */
-const takeIn = async (copy, items, report) => {
-  const outcomes = await copy.transaction(STORES, "readwrite", async tx => {
-    const source = await clockIn(tx), now = Date.now(), last = formatDate(source.now(now) + AHEAD)
-    const outcomes = []
-    for (const {entity: {uniqueID, type, fixed, registers}, blob} of items) {
-      const [standing, made, ...dead] = await Promise.all(["objects", "made", "deleted", "deletions"].map(store => tx.get(store, uniqueID)))
-      const isNew = !made && !(standing && exists(standing))
-      if (dead.some(Boolean)) outcomes.push("deleted")
-      else if ((standing?.type || made?.type || type) !== type) outcomes.push("unchanged")
-      else {
-        if (isNew) tx.put("made", {uniqueID, type, fixed, ...blob && {needsBytes: true}})
-        if (isNew && blob) tx.put("bytes", {uniqueID, blob, lastUse: now})
-        const unsent = new Set((await tx.getAllBy("unsent", "uniqueID", uniqueID)).map(edit => edit.attribute))
-        let isChanged = false
-        for (const [attribute, [value, clock]] of Object.entries(registers)) {
-          if (unsent.has(attribute) || standing?.registers[attribute]?.[1] >= clock) continue
-          // Without a clock, or one that no server takes: stamped here and now.
-          const stamp = clock && clock.slice(0, last.length) <= last ? clock : source.tick(now)
-          tx.put("unsent", {uniqueID, attribute, type, value, clock: stamp})
-          isChanged = true
-        }
-        outcomes.push(isNew ? "new" : isChanged ? "changed" : "unchanged")
-      }
-    }
-    return outcomes
-  }, "here")
-  for (const [i, outcome] of outcomes.entries()) {
-    const {type} = items[i].entity
-    if (outcome === "new") /** @type {any} */ (report)[COUNTED[type] ?? "objects"]++
-    else if (type === "note") /** @type {any} */ (report)[outcome]++
-  }
-}
-
-/** @type {(copy: Copy, texts: Text[], report: Report, progress: (done: number, of: number) => void) => Promise<void>} */
-const importTexts = async (copy, texts, report, progress) => {
-  const seen = new Set()
-  /** @type {Map<string, string>} */
-  const tags = new Map()
-  /** @type {Item[]} */
-  let items = []
-  for (const [i, text] of texts.entries()) {
-    const path = [...text.folders, text.name].join("/")
-    try {
-      const entity = noteOf(text, path, await readText(text, copy.limits.textBytes))
-      if (seen.has(entity.uniqueID)) throw new ArchiveError("Another file has the same name, but for how its accents are written.")
-      seen.add(entity.uniqueID)
-      const {uniqueID, registers} = entity, {memory} = copy.list, known = memory.known(uniqueID)
-      const isDead = memory.deleted.has(uniqueID) || memory.deletions.has(uniqueID)
-      // Of a note that is there, the text alone: an import undoes nothing that was done to a note since the first one.
-      if (known) delete registers.sortDate
-      else if (!isDead) for (const name of text.folders) tagWith(copy, entity, name, tags, items)
-      if (known && valueOf(known, "text") === registers.text[0]) delete registers.text
-      items.push({entity, path})
-    } catch (error) {
-      if (!(error instanceof ArchiveError)) throw error
-      report.refused.push({path, reason: error.message})
-    }
-    if (items.length >= BATCH || i === texts.length - 1) {
-      await takeIn(copy, items, report)
-      items = []
-      progress(i + 1, texts.length)
-    }
-  }
-}
-
 /** @type {(text: Text, limit: number) => Promise<string>} */
 const readText = async ({read, size}, limit) => {
-  const tooLarge = new ArchiveError(`It has more than ${limit} bytes, which no note has.`)
-  if (size > limit + 3) throw tooLarge
-  const bytes = await (await read()).arrayBuffer()
-  let text
+  // Before it is read; and a mark at the beginning is no part of the text.
+  const bytes = size <= limit + 3 ? await (await read()).arrayBuffer() : null
+  let text = null
   try {
-    // It takes the mark off with which some programs begin UTF-8.
-    text = new TextDecoder("utf-8", {fatal: true}).decode(bytes)
+    if (bytes) text = new TextDecoder("utf-8", {fatal: true}).decode(bytes)
   } catch {
     throw new ArchiveError("It is not UTF-8.")
   }
-  if (text.includes("\0")) throw new ArchiveError("It is no text: it holds the character U+0000.")
-  if (!isString(text, limit)) throw tooLarge
-  return text
+  if (text !== null && isString(text, limit)) return text
+  throw new ArchiveError(text?.includes("\0") ? "It holds U+0000, no text." : `A note has at most ${limit} bytes.`)
 }
 
 /**
- * A note as a file has it. To the merge, a file is a device of its own: its node is half of the note's ID, its clock says
- * when the file was last changed, and the counter comes from the text. A file in no folder is known by its name and text.
+ * A note as a file has it. To the merge, a file is a device of its own: its node is half of the note's ID, its clock
+ * says when it was last changed, with a counter from the text. A file in no folder is known by name and text.
  * @type {(text: Text, path: string, value: string) => Entity}
  */
 const noteOf = ({folder, name, date}, path, value) => {
-  const source = folder === null ? `${name}\n${value}` : `${folder}/${path}`
-  const entity = emptyEntity(derivedID(NOTES, source.normalize()), "note")
-  const moment = Math.min(Math.max(date, 0), Date.now())
-  const clock = makeClock(moment, parseInt(derivedID(TEXTS, value).slice(-4), 16), entity.uniqueID.slice(19).replace("-", ""))
-  entity.fixed.creationDate = formatDate(moment)
-  entity.registers = {text: [value, clock], sortDate: [formatDate(moment), clock]}
-  return entity
-}
-
-/**
- * Tags a note with a folder's name: with the live tag that has it, else with one whose ID comes from it.
- * @type {(copy: Copy, entity: Entity, name: string, tags: Map<string, string>, items: Item[]) => void}
- */
-const tagWith = (copy, {registers}, name, tags, items) => {
-  const folded = foldName(name), {memory} = copy.list
-  if (!folded || !isString(name, copy.limits.tagNameBytes)) return
-  let id = tags.get(folded) ?? copy.tagNamed(name)
-  for (let i = 0; !id; i++) {
-    const derived = i < GENERATIONS ? derivedID(TAGS, i ? `${folded}\n${i}` : folded) : newID()
-    // A deleted tag does not come back, and one that has another name is another tag by now.
-    if (memory.known(derived) || memory.deleted.has(derived)) continue
-    id = derived
-    items.push({entity: {...emptyEntity(id, "tag"), registers: {name: [name, ""]}}, path: name})
-  }
-  tags.set(folded, id)
-  registers[`tags.${id}`] = [true, registers.text[1]]
+  const id = derivedID(NOTES, (folder ? `${folder}/${path}` : `${name}\n${value}`).normalize())
+  const moment = Math.min(Math.max(date, 0), Date.now()), sortDate = formatDate(moment)
+  const clock = makeClock(moment, parseInt(derivedID(TEXTS, value).slice(-4), 16), id.slice(19).replace("-", ""))
+  const registers = {text: [value, clock], sortDate: [sortDate, clock]}
+  return {uniqueID: id, type: "note", fixed: {creationDate: sortDate}, registers: /** @type {any} */ (registers)}
 }
