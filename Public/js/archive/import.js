@@ -138,12 +138,11 @@ class Import {
   async #restore(zip, entries, document, folder) {
     const {limits, list: {memory}} = this.#copy
     const byPath = new Map(entries.map(entry => [entry.path, entry]))
-    /** @type {[section: string, state: any][]} */
-    const all = SECTIONS.flatMap(section => listOf(document[section]).map(state => [section, state]))
+    const all = SECTIONS.flatMap(section => listOf(document[section]).map(state => ({section, state})))
     // DeletedObjects are not taken in: an import deletes nothing. But it follows tags that this browser does not know.
     const merged = new Map(listOf(document.deletedObjects).filter(gone => gone && !memory.deleted.has(gone.uniqueID))
       .map(gone => [gone.uniqueID, gone.mergedInto]))
-    for (const [i, [section, state]] of all.entries()) {
+    for (const [i, {section, state}] of all.entries()) {
       const path = `${section} ${state?.uniqueID}`
       await this.#try(path, async () => {
         const entity = readOne(section, state)
