@@ -30,8 +30,8 @@ const TEXT_FILE = /\.(?:md|markdown|txt|text)$/i
 const NOT_AS_EXPORTED = "It is not as an export has it."
 
 /**
- * Takes in files: exports, zips of texts, texts, folders of them (`webkitRelativePath`). What is wrong with a file is in
- * the report, what is wrong with the copy is thrown.
+ * Takes in files: exports, zips of texts, texts, folders of them (`webkitRelativePath`). What is wrong with a file is
+ * in the report, what is wrong with the copy is thrown.
  * @param {import("../store/copy.js").Copy} copy
  * @param {File[]} files
  * @param {(done: number, of: number) => void} [progress]
@@ -116,8 +116,8 @@ class Import {
   async #addZip(zip) {
     const entries = await listZip(zip)
     const found = entries.find(({path}) => /^(?:[^/]*\/)?hesper\.json$/.test(path))
-    const document = found && await readDocument(zip, found)
-    if (document) return this.#restore(zip, entries, document, found.path.slice(0, -"hesper.json".length))
+    const exported = found && await readDocument(zip, found)
+    if (exported) return this.#restore(zip, entries, exported, found.path.slice(0, -"hesper.json".length))
     // Some packers of Windows write its own separators.
     const paths = entries.map(({path}) => path.split(path.includes("/") ? "/" : "\\").filter(part => part !== "."))
     const tops = new Set(paths.filter(parts => !isHidden(parts)).map(parts => parts.length > 1 ? parts[0] : ""))
@@ -132,15 +132,15 @@ class Import {
   /**
    * @param {Blob} zip
    * @param {Entry[]} entries
-   * @param {any} document
+   * @param {any} exported
    * @param {string} folder
    */
-  async #restore(zip, entries, document, folder) {
+  async #restore(zip, entries, exported, folder) {
     const {limits, list: {memory}} = this.#copy
     const byPath = new Map(entries.map(entry => [entry.path, entry]))
-    const all = SECTIONS.flatMap(section => listOf(document[section]).map(state => ({section, state})))
+    const all = SECTIONS.flatMap(section => listOf(exported[section]).map(state => ({section, state})))
     // DeletedObjects are not taken in: an import deletes nothing. But it follows tags that this browser does not know.
-    const merged = new Map(listOf(document.deletedObjects).filter(gone => gone && !memory.deleted.has(gone.uniqueID))
+    const merged = new Map(listOf(exported.deletedObjects).filter(gone => gone && !memory.deleted.has(gone.uniqueID))
       .map(gone => [gone.uniqueID, gone.mergedInto]))
     for (const [i, {section, state}] of all.entries()) {
       const path = `${section} ${state?.uniqueID}`
@@ -153,7 +153,7 @@ class Import {
         /** @type {Item} */
         const item = {entity, path}
         if (entity.type === "attachment" && !memory.known(entity.uniqueID)) {
-          const entry = byPath.get(`${folder}${document.files?.[entity.uniqueID]}`.normalize())
+          const entry = byPath.get(`${folder}${exported.files?.[entity.uniqueID]}`.normalize())
           item.blob = await bytesOf(zip, entry, entity.fixed, limits.attachmentBytes)
         }
         this.#items.push(item)
@@ -256,15 +256,15 @@ const takeOne = async (tx, {entity: {uniqueID, type, fixed, registers}, blob}) =
 const readDocument = async (zip, entry) => {
   if (entry.size > LARGEST_DOCUMENT) throw new ArchiveError("It is too large for a browser: use `hesper import`.")
   const text = await (await readEntry(zip, entry)).text()
-  let document
+  let exported
   try {
-    document = JSON.parse(text)
+    exported = JSON.parse(text)
   } catch {
     // Somebody's own file of this name.
   }
-  if (document?.format !== "hesper-export") return null
-  if (document.formatVersion !== 1) throw new ArchiveError("It was made by a later Hesper. Reload this page.")
-  return document
+  if (exported?.format !== "hesper-export") return null
+  if (exported.formatVersion !== 1) throw new ArchiveError("It was made by a later Hesper. Reload this page.")
+  return exported
 }
 
 /** @type {(section: string, state: any) => Entity} */

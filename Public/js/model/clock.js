@@ -53,7 +53,8 @@ export const isClock = text => CLOCK.test(text) && (parseDate(text.slice(0, 24))
  */
 export const partsOf = clock => {
   if (!isClock(clock)) throw new RangeError(`not a clock: ${clock}`)
-  return {milliseconds: Date.parse(clock.slice(0, 24)), counter: parseInt(clock.slice(25, 29), 16), node: clock.slice(30).toLowerCase()}
+  const [milliseconds, counter] = [Date.parse(clock.slice(0, 24)), parseInt(clock.slice(25, 29), 16)]
+  return {milliseconds, counter, node: clock.slice(30).toLowerCase()}
 }
 
 /** The clock of one device. What it says is greater than all it said or saw before. */

@@ -20,8 +20,8 @@ const JOINED = [
 const EXTENDS = new RegExp(`^[${EXTENDING}]`, "u")
 
 /**
- * The greedy algorithm of Myers (1986): for each token of both, in order, whether it is removed (-1), added (1) or in both (0).
- * Null beyond what is worth the work.
+ * The greedy algorithm of Myers (1986): for each token of both, in order, -1: removed, 1: added, 0: in both. Null
+ * beyond what is worth the work.
  * @type {(a: number[], b: number[]) => number[] | null}
  */
 const align = (a, b) => {
@@ -73,7 +73,7 @@ const add = (pieces, kind, text) => {
 }
 
 /**
- * Compares token by token. Between two changes, what is removed comes before what is added; what `isGlue` counts as both.
+ * Compares token by token. What is removed comes before what is added; what is glue between two changes counts as both.
  * @type {(before: string, after: string, pattern: RegExp, isGlue: (text: string) => boolean) => Piece[]}
  */
 const compare = (before, after, pattern, isGlue) => {
@@ -116,8 +116,8 @@ const compare = (before, after, pattern, isGlue) => {
 }
 
 /**
- * From one text to another: lines first, then the words in what changed. Never parts what people see as one character. The
- * pieces that are not added are `before`, those that are not removed `after`.
+ * From one text to another: lines first, then the words in what changed. Never parts what people see as one character.
+ * The pieces that are not added are `before`, those that are not removed `after`.
  * @type {(before: string, after: string) => Piece[]}
  */
 export const difference = (before, after) => {
@@ -197,7 +197,8 @@ export const rebase = (base, mine, theirs) => {
   for (const [i, piece] of pieces.entries()) {
     const {kind, text: {length}} = piece
     // Inside of what stayed: beside a change nobody can tell what belongs to what.
-    if (kind === "same" && (i ? old < start : old <= start) && (i < pieces.length - 1 ? end < old + length : end <= old + length)) {
+    const isAfter = i ? old < start : old <= start, last = old + length
+    if (kind === "same" && isAfter && (i < pieces.length - 1 ? end < last : end <= last)) {
       return theirs.slice(0, now + start - old) + text + theirs.slice(now + end - old)
     }
     if (kind !== "added") old += length

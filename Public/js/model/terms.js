@@ -1,9 +1,9 @@
 // Search (protocol.md, Resources; Tests/Vectors/search-terms.json): how text becomes terms, and what a query finds.
-// Letters, digits and signs that spell make terms; compatible forms, cases and accents make no difference; scripts written
-// without spaces become overlapping pairs of characters, and the last one alone.
+// Letters, digits and signs that spell make terms; compatible forms, cases and accents make no difference; scripts
+// written without spaces become overlapping pairs of characters, and the last one alone.
 import {foldCase} from "./names.js"
 
-/** @typedef {{needles: string[], problem: "too-long" | "too-many-terms" | null}} Query `needles`: one for each phrase */
+/** @typedef {{needles: string[], problem: "too-long" | "too-many-terms" | null}} Query a needle for each phrase */
 
 /** The most bytes of UTF-8 that a term has, the most scalars and the most terms of a query. */
 const LONGEST = 64, MOST_SCALARS = 1000, MOST_TERMS = 32
@@ -149,8 +149,8 @@ export const queryOf = text => {
 }
 
 /**
- * Whether a needle is in a haystack, at the beginning of a term. Engines look for a string's first character, and spaces
- * are everywhere: so first for the needle without its space, which most often is not there at all.
+ * Whether a needle is in a haystack, at the beginning of a term. Engines look for a string's first character, and
+ * spaces are everywhere: so first for the needle without its space, which most often is not there at all.
  * @type {(haystack: string, needle: string) => boolean}
  */
 const has = (haystack, needle) => {

@@ -65,7 +65,7 @@ const findLinks = (text, found) => {
 }
 
 /**
- * Mail addresses, from each @ outwards: a pattern that looks for what is before it would read long words again and again.
+ * Mail addresses, from each @ outwards: a pattern that begins before it would read long words again and again.
  * @type {(text: string, found: Finding[]) => void}
  */
 const findMail = (text, found) => {
@@ -81,10 +81,11 @@ const findMail = (text, found) => {
   }
 }
 
-const MONTHS = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-  + "|nov(?:ember)?|dec(?:ember)?"
-const DATE = new RegExp("\\b(?:(\\d{4})-(\\d\\d)-(\\d\\d)|(\\d\\d?)\\. ?(\\d\\d?)\\. ?(\\d{4})|(\\d\\d?)/(\\d\\d?)/(\\d{4})"
-  + `|(\\d\\d?)(?:st|nd|rd|th|\\.)? (?:of )?(${MONTHS})\\.?,? (\\d{4})|(${MONTHS})\\.? (\\d\\d?)(?:st|nd|rd|th)?,? (\\d{4}))`
+const MONTHS = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+  + "|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+const DATE = new RegExp("\\b(?:(\\d{4})-(\\d\\d)-(\\d\\d)|(\\d\\d?)\\. ?(\\d\\d?)\\. ?(\\d{4})"
+  + `|(\\d\\d?)/(\\d\\d?)/(\\d{4})|(\\d\\d?)(?:st|nd|rd|th|\\.)? (?:of )?(${MONTHS})\\.?,? (\\d{4})`
+  + `|(${MONTHS})\\.? (\\d\\d?)(?:st|nd|rd|th)?,? (\\d{4}))`
   + "(?![\\d-])(?:(?:,? (?:at )?|T)([01]?\\d|2[0-3]):([0-5]\\d)(?: ?([ap])m\\b)?(?![\\w:.+]*\\d|Z))?", "gi")
 
 /** @type {(text: string, found: Finding[]) => void} */
@@ -96,7 +97,8 @@ const findDates = (text, found) => {
     const isDay = moment.getUTCMonth() === month - 1 && moment.getUTCDate() === day
     // The end of something longer, such as a version or a path.
     if (!isDay || year < 1000 || /[\w./:-]/.test(text[index - 1] ?? "")) continue
-    found.push({kind: "date", start: index, end: index + length, value: moment.toISOString().slice(0, 10) + timeOf(match)})
+    const value = moment.toISOString().slice(0, 10) + timeOf(match)
+    found.push({kind: "date", start: index, end: index + length, value})
   }
 }
 
@@ -122,8 +124,8 @@ const timeOf = match => {
 }
 
 /**
- * Links, mail addresses and dates in a text, in order and apart from each other; places in UTF-16 code units. Values of links
- * are http: and https: addresses, those of mail mailto:, of dates `2026-11-21` or `2026-11-21T14:30`, local time.
+ * Links, mail addresses and dates in a text, in order and apart from each other; places in UTF-16 code units. Values of
+ * links are http: and https: addresses, of mail mailto:, of dates `2026-11-21` or `2026-11-21T14:30`, local time.
  * @type {(text: string) => Finding[]}
  */
 export const findings = text => {
