@@ -24,8 +24,8 @@ const ENDINGS = {
 const safeName = words => {
   const name = words.slice(0, 4 * STEM_BYTES).replace(/[/\\:|]/g, "-").replace(/[<>"?*]/g, "")
     .replace(/[\s\p{Cc}]+/gu, " ").replace(/(?![\u200c\u200d])\p{C}/gu, "").normalize().replace(EDGES, "")
-  let kept = ""
-  for (const character of name.match(/\P{M}[\p{M}\u200c\u200d]*/gu) ?? []) {
+  let kept = utf8(name).length > STEM_BYTES ? "" : name
+  if (!kept) for (const character of name.match(/\P{M}[\p{M}\u200c\u200d]*/gu) ?? []) {
     if (utf8(kept + character).length > STEM_BYTES) break
     kept += character
   }

@@ -17,6 +17,8 @@ const HEAD = "4222444422", LINE = `42${HEAD.slice(1)}22244`, TAIL = "42222442"
 const DEFLATED = 8, UTF8 = 0x0800, ENCRYPTED = 1
 /** Deflate makes at most 1,032 bytes of one: where there are more, files share their bytes, to do harm. */
 const GREATEST_RATIO = 1032
+/** What is smaller is stored: to begin a stream takes longer than it is worth. */
+const SMALL = 4096
 const GZIP_HEAD = Uint8Array.of(0x1f, 0x8b, DEFLATED, 0, 0, 0, 0, 0, 0, 255)
 
 /** @type {(layout: string) => number} */
@@ -76,7 +78,7 @@ export class ZipWriter {
    */
   async add(path, blob, date, isDeflated) {
     let packed = blob, crc
-    if (isDeflated && blob.size && "CompressionStream" in globalThis) {
+    if (isDeflated && blob.size > SMALL && "CompressionStream" in globalThis) {
       const gzip = await new Response(blob.stream().pipeThrough(new CompressionStream("gzip"))).blob()
       crc = unpack("4", await read(gzip, gzip.size - 8))[0]
       packed = gzip.slice(GZIP_HEAD.length, -8)
