@@ -92,7 +92,7 @@ export const history = (app, id) => {
   const moment = ({ edits: [newest, ...rest], text, before = "" }) => {
     const { uniqueID, name } = newest.device
     const date = momentOf(newest)
-    return h("li", null, h("div", { class: "spread" }, h("h3", null, h("time", { title: longDate(date) }, shortDate(date)),
+    return h("li", null, h("div", { class: "spread" }, h("h2", null, h("time", { title: longDate(date) }, shortDate(date)),
       h("span", { class: "muted" }, " · ", name ?? (uniqueID === server ? "merged by the server" : "a device that was signed out"),
         uniqueID === copy.session?.device.uniqueID && " (this device)")),
     text?.standing ? h("span", { class: "muted" }, "This is how it is now") : typeof text?.value === "string"

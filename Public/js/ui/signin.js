@@ -129,7 +129,6 @@ export const signin = app => {
 
   engine.server().then(server => {
     isOpen = server.signUp === "open"
-    if (isOpen && !session && !email.input.value) isNew = true
     layOut()
   }, () => {}) // Sending the form says what is wrong.
   layOut()

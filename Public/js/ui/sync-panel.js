@@ -144,10 +144,11 @@ const refusal = (app, entry) => {
   const { copy, go } = app
   const { uniqueID, attribute, deletion, value, problem, key, moment } = entry
   const [title, step] = wordsOf(problem)
+  const [what, id] = attribute?.split(/\.(.*)/s) ?? []
   const name = copy.note(uniqueID)?.title ?? copy.tag(uniqueID)?.name ?? copy.attachment(uniqueID)?.filename ?? "Something that is gone"
   const isText = typeof value === "string"
   return h("li", { class: "row shelf" }, h("div", { class: "row-main" },
-    h("p", { class: "row-title", dir: "auto" }, `${name}: ${deletion ? "its deletion" : attribute?.split(".")[0] ?? "all of it"}`),
+    h("p", { class: "row-title", dir: "auto" }, `${name}: ${deletion ? "its deletion" : copy.attachment(id)?.filename ?? copy.tag(id)?.name ?? what ?? "all of it"}`),
     h("p", null, `${title}. ${step}`), isText && h("p", { class: "muted small", dir: "auto" }, value.slice(0, 160)),
     h("p", { class: "muted small" }, shortDate(moment))),
   h("div", { class: "actions" }, copy.note(uniqueID) && button("Open", { onclick: () => go(`#/note/${uniqueID}`) }),
