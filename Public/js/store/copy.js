@@ -6,23 +6,6 @@ import {newID} from "../model/uuid.js"
 import {ALL_STORES, StoreError} from "./database.js"
 import {Writing, checkSize, edit} from "./writing.js"
 
-/** @typedef {import("./note-list.js").NoteList} NoteList */
-/** @typedef {import("./note-list.js").Tag} Tag */
-/**
- * What is unsent is in it, members are resolved.
- * @typedef {{uniqueID: string, creationDate: string, text: string, title: string, excerpt: string, archived: boolean,
- *   sortDate: string, pinned: boolean, tags: string[], attachments: string[], attributes: Object<string, any>,
- *   textClock: string | null, isUnsent: boolean}} Note
- */
-/** @typedef {{mimeType?: string, filename?: string, width?: number, height?: number, preview?: string}} Properties */
-/**
- * @typedef {Properties & {uniqueID: string, mimeType: string, byteCount?: number, sha256?: string, isHere: boolean,
- *   isUnsent: boolean}} Attachment  `isHere`: its bytes
- */
-/**
- * @typedef {{account: {uniqueID: string, email: string}, device: {uniqueID: string, name: string},
- *   signedOut?: boolean}} Session
- */
 
 const DAY = 86_400_000
 

@@ -4,10 +4,6 @@ import {WHOLE} from "./memory.js"
 import {NoteList} from "./note-list.js"
 import {TAGS} from "./records.js"
 
-/** @typedef {import("./transaction.js").Transaction} Transaction */
-/** @typedef {import("./transaction.js").Line} Line */
-/** @typedef {"here" | "tab" | "sync"} Source  whose change it is: this tab's, another tab's, the server's */
-/** @typedef {{ids: string[] | null, stores: string[], events: string[], source: Source}} Message  to other tabs */
 
 const FIRST = 50 // notes that are there when `open` resolves
 const BATCH = 500 // objects read at once after that: some 10 ms
@@ -18,13 +14,13 @@ const SMALL = ["unsent", "made", "deletions", "deleted"]
 const EVENTS = {deletions: "held", notices: "notice", shelf: "shelf"}
 const META = ["session", "settings"]
 
-/** @type {(store: string, records: any[]) => Line[]} */
+/** @type {(store: string, records: any[]) => JournalLine[]} */
 const linesOf = (store, records) => records.map(record => (
   {store, record, key: store === "unsent" ? [record.uniqueID, record.attribute] : record.uniqueID}))
 
 /**
  * A whole store in place of what is in memory.
- * @type {(tx: Transaction, store: string) => Promise<Line[]>}
+ * @type {(tx: Transaction, store: string) => Promise<JournalLine[]>}
  */
 const wholeOf = async (tx, store) => {
   const [keys, records] = await Promise.all([tx.getAllKeys(store), tx.getAll(store)])
@@ -33,7 +29,7 @@ const wholeOf = async (tx, store) => {
 
 /**
  * All that is small, tags, and the newest notes with their attachments.
- * @type {(tx: Transaction) => Promise<Line[]>}
+ * @type {(tx: Transaction) => Promise<JournalLine[]>}
  */
 const firstPage = async tx => {
   const [small, whole, bytes, tags, notes] = await Promise.all([
@@ -51,7 +47,7 @@ const firstPage = async tx => {
 
 /**
  * Everything, what a person sees first first.
- * @type {(database: Database) => AsyncGenerator<Line[]>}
+ * @type {(database: Database) => AsyncGenerator<JournalLine[]>}
  */
 async function* pagesOf(database) {
   yield await firstPage(await database.begin([...SMALL, ...WHOLE, "objects", "bytes"], "readonly"))
@@ -101,7 +97,7 @@ export class Following extends EventTarget {
     this.loaded = this.#load(this.list, pages).catch(this.#fail)
   }
 
-  /** @type {(list: NoteList, pages: AsyncGenerator<Line[]>) => Promise<void>} */
+  /** @type {(list: NoteList, pages: AsyncGenerator<JournalLine[]>) => Promise<void>} */
   async #load(list, pages) {
     for await (const lines of pages) list.take(lines)
     this.list = list
@@ -130,7 +126,7 @@ export class Following extends EventTarget {
    * @template T
    * @param {string[]} stores @param {IDBTransactionMode} mode
    * @param {(tx: Transaction) => T | Promise<T>} body awaits nothing but requests of `tx`
-   * @param {Source} [source]
+   * @param {Origin} [source]
    * @returns {Promise<T>}
    */
   async transaction(stores, mode, body, source = "sync") {
@@ -161,7 +157,7 @@ export class Following extends EventTarget {
     return false
   }
 
-  /** @type {(lines: Line[], source: Source) => void} */
+  /** @type {(lines: JournalLine[], source: Origin) => void} */
   #wrote(lines, source) {
     const seen = lines.filter(({store, key}) => store in this.list.memory && key !== "clock")
     if (!seen.length) return
@@ -173,13 +169,13 @@ export class Following extends EventTarget {
     this.#take(seen, events, source)
   }
 
-  /** @type {(lines: Line[], events: string[], source: Source) => void} */
+  /** @type {(lines: JournalLine[], events: string[], source: Origin) => void} */
   #take(lines, events, source) {
     this.#coming?.take(lines)
     this.#tell(this.list.take(lines), events, source)
   }
 
-  /** @type {(ids: Set<string> | null, events: string[], source: Source) => void} */
+  /** @type {(ids: Set<string> | null, events: string[], source: Origin) => void} */
   #tell(ids, events, source) {
     if (ids?.size !== 0) this.dispatchEvent(new CustomEvent("change", {detail: {ids, source}}))
     for (const name of events) this.dispatchEvent(new CustomEvent(name, {detail: {source}}))
@@ -188,7 +184,7 @@ export class Following extends EventTarget {
 
   /**
    * What another tab wrote. Messages may overtake each other, transactions do not.
-   * @type {(message: Message) => Promise<void>}
+   * @type {(message: Changed) => Promise<void>}
    */
   async #readAgain({ids, stores, events, source}) {
     const tx = await this.#database.begin(stores, "readonly")

@@ -1,16 +1,6 @@
 // What a tab has in memory: everything but bytes, as it is on the disk, and what of it a person sees.
 import {exists, fold} from "../model/entity.js"
 
-/** @typedef {import("../model/entity.js").Entity} Entity */
-/** @typedef {import("../model/entity.js").DeletedObject} DeletedObject */
-/** @typedef {import("./transaction.js").Line} Line */
-/**
- * An edit that the server has not acknowledged; `base`, `baseValue`: the version of the text that it was made from.
- * @typedef {{uniqueID: string, attribute: string, type: string, value: any, clock: string, base?: string,
- *   baseValue?: string}} Unsent
- */
-/** @typedef {{uniqueID: string, type: string, fixed: Object<string, any>, needsBytes?: boolean}} Made  a new object */
-/** @typedef {{uniqueID: string, objectType: string, heldUntil: number}} Deletion  in ms; 0: taken to be sent */
 
 /** Stores that a tab reads again whole; of the others the objects that changed. */
 export const WHOLE = ["shelf", "notices", "meta"]
@@ -22,7 +12,7 @@ export class Memory {
   deleted = new Map()
   /**
    * By ID and attribute.
-   * @type {Map<string, Map<string, Unsent>>}
+   * @type {Map<string, Map<string, Edit>>}
    */
   unsent = new Map()
   /** @type {Map<string, Made>} */
@@ -48,7 +38,7 @@ export class Memory {
 
   /**
    * Takes in what was written; the ID of the object that it is of.
-   * @type {(line: Line) => string | undefined}
+   * @type {(line: JournalLine) => string | undefined}
    */
   take({store, key, record}) {
     /** @type {Map<any, any> | undefined} */
@@ -68,7 +58,7 @@ export class Memory {
     let value = store === "bytes" ? record && true : record
     if (store === "unsent") {
       // An array is all that is unsent of the object.
-      /** @type {Map<string, Unsent>} */
+      /** @type {Map<string, Edit>} */
       const edits = new Map(attribute ? this.unsent.get(id) : [])
       for (const edit of attribute ? [record] : record) edit ? edits.set(edit.attribute, edit) : edits.delete(attribute)
       value = edits.size ? edits : undefined

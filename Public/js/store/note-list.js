@@ -6,18 +6,12 @@ import {foldName} from "../model/names.js"
 import {haystackOf, matches, queryOf} from "../model/terms.js"
 import {Memory, WHOLE} from "./memory.js"
 
-/**
- * What the list needs of a note; `words` (its haystack) and `tags` (resolved) are null until somebody asks.
- * @typedef {{id: string, pinned: boolean, archived: boolean, sortDate: string, text: string, words: string | null,
- *   tags: string[] | null}} Row
- */
-/** @typedef {{uniqueID: string, name: string, count: number}} Tag  `count`: notes that have it and are not archived */
 
 const SLICE = 8 // ms of building haystacks at a time
 
 /**
  * Pinned first, then newest.
- * @type {(a: Row, b: Row) => number}
+ * @type {(a: ListRow, b: ListRow) => number}
  */
 const compare = (a, b) => {
   if (a.pinned !== b.pinned) return a.pinned ? -1 : 1
@@ -27,13 +21,13 @@ const compare = (a, b) => {
 
 export class NoteList {
   memory = new Memory()
-  /** @type {Map<string, Row>} */
+  /** @type {Map<string, ListRow>} */
   #rows = new Map()
-  /** @type {Row[]} */
+  /** @type {ListRow[]} */
   #order = []
   /**
    * Rows that are not in their place in `#order`.
-   * @type {Set<Row>}
+   * @type {Set<ListRow>}
    */
   #moved = new Set()
   /**
@@ -49,7 +43,7 @@ export class NoteList {
 
   /**
    * Takes in what was written. IDs of what looks different now; null: anything may.
-   * @type {(lines: import("./transaction.js").Line[]) => Set<string> | null}
+   * @type {(lines: JournalLine[]) => Set<string> | null}
    */
   take(lines) {
     const isCleared = lines.some(({store, key}) => key === null && !WHOLE.includes(store))
@@ -121,7 +115,7 @@ export class NoteList {
     return resolve(id, this.memory.deleted, this.#isLive)
   }
 
-  /** @type {(row: Row) => string[]} */
+  /** @type {(row: ListRow) => string[]} */
   #tagsOf(row) {
     return row.tags ??= this.members(row.id, "tags")
   }

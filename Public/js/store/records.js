@@ -4,10 +4,6 @@ import {ZERO, exists, fold, foldDeleted, hashOf, hashOfDeleted, valueOf, xor} fr
 import {hex} from "../model/hash.js"
 import {StoreError} from "./database.js"
 
-/** @typedef {import("./transaction.js").Transaction} Transaction */
-/** @typedef {import("../model/entity.js").Entity} Entity */
-/** @typedef {import("../model/entity.js").DeletedObject} DeletedObject */
-/** @typedef {Entity & {hash: string, place?: number}} Held  what the server acknowledged or sent; `hash`: of it */
 
 /** In the index `place` tags come up to here, then pinned notes, notes, archived ones, each newest first. */
 export const TAGS = -8e15
@@ -112,7 +108,7 @@ export const forget = async (tx, id) => {
  * @type {(tx: Transaction, wallMs: number) => Promise<DeletedObject[]>}
  */
 export const takeDeletions = async (tx, wallMs) => {
-  /** @type {import("./memory.js").Deletion[]} */
+  /** @type {Deletion[]} */
   const due = (await tx.getAll("deletions")).filter(one => one.heldUntil <= wallMs)
   for (const deletion of due) {
     if (!deletion.heldUntil) continue

@@ -1,6 +1,5 @@
 // One IndexedDB transaction with promises, and the journal of what it wrote.
 
-/** @typedef {{store: string, key: any, record: any}} Line  no `record`: deleted; `key` null: all of it */
 
 /** @type {<T>(request: IDBRequest<T>) => Promise<T>} */
 const resultOf = request => new Promise((resolve, reject) => {
@@ -13,7 +12,7 @@ const resultOf = request => new Promise((resolve, reject) => {
  * afterwards: memory keeps that very object.
  */
 export class Transaction {
-  /** @type {Line[]} */
+  /** @type {JournalLine[]} */
   journal = []
   /**
    * What comes last, before the commit.
@@ -73,7 +72,7 @@ export class Transaction {
    * @param {string} store @param {any} record @param {IDBValidKey} [key]
    */
   put(store, record, key) {
-    /** @type {Line} */
+    /** @type {JournalLine} */
     const line = {store, key, record}
     const request = this.#inner.objectStore(store).put(record, key)
     request.onsuccess = () => { line.key = request.result }

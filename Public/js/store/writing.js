@@ -9,11 +9,6 @@ import {StoreError} from "./database.js"
 import {Following} from "./following.js"
 import {clockIn} from "./records.js"
 
-/** @typedef {import("./transaction.js").Transaction} Transaction */
-/**
- * @typedef {{text?: string, tags?: string[], attachments?: string[], attributes?: Object<string, any>,
- *   uniqueID?: string, creationDate?: string, sortDate?: string, archived?: boolean}} NewNote
- */
 
 export const HOLD = 10_000 // ms that a deletion is held back
 /** Of the server, until it says its own (protocol.md, Limits). */
@@ -95,7 +90,7 @@ export class Writing extends Following {
     return this.transaction(stores, "readwrite", body, "here")
   }
 
-  /** @type {(id: string, type: string) => import("../model/entity.js").Entity} */
+  /** @type {(id: string, type: string) => Entity} */
   live(id, type) {
     const entity = this.list.memory.entity(id)
     if (entity?.type === type) return entity

@@ -7,7 +7,6 @@ import {MOST_OBJECTS, firstPart} from "./push.js"
 
 /** @typedef {import("../store/transaction.js").Transaction} Transaction */
 /** @typedef {import("../store/copy.js").Copy} Copy */
-/** @typedef {import("../store/records.js").Held} Held */
 /** @typedef {import("../model/entity.js").Entity} Entity */
 /** @typedef {import("../model/entity.js").DeletedObject} DeletedObject */
 /**

@@ -3,7 +3,6 @@
 import { byteText, fill, h, icon, iconButton, plural, set } from "./dom.js"
 import { problemView, save } from "./problems.js"
 
-/** @typedef {import("../store/copy.js").Attachment} Attachment */
 
 /** Pictures that browsers only show; in all else something could run. */
 const PICTURES = /^image\/(jpeg|png|gif|webp|avif|bmp|hei[cf])$/

@@ -44,7 +44,7 @@ const thumbnail = (copy, attachments) => {
   return null
 }
 
-/** @param {import("../store/copy.js").Copy} copy @param {HTMLElement} row @param {import("../store/copy.js").Note} note @param {boolean} isMixed says what is archived */
+/** @param {import("../store/copy.js").Copy} copy @param {HTMLElement} row @param {Note} note @param {boolean} isMixed says what is archived */
 export const fillRow = (copy, row, note, isMixed) => {
   const names = note.tags.flatMap(id => copy.tag(id)?.name ?? [])
   const image = thumbnail(copy, note.attachments)
