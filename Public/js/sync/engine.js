@@ -56,12 +56,10 @@ export class Engine extends Remote {
   #isTold = false
   /** @type {boolean | null} */
   #isPersistent = null
-  #isWanted = false
-  /**
-   * Ends the wait of the tab that leads.
-   * @type {((isForced: boolean) => void) | null}
-   */
-  #rouse = null
+  /** When what happened is to be synced, in ms; 0: at once, whatever is waited for. */
+  #due = Infinity
+  /** Looks again how long to wait. */
+  #rouse = () => {}
   /** Breaks in a row, and when to try again, in ms: of sync, of the stream, of transfers. */
   #failures = 0
   #stream = {breaks: 0, after: 0, stop: /** @type {AbortController | null} */ (null)}
@@ -226,13 +224,14 @@ export class Engine extends Remote {
     this.#failures = this.#quiet = 0
     this.#stream = {breaks: 0, after: 0, stop: null}
     this.#moving = {breaks: 0, after: 0}
+    signal.addEventListener("abort", () => this.#rouse())
     while (!signal.aborted) {
       const {session} = this.copy
       if (!session || session.signedOut) {
         this.#stream.stop?.abort()
         this.#set(START)
-        await this.#rest(Infinity, signal)
-      } else await this.#rest(await this.#round(session.device.uniqueID, signal), signal)
+      } else await this.#round(session.device.uniqueID, signal)
+      await this.#rest(signal)
     }
     this.#stream.stop?.abort()
     await this.#move(signal)
@@ -240,67 +239,70 @@ export class Engine extends Remote {
   }
 
   /**
-   * One sync.
-   * @param {string} device @param {AbortSignal} signal @returns {Promise<number>}  ms until the next, if nothing happens
+   * One sync, and what goes on after it.
+   * @param {string} device
+   * @param {AbortSignal} signal
    */
   async #round(device, signal) {
     try {
       const isNews = await this.rounds.sync(signal)
       this.#quiet = isNews ? 0 : this.#quiet + 1
     } catch (error) {
-      return signal.aborted ? 0 : this.#fail(error, device)
+      return signal.aborted ? undefined : this.#fail(error, device)
     }
     if (!this.#state.hasFinished) this.server().catch(() => {}) // Its limits may have changed.
     this.#failures = 0
+    if (this.#due && !this.copy.unsentCount()) this.#due = Infinity // What happened meanwhile went along.
     this.#set({hasFinished: true, offlineSince: null, nextTry: null, problem: null, toFetch: START.toFetch})
     this.#move(signal)
     this.#listen(signal)
-    const now = Date.now()
-    const poll = Math.min(FIRST_POLL * 1.5 ** this.#quiet, LONGEST_POLL) * (this.tabs.isVisible ? 1 : HIDDEN)
-    const listen = Math.max(this.#stream.after - now, FIRST_WAIT)
-    const wait = this.#stream.stop ? poll : this.#state.live ? Infinity : Tabs.areOne ? Math.min(poll, listen) : poll
-    return Math.min(this.#state.live ? Infinity : wait, Math.max(0, (this.copy.nextDeletion() ?? Infinity) - now))
   }
 
-  /** @param {unknown} error @param {string} device @returns {Promise<number>} */
+  /**
+   * @param {unknown} error
+   * @param {string} device
+   */
   async #fail(error, device) {
-    if (error instanceof Problem && error.slug === "unauthenticated") {
-      await this.expire(device)
-      return 0
-    }
+    if (error instanceof Problem && error.slug === "unauthenticated") return this.expire(device)
     this.#stream.stop?.abort()
     const isAway = error instanceof Problem && error.slug === "network"
     const wait = Math.max(backoff(this.#failures++), error instanceof Problem ? error.retryAfter ?? 0 : 0)
     const offlineSince = isAway ? this.#state.offlineSince ?? Date.now() : null
     this.#set({hasFinished: false, offlineSince, nextTry: Date.now() + wait, problem: isAway ? null : wordsOf(error)})
-    return wait
+  }
+
+  /** When to sync if nothing happens, in ms. */
+  #next() {
+    const now = Date.now(), {nextTry, live} = this.#state
+    const {session} = this.copy
+    if (!session || session.signedOut) return Infinity
+    if (nextTry) return nextTry
+    const poll = Math.min(FIRST_POLL * 1.5 ** this.#quiet, LONGEST_POLL) * (this.tabs.isVisible ? 1 : HIDDEN)
+    const again = Tabs.areOne && !this.#stream.stop ? Math.max(this.#stream.after, now + FIRST_WAIT) : Infinity
+    return Math.min(live ? Infinity : Math.min(now + poll, again), this.copy.nextDeletion() ?? Infinity)
   }
 
   /**
-   * Waits so long, or until it is roused: while something is wrong, not by mere changes.
-   * @param {number} ms @param {AbortSignal} signal
+   * Waits until there is something to sync: while something is wrong, mere changes wait, too.
+   * @param {AbortSignal} signal
    */
-  async #rest(ms, signal) {
-    const isCalm = this.#state.nextTry === null
-    if (this.#isWanted && isCalm) ms = Math.min(ms, TOGETHER)
-    this.#isWanted = false
-    await new Promise(resolve => {
-      const end = () => {
-        clearTimeout(timer)
-        signal.removeEventListener("abort", end)
-        resolve(null)
-      }
-      let timer = ms === Infinity ? undefined : setTimeout(end, ms)
-      signal.addEventListener("abort", end)
-      if (signal.aborted) end()
-      this.#rouse = isForced => {
-        if (isForced) return end()
-        if (!isCalm) return
-        clearTimeout(timer)
-        timer = setTimeout(end, TOGETHER)
-      }
-    })
-    this.#rouse = null
+  async #rest(signal) {
+    const {live} = this.#state, next = this.#next()
+    while (!signal.aborted) {
+      // Whether a stream is open decides whether to poll.
+      const at = live === this.#state.live ? next : this.#next()
+      const due = Math.min(at, this.#due && this.#state.nextTry ? Infinity : this.#due)
+      if (due <= Date.now()) break
+      await new Promise(resolve => {
+        const timer = due === Infinity ? undefined : setTimeout(resolve, due - Date.now())
+        this.#rouse = () => {
+          clearTimeout(timer)
+          resolve(null)
+        }
+      })
+    }
+    this.#rouse = () => {}
+    this.#due = Infinity
   }
 
   /**
@@ -308,8 +310,8 @@ export class Engine extends Remote {
    * @param {boolean} [isForced]
    */
   #wake(isForced = false) {
-    if (this.#rouse) this.#rouse(isForced)
-    else this.#isWanted = true
+    this.#due = Math.min(this.#due, isForced ? 0 : Date.now() + TOGETHER)
+    this.#rouse()
   }
 
   /**
@@ -343,7 +345,7 @@ export class Engine extends Remote {
       for await (const event of eventsSince(this.http, token, stop)) {
         if (!this.#state.live) {
           this.#set({live: true})
-          this.#wake() // Only now it is known that nobody has to poll.
+          this.#rouse() // Who listens does not poll.
         }
         retry = event.retry ?? retry
         if (event.name === "expired") break

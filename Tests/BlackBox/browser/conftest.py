@@ -112,11 +112,11 @@ def profile(browser: Browser) -> Iterator[Profile]:
     """`profile(server)`: a page with the copy and the engine alone, in a fresh profile. None may throw."""
     contexts, errors = [], []
 
-    def make(server: Server) -> EngineTab:
+    def make(server: Server, url: str | None = None) -> EngineTab:
         context = browser.new_context()
         context.on("weberror", lambda error: errors.append(str(error.error)))
         contexts.append(context)
-        return EngineTab(context, server.url)
+        return EngineTab(context, url or server.url)
 
     yield make
     for context in contexts:

@@ -22,7 +22,7 @@ const type = (id, text) => copy.write(id, text, {clock: copy.note(id).textClock,
 const synced = (seconds) => until(() => engine.status.phase === "synced", "synced", seconds)
 const identical = (seconds) => until(() => engine.status.identical, "identical", seconds)
 """
-BLANK = "<!doctype html><title>engine</title>"
+PAGE = "https.html"  # one of the server's own without any script
 
 
 class EngineTab:
@@ -31,11 +31,10 @@ class EngineTab:
     def __init__(self, context: BrowserContext, url: str, start: bool = True):
         self.context, self.url = context, url
         self.page: Page = context.new_page()
-        self.page.route("**/blank", lambda route: route.fulfill(content_type="text/html", body=BLANK))
         self.open(start)
 
     def open(self, start: bool = True) -> None:
-        self.page.goto(f"{self.url}/blank")
+        self.page.goto(f"{self.url}/{PAGE}")
         self.begin(start)
 
     def begin(self, start: bool = True) -> None:
@@ -102,5 +101,5 @@ def device_of(server: Server, email: str, name: str = "device") -> Device:
     return Device(client)
 
 
-# `profile(server)`: a tab of a fresh profile.
-Profile = Callable[[Server], EngineTab]
+# `profile(server)`: a tab of a fresh profile; another URL of the server may follow.
+Profile = Callable[..., EngineTab]

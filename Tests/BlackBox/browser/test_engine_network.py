@@ -1,0 +1,112 @@
+"""Networks as they are: servers that ask to wait, proxies that hold streams back, and no secure context (clients.md, rules 9 and 12)."""
+
+from client import Server
+from engine_page import Profile, device_of
+from playwright.sync_api import Route
+
+PROBLEM = '{"slug": "%s", "title": "Wait", "status": %d, "detail": "Not now."}'
+
+
+def test_waits_as_long_as_it_is_told(profile: Profile, server: Server) -> None:
+    tab = profile(server)
+    device = device_of(server, tab.sign_up())
+    tab.identical()
+    told = [(503, "unavailable"), (429, "too-many-requests")]
+
+    def refuse(route: Route) -> None:
+        if not told:
+            return route.continue_()
+        status, slug = told.pop(0)
+        return route.fulfill(status=status, body=PROBLEM % (slug, status), content_type="application/problem+json",
+                             headers={"Retry-After": "3"})  # fmt: skip
+
+    tab.page.route("**/v1/sync", refuse)
+    note = tab.run('globalThis.begun = Date.now(); return copy.createNote({text: "x"})')
+    tab.run('await until(() => engine.status.problem, "a problem")')
+    status = tab.status
+    assert status["phase"] == "waiting" and status["problem"]["slug"] == "unavailable" and status["toSend"] == 1
+    assert status["nextTry"] - tab.run("return begun") > 2_900
+    # What is typed meanwhile asks no sooner.
+    tab.run('await type(argument, "x y")', note)
+    tab.identical(20)
+    assert tab.run("return Date.now() - begun") > 5_800
+    assert tab.run('return engine.requests().filter(one => one.problem).map(one => one.problem)') == [
+        "unavailable", "too-many-requests"]  # fmt: skip
+    device.sync()
+    assert device.text(note) == "x y"
+
+
+def test_polls_where_no_stream_gets_through(profile: Profile, server: Server) -> None:
+    tab = profile(server)
+    held: list[Route] = []
+    tab.page.route("**/v1/events*", lambda route: held.append(route))  # as a proxy does that waits for the end
+    device = device_of(server, tab.sign_up())
+    tab.run('await until(() => engine.status.phase === "synced", "synced")')
+    note = device.make_note("polled")
+    device.sync()
+    tab.run('await until(() => textOf(argument) === "polled", "the note", 25)', note)
+    assert not tab.status["live"] and len(held) == 1
+
+
+def test_a_stream_that_breaks_comes_back_and_misses_nothing(profile: Profile, fresh_server: Server) -> None:
+    tab = profile(fresh_server)
+    device = device_of(fresh_server, tab.sign_up())
+    tab.run('await until(() => engine.status.live, "live")')
+    for number in range(3):
+        fresh_server.restart()
+        note = device.make_note(f"after {number}")
+        device.sync()
+        tab.run('await until(() => textOf(argument), "the note", 20)', note)
+    tab.run('engine.syncNow(); await until(() => engine.status.live, "live again", 30); await identical()')
+    # And it does not ask all the time.
+    asked = tab.run("return engine.requests().length")
+    tab.run("await later(2000)")
+    assert tab.run("return engine.requests().length") == asked
+
+
+def test_without_a_secure_context_each_tab_syncs_for_itself(profile: Profile, server: Server) -> None:
+    plain = profile(server, server.url.replace("127.0.0.1", "hesper.test"))
+    device = device_of(server, plain.sign_up())
+    other = plain.another()
+    other.run('await until(() => engine.status.phase === "synced", "synced")')
+    for tab in (plain, other):
+        status = tab.status
+        assert not status["isSecure"] and status["leads"] and not status["live"]
+        assert not tab.run("return Boolean(crypto.subtle || navigator.locks)")
+    note = plain.run("""
+        const id = await copy.createNote({text: "one"})
+        await copy.attach(id, new Blob([new Uint8Array(70_000)], {type: "image/png"}), {filename: "zeros.png"})
+        return id""")
+    other.run('await until(() => textOf(argument), "the note"); await type(argument, "one, two")', note)
+    for tab in (plain, other):
+        tab.identical(25)
+    device.sync()
+    assert device.text(note) == "one, two" and len(device.note(note)["attachments"]) == 1
+    attachment = device.note(note)["attachments"][0]
+    assert device.client.get(f"/v1/attachments/{attachment}/data").content == bytes(70_000)
+    device.write(note, "one, two, three")
+    device.sync()
+    for tab in (plain, other):
+        tab.run('await until(() => textOf(argument) === "one, two, three", "the text", 30)', note)
+        tab.identical(25)
+
+
+def test_whoever_comes_back_after_long_sends_the_base_along(profile: Profile, server: Server) -> None:
+    """merge.md, Text: after more than a day away, `textBaseValue` goes with each text, in every push of that sync."""
+    tab = profile(server)
+    device = device_of(server, tab.sign_up())
+    note = tab.run('return copy.createNote({text: "base"})')
+    tab.identical()
+    device.sync()
+    tab.context.set_offline(True)
+    tab.run("""
+        await copy.transaction(["meta"], "readwrite", async tx => {
+          tx.put("meta", {...await tx.get("meta", "sync"), lastSync: Date.now() - 2 * 86400000}, "sync")
+        })
+        await type(argument, "base and more")""", note)
+    sent: list[dict] = []
+    tab.page.on("request", lambda request: sent.append(request.post_data_json) if request.url.endswith("/v1/sync") else None)
+    tab.context.set_offline(False)
+    tab.run("engine.syncNow(); await identical()")
+    [pushed] = [body["changes"]["notes"][0] for body in sent if body.get("changes")][-1:]
+    assert pushed["textBaseValue"] == "base" and pushed["textBase"] == device.copy.objects[note].clock("text")
