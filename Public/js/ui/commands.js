@@ -89,6 +89,8 @@ export const startKeys = (table, app) => {
     const name = nameOf(event)
     const shortcut = table.find(({ keys }) => keys.includes(name))
     if (!shortcut || isWriting && !(shortcut.always && name.includes("Mod")) || name.length === 1 && !hasLetters()) return
+    // Enter and the arrows belong to whatever has the focus.
+    if (/^(Enter|Arrow\w+)$/.test(name) && at !== document.body) return
     event.preventDefault()
     shortcut.act(event)
   })
