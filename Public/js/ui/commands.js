@@ -1,103 +1,86 @@
 // What can be done with a note, by which key, and the sheet that shows the keys.
 
 import { h } from "./dom.js"
-import { actOnToast } from "./widgets.js"
 
 /**
- * @typedef {{create: () => void, pin: (id: string) => void, archive: (id: string) => void, remove: (id: string) => void}} Commands
- * Each of them finds its way on: what goes from the list leaves the focus with its neighbour, and says how to take it back.
+ * @typedef {{pin: (id: string) => void, archive: (id: string) => void, remove: (id: string) => void}} Commands
+ * `archive` also takes out of the archive
  */
-
-const undoFor = 10 // seconds that the copy holds a deletion back (clients.md, rule 8)
 
 /**
  * @param {import("./shell.js").App} app
- * @param {{leave: (id: string) => () => void, create: () => void}} frame `leave`: where to go when this note goes from the list; called first
+ * @param {(id: string) => () => void} leave called before a note goes from the list; what it answers, after: goes where the note was
  * @returns {Commands}
  */
-export const noteCommands = (app, { leave, create }) => {
-  const { copy, attempt } = app
-  return {
-    create,
-    pin: id => {
-      const note = copy.note(id)
-      if (!note) return
-      attempt(copy.setAttribute(id, "pinned", !note.pinned).then(() => app.announce(note.pinned ? "No longer pinned" : "Pinned to the top")))
-    },
-    archive: id => {
-      const note = copy.note(id)
-      if (!note) return
-      const next = leave(id)
-      attempt(copy.setArchived([id], !note.archived).then(() => {
-        next()
-        app.toast(note.archived ? "Back among your notes" : "Archived", {
-          label: "Undo", act: () => attempt(copy.setArchived([id], note.archived)),
-        })
-      }))
-    },
-    remove: id => {
-      const next = leave(id)
-      attempt(copy.remove(id).then(() => {
-        next()
-        app.toast("Note deleted", { label: "Undo", seconds: undoFor, act: () => attempt(undo(id)) })
-      }))
-    },
-  }
+export const noteCommands = ({ copy, attempt, toast, announce, go }, leave) => ({
+  pin: id => {
+    const isPinned = !copy.note(id)?.pinned
+    attempt(copy.setAttribute(id, "pinned", isPinned).then(() => announce(isPinned ? "Pinned to the top" : "No longer pinned")))
+  },
+  archive: id => {
+    const isArchived = !copy.note(id)?.archived
+    const next = leave(id)
+    attempt(copy.setArchived([id], isArchived).then(() => {
+      next()
+      const act = () => attempt(copy.setArchived([id], !isArchived))
+      toast(isArchived ? "Archived" : "Back among your notes", { label: "Undo", act })
+    }))
+  },
+  remove: id => {
+    const next = leave(id)
+    const undo = async () => {
+      if (await copy.undoRemove(id)) go(`#/note/${id}`)
+      else toast("It is too late to undo this here.", { label: "Recently deleted", act: () => go("#/deleted") })
+    }
+    attempt(copy.remove(id).then(() => {
+      next()
+      toast("Note deleted", { label: "Undo", seconds: 10, act: () => attempt(undo()) })
+    }))
+  },
+})
 
-  /** @param {string} id */
-  async function undo(id) {
-    const isBack = await copy.undoRemove(id)
-    if (isBack) app.go(`#/note/${id}`)
-    else app.toast("It is too late to undo this here.", { label: "Recently deleted", act: () => app.go("#/deleted") })
-  }
-}
+/** @typedef {[group: string, does: string, keys: string, act: (event: KeyboardEvent) => void]} Shortcut keys: "Mod+k /" */
 
-/** @typedef {{keys: string[], does: string, act: (event: KeyboardEvent) => void, always?: boolean, group: string}} Shortcut `always`: with Control or Command also while writing */
-
-const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
 const names = /** @type {Object<string, string>} */ ({
-  ArrowUp: "↑", ArrowDown: "↓", Mod: isApple ? "⌘" : "Ctrl", Alt: isApple ? "⌥" : "Alt", Escape: "Esc", Delete: "Del",
+  ArrowUp: "↑", ArrowDown: "↓", Mod: /Mac|iP/.test(navigator.platform) ? "⌘" : "Ctrl", Escape: "Esc", Delete: "Del",
 })
 
 /**
- * How an event is called in the table: "Alt+ArrowUp", "Mod+z", "n".
+ * As in the table: "Alt+ArrowUp", "Mod+z", "n". With a layout that has no Latin letters the key's place says which is meant.
  * @param {KeyboardEvent} event
  */
-const nameOf = event => {
-  // With a layout that has no Latin letters the key's place says which one is meant.
-  const key = /^[ -~]$/.test(event.key) ? event.key.toLowerCase() : /^Key/.test(event.code) && event.key.length === 1 ? event.code.slice(3).toLowerCase() : event.key
-  const isShifted = event.shiftKey && key.length > 1
-  return `${event.ctrlKey || event.metaKey ? "Mod+" : ""}${event.altKey ? "Alt+" : ""}${isShifted ? "Shift+" : ""}${key}`
-}
+const nameOf = ({ key, code, ctrlKey, metaKey, altKey }) => `${ctrlKey || metaKey ? "Mod+" : ""}${altKey ? "Alt+" : ""}${
+  /^[ -~]$/.test(key) ? key.toLowerCase() : key.length === 1 && code.startsWith("Key") ? code.slice(3).toLowerCase() : key}`
 
-/** @param {Shortcut[]} table @param {import("./shell.js").App} app */
+// Who speaks to the computer wants single letters to do nothing (WCAG 2.1.4).
+const hasLetters = () => localStorage.getItem("letters") !== "false"
+
+/**
+ * @param {Shortcut[]} table @param {import("./shell.js").App} app
+ * @returns {() => void} shows the sheet
+ */
 export const startKeys = (table, app) => {
   const sheet = () => {
-    const groups = [...new Set(table.map(shortcut => shortcut.group))]
-    const letters = h("input", { type: "checkbox", checked: hasLetters(), onchange: () => localStorage.setItem("letters", String(letters.checked)) })
-    app.dialog("Keyboard", h("div", { class: "shortcuts" },
-      groups.map(group => h("section", null, h("h3", null, group), h("dl", null,
-        table.filter(shortcut => shortcut.group === group).map(({ keys, does }) => h("div", null, h("dt", null, does), h("dd", null,
-          keys.slice(0, 2).map(key => h("span", null, key.split("+").map(part => h("kbd", null, names[part] ?? part)))))))))),
-      h("label", { class: "check" }, letters, "Single letters are shortcuts")), { looks: "wide" })
+    const groups = [...new Set(table.map(([group]) => group))]
+    const letters = h("input", { type: "checkbox", checked: hasLetters(),
+      onchange: () => localStorage.setItem("letters", String(letters.checked)) })
+    app.dialog("Keyboard", [
+      h("div", { class: "shortcuts" }, groups.map(one => h("section", null, h("h3", null, one), h("dl", null,
+        table.filter(([group]) => group === one).map(([, does, keys]) => h("div", null, h("dt", null, does),
+          h("dd", null, keys.split(" ").map(key => h("span", null, key.split("+").map(part => h("kbd", null, names[part] ?? part)))))))))) ),
+      h("label", { class: "check" }, letters, "Single letters are shortcuts")], { looks: "wide" })
   }
+  table.push(["Everywhere", "This sheet", "?", sheet])
   addEventListener("keydown", event => {
-    if (event.defaultPrevented || event.isComposing) return
-    const at = /** @type {Element} */ (event.target)
-    const isWriting = at.matches("input:not([type=checkbox]), textarea, select")
-    if (document.querySelector("dialog[open], .menu")) return
     const name = nameOf(event)
-    const shortcut = table.find(({ keys }) => keys.includes(name))
-    if (!shortcut || isWriting && !(shortcut.always && name.includes("Mod")) || name.length === 1 && !hasLetters()) return
-    // Enter and the arrows belong to whatever has the focus.
-    if (/^(Enter|Arrow\w+)$/.test(name) && at !== document.body) return
+    const found = table.find(([,, keys]) => keys.split(" ").includes(name))
+    const at = /** @type {Element} */ (event.target)
+    if (!found || event.defaultPrevented || event.isComposing || document.querySelector("dialog[open], .menu")) return
+    // Writing keeps its keys, but for Control K; and Enter and the arrows belong to whatever has the focus.
+    if (at.matches("input:not([type=checkbox]), textarea, select") && name !== "Mod+k") return
+    if (/^(Enter|Arrow\w+)$/.test(name) && at !== document.body || name.length === 1 && !hasLetters()) return
     event.preventDefault()
-    shortcut.act(event)
+    found[3](event)
   })
-  table.push({ group: "Everywhere", keys: ["?"], does: "This sheet", act: sheet })
-  table.push({ group: "Everywhere", keys: ["Mod+z"], does: "Undo the last deletion or archiving", act: () => actOnToast() })
   return sheet
 }
-
-/** Whether single letters act. Who speaks to the computer wants them not to (WCAG 2.1.4). */
-const hasLetters = () => localStorage.getItem("letters") !== "false"

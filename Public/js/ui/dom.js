@@ -1,18 +1,12 @@
-// How every view is built.
+// How views are built: text only ever becomes text nodes; there are no HTML strings and no inline styles.
 //
-// - `h(tag, properties, ...children)` makes elements; text only ever becomes text nodes. There is no other way: no HTML strings, no `style`.
-//   properties: `class`; `onclick: event => …` (any on… name, a function); `value`, `checked`, `indeterminate` as properties; everything
-//   else is an attribute: `true` sets it, `false`/`null`/`undefined` leaves it out (aria-* says "true" or "false").
-//   children: strings, numbers, nodes, arrays of them; `null`, `undefined`, `false` are left out.
-// - A view is a function `(app, id) => View` (shell.js: App, View). It listens to `copy` and `engine` itself and lets go in `stop()`:
-//   `const listening = new AbortController()`, `copy.addEventListener("change", …, {signal: listening.signal})`.
-// - `fill(element, ...children)` replaces what is in an element. What changes often is kept and changed in place, so that focus stays.
-// - Buttons: `button("Save", {class: "primary", onclick})`, `iconButton("trash", "Delete", {onclick})` (the label is its name and tooltip).
-// - Dialogs, menus, toasts and the live region are in widgets.js. Looks are classes of css/app.css, listed at its top.
+// `h(tag, properties, ...children)`: `class`; on… with a function; `value`, `checked` as properties; the rest are attributes
+// (`true` sets one, `false` and `null` leave it out; aria-* say "true" or "false"). Children: nodes, text, arrays; `null`,
+// `undefined` and `false` are left out. A view is `(app, id) => View` (shell.js): it listens for itself, and lets go in `stop()`.
+// What changes often is changed in place, so that the focus stays. Dialogs, menus, toasts: widgets.js. Classes: css/app.css.
 
 /** @typedef {Node | string | number | null | undefined | false | any[]} Child arrays: of Child */
 
-const asProperty = new Set(["value", "checked", "indeterminate", "selected"])
 const addresses = /^(#|\/(?!\/)|https?:|mailto:|blob:|data:image\/)/i
 
 /**
@@ -21,21 +15,17 @@ const addresses = /^(#|\/(?!\/)|https?:|mailto:|blob:|data:image\/)/i
  */
 export const set = (element, name, value) => {
   if (typeof value === "function") return element.addEventListener(name.slice(2), value)
-  if (asProperty.has(name)) return Reflect.set(element, name, value)
-  if (value === null || value === undefined || (value === false && !name.startsWith("aria-"))) return element.removeAttribute(name)
-  if (name.startsWith("on") || name === "style") throw new TypeError(`${name} cannot be an attribute`)
-  if ((name === "href" || name === "src") && !addresses.test(value)) throw new TypeError("not an address to link to")
-  element.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value))
+  if (name === "value" || name === "checked") return Reflect.set(element, name, value)
+  const isState = name.startsWith("aria-")
+  if (value === null || value === undefined || value === false && !isState) return element.removeAttribute(name)
+  if (/^(on|style$)/.test(name) || /^(href|src)$/.test(name) && !addresses.test(value)) throw new TypeError(`no ${name} here`)
+  element.setAttribute(name, value === true && !isState ? "" : String(value))
 }
 
 /** @param {Child[]} children @returns {(Node | string)[]} */
-const nodes = children => children.flatMap(child =>
-  child === null || child === undefined || child === false ? []
-    : Array.isArray(child) ? nodes(child)
-      : child instanceof Node ? [child] : [String(child)])
+const nodes = children => /** @type {any[]} */ (children.flat(9)).filter(child => child || child === 0 || child === "")
 
 /**
- * An element: see the top of this file.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag @param {Object<string, any> | null} [properties] @param {...Child} children
  * @returns {HTMLElementTagNameMap[Tag]}
@@ -43,8 +33,7 @@ const nodes = children => children.flatMap(child =>
 export const h = (tag, properties, ...children) => {
   const element = document.createElement(tag)
   element.append(...nodes(children))
-  // After the children, so that the value of a <select> finds its option.
-  for (const [name, value] of Object.entries(properties ?? {})) set(element, name === "className" ? "class" : name, value)
+  for (const name in properties) set(element, name, properties[name])
   return element
 }
 
@@ -58,19 +47,17 @@ export const fill = (element, ...children) => {
 }
 
 /**
- * Drawn on a field of 24 by 24, with a line of 1.6. Add what is missing, in order of names.
+ * On a field of 24 by 24, with a line of 1.6.
  * @type {Object<string, string>}
  */
 const drawings = {
   archive: "M4 8v10.5A1.5 1.5 0 0 0 5.5 20h13a1.5 1.5 0 0 0 1.5-1.5V8M3 4.5h18V8H3zM10 12h4",
   attach: "m20 11.5-8.2 8.2a5 5 0 0 1-7.1-7.1l8.5-8.5a3.3 3.3 0 0 1 4.7 4.7l-8.5 8.5a1.7 1.7 0 0 1-2.4-2.4l7.8-7.8",
   back: "m14.5 5-7 7 7 7",
-  bell: "M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 1.5h-15zM10 20.5h4",
   check: "m5 12.5 4.5 4.5L19 7",
   close: "m6 6 12 12M18 6 6 18",
   copy: "M9 9h11v11H9zM15 9V4H4v11h5",
   device: "M7 3h10v18H7zM11 18h2",
-  down: "m6 9 6 6 6-6",
   download: "M12 4v11m-5-4.5 5 5 5-5M4 20h16",
   file: "M6 3h8l4 4v14H6zM14 3v4h4",
   help: "M9.3 9.2A2.8 2.8 0 1 1 13 11.8c-.7.3-1 .8-1 1.7M12 17v.1M21 12a9 9 0 1 1-18 0 9 9 0 0 1 18 0z",
@@ -93,30 +80,32 @@ const drawings = {
   transfer: "M7 20V5m-3.5 3.5L7 5l3.5 3.5M17 4v15m-3.5-3.5L17 19l3.5-3.5",
   trash: "M4 6.5h16M9.5 6.5V4h5v2.5M6 6.5 7 20h10l1-13.5M10 10.5v6M14 10.5v6",
   undo: "M8.5 5 4 9.5 8.5 14M4 9.5h10a5.5 5.5 0 0 1 0 11h-3",
-  warning: "M12 4 2.8 20h18.4zM12 10v5M12 17.5v.1",
 }
 
 /**
- * An icon that says nothing to screen readers: the name is that of the button around it.
- * @param {string} name
+ * A drawing that says nothing to screen readers: whatever it is in has a name.
+ * @param {string} looks @param {string} path
  */
-export const icon = name => {
-  const space = "http://www.w3.org/2000/svg"
-  const image = document.createElementNS(space, "svg")
-  const path = document.createElementNS(space, "path")
-  path.setAttribute("d", drawings[name])
-  for (const [key, value] of [["viewBox", "0 0 24 24"], ["class", `icon icon-${name}`], ["aria-hidden", "true"]]) image.setAttribute(key, value)
-  image.append(path)
+export const drawing = (looks, path) => {
+  const [image, line] = ["svg", "path"].map(name => document.createElementNS("http://www.w3.org/2000/svg", name))
+  set(line, "d", path)
+  set(image, "viewBox", "0 0 24 24")
+  set(image, "class", looks)
+  set(image, "aria-hidden", true)
+  image.append(line)
   return image
 }
 
-/** @param {string} label @param {Object<string, any>} properties `icon`: drawn before the label; else as for `h` */
-export const button = (label, { icon: drawing, class: looks = "", ...properties } = {}) =>
-  h("button", { type: "button", class: `button ${looks}`, ...properties }, drawing && icon(drawing), label)
+/** @param {string} name */
+export const icon = name => drawing(`icon icon-${name}`, drawings[name])
 
-/** @param {string} drawing @param {string} label its name, and its tooltip @param {Object<string, any>} properties */
-export const iconButton = (drawing, label, { class: looks = "", ...properties } = {}) =>
-  h("button", { type: "button", class: `icon-button ${looks}`, "aria-label": label, title: label, ...properties }, icon(drawing))
+/** @param {string} label @param {Object<string, any>} properties `icon`: drawn before the label; else as for `h` */
+export const button = (label, { icon: name, class: looks = "", ...properties } = {}) =>
+  h("button", { type: "button", class: `button ${looks}`, ...properties }, name && icon(name), label)
+
+/** @param {string} name of the icon @param {string} label its name, and its tooltip @param {Object<string, any>} properties */
+export const iconButton = (name, label, { class: looks = "", ...properties } = {}) =>
+  h("button", { type: "button", class: `icon-button ${looks}`, "aria-label": label, title: label, ...properties }, icon(name))
 
 /**
  * "1 note", "3 notes".
@@ -124,34 +113,29 @@ export const iconButton = (drawing, label, { class: looks = "", ...properties } 
  */
 export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString()} ${count === 1 ? one : many}`
 
-const formats = {
-  time: new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" }),
-  weekday: new Intl.DateTimeFormat(undefined, { weekday: "long" }),
-  day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }),
-  year: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" }),
-  full: new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "short" }),
-}
+const [time, weekday, day, year, full] = /** @type {Intl.DateTimeFormatOptions[]} */ ([
+  { hour: "2-digit", minute: "2-digit" }, { weekday: "long" }, { day: "numeric", month: "short" },
+  { day: "numeric", month: "short", year: "numeric" }, { dateStyle: "long", timeStyle: "short" },
+]).map(options => new Intl.DateTimeFormat(undefined, options))
 
 /**
- * A moment, as short as it can be said today: "19:05", "Tuesday", "3 Nov", "3 Nov 2024".
+ * As short as it can be said today: "19:05", "Yesterday", "Tuesday", "3 Nov", "3 Nov 2024".
  * @param {string | number} date
  */
 export const shortDate = date => {
-  const moment = new Date(date)
-  const midnight = new Date().setHours(0, 0, 0, 0)
-  const days = Math.ceil((midnight - moment.getTime()) / 86_400_000)
-  if (Number.isNaN(days)) return ""
-  if (days <= 0) return days === 0 || moment.getTime() < midnight + 86_400_000 ? formats.time.format(moment) : formats.year.format(moment)
+  const moment = new Date(date), now = new Date()
+  if (Number.isNaN(moment.getTime())) return ""
+  const isThisYear = moment.getFullYear() === now.getFullYear()
+  const days = Math.round((now.setHours(0, 0, 0, 0) - new Date(moment).setHours(0, 0, 0, 0)) / 86_400_000)
   if (days === 1) return "Yesterday"
-  if (days < 7) return formats.weekday.format(moment)
-  return formats[moment.getFullYear() === new Date().getFullYear() ? "day" : "year"].format(moment)
+  return (days === 0 ? time : days > 0 && days < 7 ? weekday : isThisYear ? day : year).format(moment)
 }
 
 /**
- * A moment in full: "3 November 2026 at 19:05".
+ * "3 November 2026 at 19:05".
  * @param {string | number} date
  */
-export const longDate = date => Number.isNaN(new Date(date).getTime()) ? "" : formats.full.format(new Date(date))
+export const longDate = date => Number.isNaN(new Date(date).getTime()) ? "" : full.format(new Date(date))
 
 /**
  * "812 bytes", "24 KB", "3.1 MB".
@@ -161,5 +145,6 @@ export const byteText = count => {
   if (count < 1000) return plural(count, "byte")
   const power = count < 1e6 ? 1 : count < 1e9 ? 2 : 3
   const value = count / 1000 ** power
-  return `${value.toLocaleString(undefined, { maximumFractionDigits: value < 10 && power > 1 ? 1 : 0 })} ${["KB", "MB", "GB"][power - 1]}`
+  const maximumFractionDigits = value < 10 && power > 1 ? 1 : 0
+  return `${value.toLocaleString(undefined, { maximumFractionDigits })} ${["KB", "MB", "GB"][power - 1]}`
 }

@@ -1,28 +1,69 @@
-// The list of notes: only the rows in view are there, whatever there is in all. Search, roving focus, reordering.
+// The list of notes: only the rows in view are there, whatever there is in all. Search, and a focus that goes from row to row.
 
-import { fill, h, icon, plural } from "./dom.js"
-import { dragging } from "./dragging.js"
-import { fillRow } from "./row.js"
+import { fill, h, icon, plural, shortDate } from "./dom.js"
+import { HEIGHT, moving } from "./moving.js"
 
-const height = 88 // px of a row; css/notes.css says the same
-const beyond = 6 // rows that are there above and below those in view
+const beyond = 6 // rows above and below those in view
 
 /** @typedef {{tag: string | null, archived: boolean}} Scope which notes the list is about */
 
 /**
+ * The first picture of a note: its preview, else its bytes once they are here.
+ * @param {import("../store/copy.js").Copy} copy @param {string[]} attachments
+ */
+const thumbnail = (copy, attachments) => {
+  const pictures = attachments.flatMap(id => copy.attachment(id) ?? []).filter(({ mimeType }) => mimeType.startsWith("image/"))
+  const found = pictures.find(({ preview, isHere }) => preview || isHere)
+  if (!found) return null
+  const image = h("img", { class: "thumbnail", alt: "", decoding: "async", draggable: "false", onerror: () => image.remove() })
+  if (found.preview) image.src = `data:image/jpeg;base64,${found.preview}`
+  else {
+    copy.bytes(found.uniqueID).then(bytes => {
+      if (!bytes) return
+      image.src = URL.createObjectURL(bytes)
+      image.onload = () => URL.revokeObjectURL(image.src)
+    }, () => image.remove())
+  }
+  return image
+}
+
+/**
+ * @param {import("../store/copy.js").Copy} copy @param {import("../store/copy.js").Note} note
+ * @param {boolean} isMixed whether to say what is archived
+ */
+const contentOf = (copy, { title, excerpt, sortDate, pinned, archived, tags, attachments }, isMixed) => {
+  const image = thumbnail(copy, attachments)
+  return [
+    h("span", { class: "row-words" },
+      h("span", { class: "note-title" },
+        h("bdi", { class: title ? "" : "muted" }, title || (attachments.length ? "A note without words" : "An empty note")),
+        pinned && h("span", { class: "pinned" }, icon("pin"), h("span", { class: "visually-hidden" }, "pinned"))),
+      h("span", { class: "note-excerpt", dir: "auto" }, excerpt),
+      h("span", { class: "note-meta" }, h("time", { class: "number", datetime: sortDate }, shortDate(sortDate)),
+        isMixed && archived && h("span", null, "Archived"),
+        tags.map(id => h("bdi", { class: "note-tag" }, copy.tag(id)?.name)),
+        !image && attachments.length > 0 && h("span", { class: "note-files" }, icon("attach"), attachments.length))),
+    image]
+}
+
+/**
+ * The ID of the note whose row it happened in.
+ * @param {Event} event
+ */
+const idOf = event => /** @type {Element} */ (event.target).closest("[data-note]")?.getAttribute("data-note")
+
+/**
  * @param {import("./shell.js").App} app
- * @param {{open: (id: string, how: "look" | "go" | "write") => void, empty: (scope: Scope, query: string) => HTMLElement, menu: (row: HTMLElement, id: string) => void}} options
- *   `open`: "look" while the arrow keys go by, "go" on a click or Enter, "write" on a double click
+ * @param {{open: (id: string, how: "look" | "go" | "write") => void, empty: (scope: Scope, query: string) => Element,
+ *   menu: (row: HTMLElement, id: string) => void}} frame "look": the arrows go by; "write": a double click
  */
 export const noteList = (app, { open, empty, menu }) => {
   const { copy } = app
   const run = h("div", { class: "run" })
   const box = h("div", { class: "rows-box", role: "listbox", "aria-label": "Notes" }, run)
   const nothing = h("div", { class: "nothing" })
-  const input = h("input", {
-    type: "search", class: "search-input", placeholder: "Search", "aria-label": "Search notes", "aria-keyshortcuts": "/", enterkeyhint: "search",
-    autocomplete: "off", spellcheck: "false", dir: "auto",
-  })
+  const input = h("input", { type: "search", class: "search-input", placeholder: "Search", "aria-label": "Search notes",
+    "aria-keyshortcuts": "/", autocomplete: "off", spellcheck: "false", dir: "auto" })
   const search = h("div", { class: "search", role: "search" }, icon("search"), input, h("kbd", { "aria-hidden": true }, "/"))
 
   /** @type {Scope} */
@@ -33,58 +74,69 @@ export const noteList = (app, { open, empty, menu }) => {
   let places = new Map()
   /** @type {Map<string, HTMLElement>} */
   const rows = new Map()
-  /** The row that Tab goes to, and the note that is open. */
-  let roving = ""
+  let roving = "" // the row that Tab goes to
   let opened = ""
   let frame = 0
+  let looking = 0
+  let saying = 0
 
-  const filter = () => {
-    const query = input.value.trim()
-    return { query, tag: scope.tag, archived: query && !scope.archived ? null : scope.archived }
+  const query = () => input.value.trim()
+  const isMixed = () => Boolean(query()) && !scope.archived
+
+  /**
+   * Reads the order again. What is at the top stays there, unless the list is at its very top.
+   * @param {Set<string> | null} told what changed; null: anything may have
+   */
+  const refresh = (told = null) => {
+    const top = Math.floor(box.scrollTop / HEIGHT)
+    const anchor = box.scrollTop > 0 ? ids[top] : ""
+    ids = copy.notes({ query: query(), tag: scope.tag, archived: isMixed() ? null : scope.archived })
+    places = new Map(ids.map((id, at) => [id, at]))
+    run.style.height = `${ids.length * HEIGHT}px`
+    nothing.hidden = ids.length > 0
+    box.hidden = !nothing.hidden
+    if (box.hidden) fill(nothing, empty(scope, query()))
+    box.scrollTop += ((places.get(anchor) ?? top) - top) * HEIGHT
+    if (!places.has(roving)) roving = places.has(opened) ? opened : ids[0] ?? ""
+    for (const [id, row] of rows) {
+      const note = places.has(id) && copy.note(id)
+      if (note && told && ![id, ...note.tags, ...note.attachments].some(one => told.has(one))) continue
+      if (note) fill(row, contentOf(copy, note, isMixed()))
+      else drop(id, row)
+    }
+    draw()
   }
 
-  /** Reads the order again; what was at the top stays there, unless the list was at its very top. */
-  const refresh = (keepPlace = true, isStale = (/** @type {string} */ _id) => true) => {
-    const first = Math.floor(box.scrollTop / height)
-    const anchor = keepPlace && box.scrollTop > 0 ? ids[first] : undefined
-    ids = copy.notes(filter())
-    places = new Map(ids.map((id, at) => [id, at]))
-    run.style.height = `${ids.length * height}px`
-    nothing.hidden = ids.length > 0
-    box.hidden = ids.length === 0
-    if (!ids.length) fill(nothing, empty(scope, filter().query))
-    const now = anchor && places.get(anchor)
-    if (typeof now === "number" && now !== first) box.scrollTop += (now - first) * height
-    if (!places.has(roving)) roving = places.has(opened) ? opened : ids[0] ?? ""
-    for (const [id, row] of rows) if (!places.has(id) || isStale(id)) { row.remove(); rows.delete(id) }
-    draw()
+  /** @param {string} id @param {HTMLElement} row */
+  const drop = (id, row) => {
+    row.remove()
+    rows.delete(id)
   }
 
   const draw = () => {
     frame = 0
-    const from = Math.max(0, Math.floor(box.scrollTop / height) - beyond)
-    const to = Math.min(ids.length, Math.ceil((box.scrollTop + (box.clientHeight || innerHeight)) / height) + beyond)
-    const wanted = new Set(ids.slice(from, to))
-    // The row that holds the focus stays, wherever it is: a focused element that goes takes the focus with it.
+    const first = box.scrollTop / HEIGHT
+    const count = (box.clientHeight || innerHeight) / HEIGHT
+    const wanted = new Set(ids.slice(Math.max(0, Math.floor(first) - beyond), Math.ceil(first + count) + beyond))
+    // The row with the focus stays, wherever it is: an element that goes takes the focus with it.
     if (roving) wanted.add(roving)
-    for (const [id, row] of rows) if (!wanted.has(id)) { row.remove(); rows.delete(id) }
+    for (const [id, row] of rows) if (!wanted.has(id)) drop(id, row)
     for (const id of wanted) {
-      const row = rows.get(id) ?? makeRow(id)
-      const at = /** @type {number} */ (places.get(id))
-      row.style.transform = `translateY(${at * height}px)`
-      row.setAttribute("aria-posinset", String(at + 1))
-      row.setAttribute("aria-setsize", String(ids.length))
-      row.setAttribute("aria-selected", String(id === opened))
+      const row = rows.get(id) ?? make(id)
+      const at = places.get(id) ?? 0
+      row.style.transform = `translateY(${at * HEIGHT}px)`
+      row.ariaPosInSet = String(at + 1)
+      row.ariaSetSize = String(ids.length)
+      row.ariaSelected = String(id === opened)
       row.tabIndex = id === roving ? 0 : -1
     }
   }
   const drawSoon = () => { frame ||= requestAnimationFrame(draw) }
 
   /** @param {string} id */
-  const makeRow = id => {
-    const row = h("div", { class: "note-row", role: "option", id: `row-${id}`, "data-note": id })
+  const make = id => {
     const note = copy.note(id)
-    if (note) fillRow(copy, row, note, filter().archived === null)
+    const row = h("div", { class: "note-row", role: "option", "data-note": id }, note && contentOf(copy, note, isMixed()))
     rows.set(id, row)
     run.append(row)
     return row
@@ -92,129 +144,83 @@ export const noteList = (app, { open, empty, menu }) => {
 
   /** @param {string} id */
   const reveal = id => {
-    const top = (places.get(id) ?? 0) * height
-    if (top < box.scrollTop) box.scrollTop = top
-    else if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight
+    const top = (places.get(id) ?? 0) * HEIGHT
+    box.scrollTop = Math.min(top, Math.max(box.scrollTop, top + HEIGHT - box.clientHeight))
   }
 
-  /**
-   * Puts the focus on a row.
-   * @param {string} [id]
-   */
-  const focus = (id = places.has(opened) ? opened : roving) => {
-    if (!places.has(id)) return input.focus()
-    roving = id
-    reveal(id)
+  /** @param {string} [id] of the row that gets the focus */
+  const focus = (id = opened) => {
+    if (places.has(id ?? "")) roving = id
+    if (!ids.length) return input.focus()
+    reveal(roving)
     draw()
-    rows.get(id)?.focus({ preventScroll: true })
-  }
-
-  let looking = 0
-  /** @param {number} at */
-  const step = at => {
-    const id = ids[Math.max(0, Math.min(ids.length - 1, at))]
-    if (!id) return
-    focus(id)
-    // A key that is held down goes by faster than notes are worth opening.
-    clearTimeout(looking)
-    looking = window.setTimeout(() => open(id, "look"), 60)
+    rows.get(roving)?.focus({ preventScroll: true })
   }
 
   box.addEventListener("scroll", drawSoon, { passive: true })
   new ResizeObserver(drawSoon).observe(box)
   box.addEventListener("keydown", event => {
-    const id = rowOf(event)
+    const id = idOf(event)
     if (!id || event.ctrlKey || event.metaKey || event.altKey) return
     const at = places.get(id) ?? 0
-    const page = Math.max(1, Math.floor(box.clientHeight / height) - 1)
-    const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: ids.length - 1 }[event.key]
-    if (to !== undefined) step(to)
-    else if (event.key === "Enter" || event.key === " ") open(id, "go")
+    const page = Math.max(1, Math.floor(box.clientHeight / HEIGHT) - 1)
+    const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page, PageUp: at - page, Home: 0,
+      End: ids.length }[event.key]
+    if (to !== undefined) {
+      focus(ids[Math.max(0, Math.min(ids.length - 1, to))])
+      // A key that is held down goes by faster than notes are worth opening.
+      clearTimeout(looking)
+      looking = window.setTimeout(() => open(roving, "look"), 60)
+    } else if (event.key === "Enter" || event.key === " ") open(id, "go")
     else return
     event.preventDefault()
     event.stopPropagation()
   })
-  box.addEventListener("click", event => {
-    const id = rowOf(event)
-    if (!id || reorder.isDragging()) return
-    focus(id)
-    open(id, "go")
-  })
-  box.addEventListener("dblclick", event => { const id = rowOf(event); if (id) open(id, "write") })
+  for (const [kind, how] of /** @type {const} */ ([["click", "go"], ["dblclick", "write"]])) {
+    box.addEventListener(kind, event => {
+      const id = idOf(event)
+      if (!id || move.isOn()) return
+      focus(id)
+      open(id, how)
+    })
+  }
   box.addEventListener("contextmenu", event => {
-    const id = rowOf(event)
-    if (!id) return
+    const row = rows.get(idOf(event) ?? "")
     event.preventDefault()
-    if (reorder.isDragging()) return
-    const row = rows.get(id)
-    if (row) menu(row, id)
+    if (row && !move.isOn()) menu(row, row.dataset.note ?? "")
   })
-
-  let saying = 0
   input.addEventListener("input", () => {
     box.scrollTop = 0
-    refresh(false)
+    refresh()
     clearTimeout(saying)
     saying = window.setTimeout(() => app.announce(ids.length ? plural(ids.length, "note") : "Nothing found"), 600)
   })
   input.addEventListener("keydown", event => {
-    if (event.isComposing) return
-    if (event.key === "Escape" && input.value) { input.value = ""; refresh(false) }
-    else if (event.key === "Escape") focus()
-    else if (event.key === "ArrowDown" || event.key === "Enter") { if (ids[0]) { focus(ids[0]); open(ids[0], event.key === "Enter" ? "go" : "look") } }
-    else return
+    const { key } = event
+    if (event.isComposing || !["Escape", "ArrowDown", "Enter"].includes(key)) return
+    if (key === "Escape" && input.value) clear()
+    else focus(key === "Escape" ? opened : ids[0])
+    if (key !== "Escape" && ids.length) open(ids[0], key === "Enter" ? "go" : "look")
     event.preventDefault()
     event.stopPropagation()
   })
-
-  /**
-   * Puts a note before the one at this place: its sortDate lies between those of its new neighbours.
-   * @param {string} id @param {number} to
-   */
-  const move = async (id, to) => {
-    const note = copy.note(id)
-    const others = ids.filter(other => other !== id)
-    if (!note) return
-    // Pinned notes are an order of their own.
-    const group = others.filter(other => copy.note(other)?.pinned === note.pinned)
-    const start = group.length ? others.indexOf(group[0]) : 0
-    const at = Math.max(0, Math.min(group.length, to - start))
-    const dates = group.map(other => Date.parse(copy.note(other)?.sortDate ?? ""))
-    const below = dates[at]
-    const above = dates[at - 1]
-    const date = above === undefined ? Math.max(Date.now(), (below ?? 0) + 1000)
-      : below === undefined ? above - 60_000 : below + Math.max(1, Math.floor((above - below) / 2))
-    // Where there is no room (notes that came in together), those above make some, a millisecond each.
-    let least = date + 1
-    for (let other = at - 1; other >= 0 && dates[other] < least; other--, least++) {
-      await copy.setSortDate(group[other], new Date(least).toISOString())
-    }
-    await copy.setSortDate(id, new Date(date).toISOString())
-    app.announce(`Moved to ${at + 1 + start} of ${ids.length}`)
+  const clear = () => {
+    input.value = ""
+    refresh()
   }
-  const reorder = dragging(box, height, {
-    at: id => places.get(id) ?? 0, count: () => ids.length,
-    drop: (id, to) => app.attempt(move(id, to)),
-    tag: (id, tag) => app.attempt(copy.addTag(id, tag).then(() => app.toast(`Tagged ${copy.tag(tag)?.name}`))),
-  })
+  const move = moving(app, box, () => ids)
 
-  /**
-   * What changed since the list was last looked at; null: everything.
-   * @type {Set<string> | null}
-   */
+  /** @type {Set<string> | null} */
   let changed = new Set()
   let waiting = 0
   const catchUp = () => {
-    waiting = 0
-    if (reorder.isDragging()) return void (waiting = requestAnimationFrame(catchUp))
+    waiting = move.isOn() ? requestAnimationFrame(catchUp) : 0
+    if (waiting) return
     const told = changed
     changed = new Set()
-    const focused = document.activeElement?.getAttribute("data-note")
-    refresh(true, id => {
-      const note = copy.note(id)
-      return !told || !note || [id, ...note.tags, ...note.attachments].some(one => told.has(one))
-    })
-    if (focused && document.activeElement === document.body) focus(places.has(focused) ? focused : undefined)
+    const focused = list.focused()
+    refresh(told)
+    if (focused && !list.focused()) focus(focused)
   }
   copy.addEventListener("change", event => {
     const { ids: told } = /** @type {CustomEvent<{ids: Set<string> | null}>} */ (event).detail
@@ -224,14 +230,14 @@ export const noteList = (app, { open, empty, menu }) => {
     waiting ||= requestAnimationFrame(catchUp)
   })
 
-  return {
-    search, box, nothing,
+  const list = {
+    parts: [search, box, nothing], focus, clear,
     /** @param {Scope} wanted */
     show: wanted => {
-      const isOther = wanted.tag !== scope.tag || wanted.archived !== scope.archived
+      if (wanted.tag !== scope.tag || wanted.archived !== scope.archived) input.value = roving = ""
+      if (!roving) box.scrollTop = 0
       scope = wanted
-      if (isOther) { input.value = ""; box.scrollTop = 0; roving = "" }
-      refresh(!isOther)
+      refresh()
     },
     /**
      * Marks the note that is open.
@@ -239,24 +245,18 @@ export const noteList = (app, { open, empty, menu }) => {
      */
     select: id => {
       opened = id
-      if (places.has(id)) { roving = id; reveal(id) }
+      if (places.has(id)) reveal(roving = id)
       draw()
     },
-    focus, refresh,
     /**
      * The note in its place when this one goes.
      * @param {string} id
      */
-    after: id => ids[(places.get(id) ?? -1) + 1] ?? ids[(places.get(id) ?? 0) - 1] ?? "",
+    after: id => ids[(places.get(id) ?? -2) + 1] ?? ids[(places.get(id) ?? 0) - 1] ?? "",
     focused: () => document.activeElement?.getAttribute("data-note") ?? "",
-    /** @param {string} id @param {-1 | 1} by */
-    shift: (id, by) => { if (places.has(id)) app.attempt(move(id, Math.max(0, (places.get(id) ?? 0) + by))) },
-    count: () => ids.length,
-    query: () => input.value.trim(),
+    /** @param {string} id @param {number} by */
+    shift: (id, by) => move.to(id, Math.max(0, (places.get(id) ?? 0) + by)),
     find: () => { input.focus(); input.select() },
-    clear: () => { input.value = ""; refresh(false) },
   }
+  return list
 }
-
-/** @param {Event} event @returns {string} the ID of the note whose row it happened in, or "" */
-const rowOf = event => /** @type {Element} */ (event.target).closest("[data-note]")?.getAttribute("data-note") ?? ""

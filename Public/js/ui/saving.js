@@ -1,4 +1,4 @@
-// How typed words get into the copy: when, from which base, and what becomes of words that came from elsewhere meanwhile (clients.md, rules 2 and 3).
+// How typed words get into the copy: when, over which version, and what becomes of words that came meanwhile (clients.md, rules 2, 3).
 
 import { rebase } from "../model/difference.js"
 
@@ -14,8 +14,8 @@ export class Saving {
 
   /**
    * @param {import("../store/copy.js").Copy} copy @param {string} id of a note that is there, or is made with the first words
-   * @param {{read: () => string, settled: () => void, failed: (error: any) => void, tags: string[]}} editor
-   *   `read`: the words now; `settled`: saved, look whether something else came; `tags`: of a note that is made
+   * @param {{read: () => string, settled: () => void, failed: (error: any) => void, tags: string[]}} editor `read`: the words now;
+   *   `settled`: saved, look whether something else came; `tags`: of a note that is made
    */
   constructor(copy, id, editor) {
     this.copy = copy
@@ -23,15 +23,10 @@ export class Saving {
     this.editor = editor
     const note = copy.note(id)
     /**
-     * The version the words now were typed over.
+     * The version that the words now were typed over.
      * @type {{clock: string | null, value: string}}
      */
     this.base = { clock: note?.textClock ?? null, value: note?.text ?? "" }
-  }
-
-  /** Whether there are words that are nowhere but in the editor. */
-  get hasWords() {
-    return this.editor.read() !== this.base.value
   }
 
   /** After each key. */
@@ -50,27 +45,25 @@ export class Saving {
     clearTimeout(this.#timer)
     this.#began = 0
     if (this.#running) return this.#running.then(() => this.commit())
-    const value = this.editor.read()
-    if (value === this.base.value) return
-    this.#running = this.#save(value).catch(this.editor.failed).finally(() => { this.#running = null })
+    if (this.editor.read() === this.base.value) return
+    this.#running = this.#write().catch(this.editor.failed).finally(() => { this.#running = null })
     await this.#running
     this.editor.settled()
   }
 
-  /** Makes the note if it is not there yet, for what belongs to a note but is not text. */
+  /** For what belongs to a note but is not text: makes the note if it is not there yet. */
   async ensure() {
     await this.commit()
-    if (!this.copy.note(this.id)) await this.#save(this.editor.read())
+    if (!this.copy.note(this.id)) await this.#write()
   }
 
-  /** @param {string} value */
-  async #save(value) {
-    if (this.copy.note(this.id) || this.base.clock) {
-      this.base = { clock: await this.copy.write(this.id, value, this.base), value }
-    } else {
-      await this.copy.createNote({ uniqueID: this.id, text: value, tags: this.editor.tags })
-      this.base = { clock: this.copy.note(this.id)?.textClock ?? null, value }
-    }
+  async #write() {
+    const { copy, id, base, editor } = this
+    const value = editor.read()
+    const isThere = base.clock || copy.note(id)
+    const clock = isThere ? await copy.write(id, value, base) : await copy.createNote({ uniqueID: id, text: value, tags: editor.tags })
+      .then(() => copy.note(id)?.textClock ?? null)
+    this.base = { clock, value }
   }
 
   /**
@@ -80,9 +73,10 @@ export class Saving {
    */
   meet(source) {
     const note = this.copy.note(this.id)
-    if (!note || this.#running || this.isComposing || note.textClock === this.base.clock && note.text === this.base.value) return null
+    const { clock, value } = this.base
+    if (!note || this.#running || this.isComposing || note.textClock === clock && note.text === value) return null
     const mine = this.editor.read()
-    const both = mine === this.base.value ? note.text : source === "tab" ? rebase(this.base.value, mine, note.text) : null
+    const both = mine === value ? note.text : source === "tab" ? rebase(value, mine, note.text) : null
     if (both !== null) this.base = { clock: note.textClock, value: note.text }
     return both
   }

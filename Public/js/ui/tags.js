@@ -1,70 +1,61 @@
-// The pane at the side: all notes, the archive, the tags, and the way to everything else.
+// Tags: the pane at the side with all of them, and the field under a note's text that completes their names.
 
-import { fill, h, icon, iconButton, set } from "./dom.js"
+import { foldName } from "../model/names.js"
+import { drawing, fill, h, icon, iconButton, set } from "./dom.js"
 import { menu } from "./widgets.js"
 
 /** The evening star over the horizon. */
-export const mark = () => {
-  const image = document.createElementNS("http://www.w3.org/2000/svg", "svg")
-  for (const [d, name] of [["M12 2.5c.7 5.3 2.700 7.3 8 8-5.3.7-7.3 2.700-8 8-.7-5.3-2.700-7.3-8-8 5.3-.7 7.3-2.700 8-8z", "star"], ["M3 21.200h18", "horizon"]]) {
-    const path = document.createElementNS("http://www.w3.org/2000/svg", "path")
-    path.setAttribute("d", d)
-    path.setAttribute("class", name)
-    image.append(path)
-  }
-  image.setAttribute("viewBox", "0 0 24 24")
-  image.setAttribute("class", "mark")
-  image.setAttribute("aria-hidden", "true")
-  return image
-}
+export const mark = () => drawing("mark", "M12 2.5c.7 5.3 2.7 7.3 8 8-5.3.7-7.3 2.7-8 8-.7-5.3-2.7-7.3-8-8 5.3-.7 7.3-2.7 8-8zM3 20.5h18V22H3z")
 
 /** @typedef {"system" | "light" | "dark"} Theme */
 
-/**
- * The theme of this browser.
- * @returns {Theme}
- */
-export const theme = () => {
-  const chosen = localStorage.getItem("theme")
-  return chosen === "light" || chosen === "dark" ? chosen : "system"
-}
+/** @returns {Theme} of this browser */
+const theme = () => /** @type {Theme} */ (localStorage.getItem("theme") ?? "system")
 
 /** @param {Theme} choice */
-export const setTheme = choice => {
+export const setTheme = (choice = theme()) => {
   localStorage.setItem("theme", choice)
-  if (choice === "system") delete document.documentElement.dataset.theme
-  else document.documentElement.dataset.theme = choice
+  const root = document.documentElement
+  set(root, "data-theme", choice === "system" ? null : choice)
   // The browser's own frame takes the colour of the page.
   for (const meta of document.querySelectorAll("meta[name=theme-color]")) {
-    meta.setAttribute("content", (choice === "system" ? meta.getAttribute("media")?.includes("dark") : choice === "dark") ? "#12132a" : "#f5f1e8")
+    const isDark = choice === "system" ? meta.getAttribute("media")?.includes("dark") : choice === "dark"
+    set(meta, "content", isDark ? "#12132a" : "#f5f1e8")
   }
 }
 
 /**
- * @param {import("./shell.js").App} app
- * @param {{shortcuts: () => void, close: () => void}} frame
+ * All notes, the archive, the tags, and the way to everything else.
+ * @param {import("./shell.js").App} app @param {{shortcuts: () => void, close: () => void}} frame
  */
 export const sidePane = (app, { shortcuts, close }) => {
-  const { copy } = app
-  const list = h("ul", { class: "side-list", "aria-label": "Tags" })
+  const { copy, toast, attempt } = app
+  /** @param {string} href @param {string} name of the icon @param {string} label @param {number} [count] */
+  const link = (href, name, label, count) => h("a", { href, class: "side-link" }, icon(name), h("bdi", null, label),
+    count !== undefined && h("span", { class: "count number" }, count > 0 && count.toLocaleString(),
+      h("span", { class: "visually-hidden" }, count === 1 ? " note" : " notes")))
   const places = h("ul", { class: "side-list" })
-  const others = h("ul", { class: "side-list" },
-    [["#/deleted", "trash", "Recently deleted"], ["#/devices", "device", "Account and devices"], ["#/transfer", "transfer", "Import and export"]].map(([href, drawing, label]) =>
-      h("li", null, h("a", { href, class: "side-link" }, icon(drawing), h("span", null, label)))))
-  const look = iconButton("moon", "Light or dark", { "aria-haspopup": "menu", "aria-expanded": false, onclick: () =>
-    menu(look, /** @type {[Theme, string, string][]} */ ([["system", "Like the system", "laptop"], ["light", "Light", "sun"], ["dark", "Dark", "moon"]])
-      .map(([choice, label, drawing]) => ({ label, icon: drawing, checked: theme() === choice, act: () => setTheme(choice) }))) })
+  const list = h("ul", { class: "side-list", "aria-label": "Tags" })
+  const others = h("ul", { class: "side-list" }, [["deleted", "trash", "Recently deleted"], ["devices", "device", "Account and devices"],
+    ["transfer", "transfer", "Import and export"]].map(([page, name, label]) => h("li", null, link(`#/${page}`, name, label))))
+  const look = iconButton("moon", "Light or dark", { "aria-haspopup": "menu", "aria-expanded": false, onclick: () => menu(look,
+    /** @type {[Theme, string, string][]} */ ([["system", "Like the system", "laptop"], ["light", "Light", "sun"], ["dark", "Dark", "moon"]])
+      .map(([choice, label, name]) => ({ label, icon: name, checked: theme() === choice, act: () => setTheme(choice) }))) })
   const account = h("span", { class: "side-account muted small" })
   const element = h("nav", { class: "side", "aria-label": "Notes and tags", id: "side" },
     h("div", { class: "side-head" }, mark(), h("span", { class: "wordmark" }, "Hesper"), iconButton("close", "Close", { class: "side-close", onclick: close })),
     h("div", { class: "side-scroll" }, places, h("h2", { class: "side-title" }, "Tags"), list, h("hr"), others),
     h("div", { class: "side-foot" }, account, look, iconButton("help", "Keyboard", { onclick: shortcuts })))
 
+  /**
+   * The row of a tag, and the link in it.
+   * @param {string} id @returns {HTMLElement[]}
+   */
+  const rowOf = id => [...list.querySelectorAll(`[data-tag="${CSS.escape(id)}"], [data-tag="${CSS.escape(id)}"] > a`)].map(one => /** @type {HTMLElement} */ (one))
+
   /** @param {string} id */
   const rename = id => {
-    const tag = copy.tag(id)
-    const row = list.querySelector(`[data-tag="${CSS.escape(id)}"]`)
-    if (!tag || !row) return
+    const before = copy.tag(id)?.name ?? ""
     let isDone = false
     /** @param {boolean} isWanted */
     const end = isWanted => {
@@ -72,81 +63,177 @@ export const sidePane = (app, { shortcuts, close }) => {
       isDone = true
       const name = input.value.trim()
       const other = copy.tagNamed(name)
+      input.remove()
       update()
-      link(id)?.focus()
-      if (!isWanted || !name || name === tag.name) return
-      app.attempt(copy.renameTag(id, name).then(() => {
-        app.toast(other && other !== id ? `“${tag.name}” and “${name}” become one tag` : `Renamed to “${name}”`)
-      }))
+      rowOf(id)[1]?.focus()
+      if (!isWanted || !name || name === before) return
+      attempt(copy.renameTag(id, name).then(() => toast(other && other !== id ? `“${before}” and “${name}” become one tag` : `Renamed to “${name}”`)))
     }
-    const input = h("input", { type: "text", class: "side-rename", value: tag.name, "aria-label": `New name of the tag ${tag.name}`, dir: "auto", maxlength: 100,
-      onblur: () => end(true),
-      onkeydown: /** @param {KeyboardEvent} event */ event => {
-        if (event.isComposing) return
+    const input = h("input", { type: "text", class: "side-rename", value: before, "aria-label": `New name of the tag ${before}`, dir: "auto",
+      onblur: () => end(true), onkeydown: /** @param {KeyboardEvent} event */ event => {
         event.stopPropagation()
-        if (event.key === "Enter" || event.key === "Escape") end(event.key === "Enter")
+        if (!event.isComposing && (event.key === "Enter" || event.key === "Escape")) end(event.key === "Enter")
       } })
-    fill(row, input)
+    fill(rowOf(id)[0], input)
     input.select()
   }
   /** @param {string} id */
   const remove = id => {
     const name = copy.tag(id)?.name
     if (location.hash === `#/tag/${id}`) app.go("#/")
-    app.attempt(copy.remove(id).then(() => app.toast(`Tag “${name}” deleted`, { label: "Undo", seconds: 10, act: () => app.attempt(copy.undoRemove(id)) })))
+    const act = () => attempt(copy.undoRemove(id))
+    attempt(copy.remove(id).then(() => toast(`Tag “${name}” deleted`, { label: "Undo", seconds: 10, act })))
   }
-  /** @param {string} id */
-  const link = id => /** @type {HTMLElement | null} */ (list.querySelector(`[data-tag="${CSS.escape(id)}"] > a`))
-
-  /** @param {string} href @param {string} drawing @param {string} name @param {number} count */
-  const place = (href, drawing, name, count) => h("li", null, h("a", { href, class: "side-link" }, icon(drawing), h("span", null, name), countOf(count)))
-  /** @param {number} count */
-  const countOf = count => h("span", { class: "count number" }, count ? count.toLocaleString() : "", h("span", { class: "visually-hidden" }, count === 1 ? " note" : " notes"))
 
   const update = () => {
+    waiting = 0
     if (list.querySelector("input")) return
     const focused = document.activeElement?.closest("[data-tag]")?.getAttribute("data-tag")
-    fill(places, place("#/", "notes", "All notes", copy.notes({}).length), place("#/archive", "archive", "Archive", copy.notes({ archived: true }).length))
-    const tags = copy.tags()
-    fill(list, tags.map(({ uniqueID: id, name, count }) => {
-      const more = iconButton("more", `Tag ${name}: rename or delete`, { class: "side-more", tabindex: -1, "aria-haspopup": "menu", "aria-expanded": false, onclick: () => menu(more, [
-        { label: "Rename", icon: "pencil", hint: "F2", act: () => rename(id) },
-        { label: "Delete", icon: "trash", hint: "Del", looks: "danger", act: () => remove(id) }]) })
-      return h("li", { "data-tag": id, "data-drop-tag": id },
-        h("a", { href: `#/tag/${id}`, class: "side-link", "aria-keyshortcuts": "F2 Delete" }, icon("tag"), h("bdi", { class: "side-name" }, name), countOf(count)), more)
-    }), !tags.length && h("li", { class: "side-hint muted small" }, "Tags that you give your notes are listed here."))
+    fill(places, h("li", null, link("#/", "notes", "All notes", copy.notes({}).length)),
+      h("li", null, link("#/archive", "archive", "Archive", copy.notes({ archived: true }).length)))
+    fill(list, copy.tags().map(({ uniqueID: id, name, count }) => {
+      const more = iconButton("more", `Tag ${name}: rename or delete`, { class: "side-more", tabindex: -1, "aria-haspopup": "menu",
+        "aria-expanded": false, onclick: () => menu(more, [
+          { label: "Rename", icon: "pencil", hint: "F2", act: () => rename(id) },
+          { label: "Delete", icon: "trash", hint: "Del", looks: "danger", act: () => remove(id) }]) })
+      return h("li", { "data-tag": id }, link(`#/tag/${id}`, "tag", name, count), more)
+    }))
+    if (!list.firstChild) fill(list, h("li", { class: "side-hint muted small" }, "Tags that you give your notes are listed here."))
     fill(account, copy.session?.account.email)
-    account.title = copy.session?.account.email ?? ""
-    if (focused) link(focused)?.focus()
+    if (focused) rowOf(focused)[1]?.focus()
     current()
   }
-  /** Marks where one is. */
-  const current = (href = element.dataset.current ?? "#/") => {
-    element.dataset.current = href
-    for (const link of element.querySelectorAll("a")) set(link, "aria-current", link.getAttribute("href") === href ? "page" : null)
+  let here = "#/"
+  const current = (href = here) => {
+    here = href
+    for (const one of element.querySelectorAll("a")) set(one, "aria-current", one.getAttribute("href") === here ? "page" : null)
   }
 
-  list.addEventListener("keydown", event => {
-    const id = /** @type {Element} */ (event.target).closest("[data-tag]")?.getAttribute("data-tag")
-    if (!id || event.key !== "F2" && event.key !== "Delete") return
+  element.addEventListener("keydown", event => {
+    const { key, target } = event
+    const at = /** @type {HTMLElement} */ (target)
+    const id = at.closest("[data-tag]")?.getAttribute("data-tag")
+    const links = /** @type {HTMLElement[]} */ ([...element.querySelectorAll(".side-link")])
+    const step = { ArrowDown: 1, ArrowUp: -1 }[key]
+    if (id && key === "F2") rename(id)
+    else if (id && key === "Delete") remove(id)
+    else if (step && links.includes(at)) links[links.indexOf(at) + step]?.focus()
+    else return
     event.preventDefault()
     event.stopPropagation()
-    if (event.key === "F2") rename(id)
-    else remove(id)
-  })
-  element.addEventListener("keydown", event => {
-    const links = /** @type {HTMLElement[]} */ ([...element.querySelectorAll(".side-link")])
-    const at = links.indexOf(/** @type {HTMLElement} */ (document.activeElement))
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1 }[event.key]
-    if (at < 0 || to === undefined) return
-    event.preventDefault()
-    links[to]?.focus()
   })
   element.addEventListener("click", event => { if (/** @type {Element} */ (event.target).closest("a")) close() })
-
   let waiting = 0
-  copy.addEventListener("change", () => { waiting ||= requestAnimationFrame(() => { waiting = 0; update() }) })
+  copy.addEventListener("change", () => { waiting ||= requestAnimationFrame(update) })
   copy.addEventListener("session", update)
   update()
   return { element, current, focus: () => /** @type {HTMLElement | null} */ (element.querySelector("[aria-current]") ?? element.querySelector("a"))?.focus() }
+}
+
+const shown = 8 // suggestions at most
+let fields = 0
+
+/**
+ * The tags of one note: chips, and a field that completes names and makes new tags (the ARIA pattern of a combobox with a list).
+ * @param {import("./shell.js").App} app @param {() => string[]} read the IDs of the note's tags
+ * @param {() => Promise<string>} ensure the ID of the note, which is made if it is not there yet
+ */
+export const tagField = ({ copy, attempt, announce }, read, ensure) => {
+  const key = `tags-${++fields}`
+  const chips = h("ul", { class: "tag-chips", "aria-label": "Tags of this note" })
+  const options = h("div", { class: "suggestions", role: "listbox", id: key, "aria-label": "Tags", hidden: true })
+  const input = h("input", { class: "tag-input", type: "text", role: "combobox", "aria-label": "Add a tag", placeholder: "Add a tag",
+    autocomplete: "off", autocapitalize: "none", enterkeyhint: "done", dir: "auto", spellcheck: "false", "aria-expanded": false,
+    "aria-controls": key, "aria-autocomplete": "list" })
+  const element = h("div", { class: "tag-field" }, icon("tag"), chips, h("div", { class: "tag-entry" }, input, options))
+
+  /**
+   * What Enter would do with each suggestion.
+   * @type {(() => Promise<void>)[]}
+   */
+  let acts = []
+  let active = -1
+
+  /** @param {string} name */
+  const add = async name => {
+    const note = await ensure()
+    const tag = copy.tagNamed(name) ?? await copy.createTag(name)
+    await copy.addTag(note, tag)
+    announce(`Tag ${name} added`)
+  }
+  /** @param {string} tag */
+  const remove = async tag => {
+    await copy.removeTag(await ensure(), tag)
+    announce(`Tag ${copy.tag(tag)?.name} removed`)
+  }
+
+  /** @param {number} at the suggestion that Enter takes; -1: none */
+  const choose = at => {
+    active = at
+    const all = [...options.children]
+    for (const [index, option] of all.entries()) option.ariaSelected = String(index === at)
+    all[at]?.scrollIntoView({ block: "nearest" })
+    set(input, "aria-expanded", !options.hidden)
+    set(input, "aria-activedescendant", all[at]?.id)
+  }
+  const close = () => {
+    options.hidden = true
+    choose(-1)
+  }
+  const suggest = () => {
+    const name = input.value.trim()
+    const folded = foldName(name)
+    const here = new Set(read())
+    const names = copy.tags().filter(({ uniqueID }) => !here.has(uniqueID)).map(tag => ({ tag, place: foldName(tag.name).indexOf(folded) }))
+      .filter(({ place }) => place >= 0).sort((one, other) => Math.sign(one.place) - Math.sign(other.place)).slice(0, shown)
+    const isNew = name && !copy.tagNamed(name)
+    acts = [...names.map(({ tag }) => () => add(tag.name)), ...isNew ? [() => add(name)] : []]
+    const labels = names.map(({ tag }) => [h("bdi", null, tag.name), h("span", { class: "muted small" }, tag.count)])
+    fill(options, [...labels, ...isNew ? [h("span", null, "Create “", h("bdi", null, name), "”")] : []].map((label, at) =>
+      h("div", { class: "suggestion", role: "option", id: `${key}-${at}`, onpointerdown: /** @param {Event} event */ event => {
+        event.preventDefault()
+        take(acts[at])
+      } }, label)))
+    options.hidden = !acts.length
+    choose(name && acts.length ? 0 : -1)
+  }
+  /** @param {() => Promise<void>} act */
+  const take = act => {
+    input.value = ""
+    close()
+    attempt(act())
+  }
+
+  input.addEventListener("input", suggest)
+  input.addEventListener("focus", suggest)
+  input.addEventListener("blur", close)
+  input.addEventListener("keydown", event => {
+    const name = input.value.trim()
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    const act = acts[active]
+    if (event.isComposing) return
+    if (step) {
+      if (options.hidden) suggest()
+      choose(active < 0 && step < 0 ? acts.length - 1 : (active + step + acts.length) % (acts.length || 1))
+    } else if (name && (event.key === "," || event.key === "Enter" && active <= 0 && copy.tagNamed(name))) {
+      // A comma takes the name as it was typed; and a name that is there goes before others that begin like it.
+      take(() => add(name))
+    } else if (act && (event.key === "Enter" || event.key === "Tab" && name)) take(act)
+    else if (event.key === "Backspace" && !input.value && read().length) attempt(remove(read().slice(-1)[0]))
+    else if (event.key === "Escape" && !options.hidden) close()
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  })
+  element.addEventListener("click", ({ target }) => { if (target === element) input.focus() })
+
+  let shownTags = ""
+  const update = () => {
+    const tags = read().map(id => ({ id, name: copy.tag(id)?.name ?? "" }))
+    // What did not change keeps the focus.
+    if (shownTags === (shownTags = JSON.stringify(tags))) return
+    fill(chips, tags.map(({ id, name }) => h("li", { class: "chip" }, h("a", { href: `#/tag/${id}`, dir: "auto" }, name),
+      iconButton("close", `Remove tag ${name}`, { onclick: () => { input.focus(); attempt(remove(id)) } }))))
+  }
+  return { element, update }
 }

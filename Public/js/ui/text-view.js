@@ -1,9 +1,10 @@
-// A text as one reads it: links, mail addresses and dates in it can be used; and which place of the text is at a point of the screen.
+// A text as one reads it: links, mail addresses and dates in it can be used.
 
 import { findings } from "../model/text.js"
 import { h } from "./dom.js"
+import { save } from "./problems.js"
 
-const longest = 200_000 // characters that are searched for links; what is after them is shown as it is
+const searched = 200_000 // characters; links after them are shown as text
 
 /**
  * @param {string} text @param {string} about what a date is about, for the calendar
@@ -15,81 +16,53 @@ export const textView = (text, about) => {
   const title = h("span", { class: "title-line" })
   const rest = document.createDocumentFragment()
   let end = 0
-  for (const found of [...findings(text.slice(0, longest)), { kind: "", start: text.length, end: text.length, value: "" }]) {
-    if (found.start < end) continue
-    if (end < line) title.append(text.slice(end, Math.min(line, found.start)))
-    if (found.start > line) rest.append(text.slice(Math.max(line, end), found.start))
-    if (found.kind) (found.start < line ? title : rest).append(element(found, text.slice(found.start, found.end), about))
+  for (const found of [...findings(text.slice(0, searched)), { kind: "", start: text.length, end: text.length, value: "" }]) {
+    title.append(text.slice(end, Math.min(line, found.start)))
+    rest.append(text.slice(Math.max(line, end), Math.max(line, found.start)))
+    if (found.kind) (found.start < line ? title : rest).append(usable(found, text.slice(found.start, found.end), about))
     end = found.end
   }
   // A line break at the very end has no height of its own in a <div>, but has in a <textarea>.
   return [title, rest, text.endsWith("\n") && h("br")]
 }
 
-/** @param {{kind: string, value: string}} found @param {string} words @param {string} title */
-const element = (found, words, title) => {
-  if (found.kind === "date") {
-    const save = () => saveAs(`${title.slice(0, 40) || "Date"}.ics`, calendar(found.value, title), "text/calendar")
-    return h("a", { href: "#", role: "button", class: "found-date", title: "Add to calendar", onclick: act(save), "data-value": found.value }, words)
-  }
-  const href = found.kind === "mail" && !found.value.startsWith("mailto:") ? `mailto:${found.value}` : found.value
-  return h("a", { href, target: "_blank", rel: "noopener noreferrer" }, words)
-}
-
-/** @param {() => void} action @returns {(event: Event) => void} */
-const act = action => event => { event.preventDefault(); action() }
-
-/**
- * Saves as a file of this name, in the way browsers do it.
- * @param {string} name @param {string | Blob} content @param {string} [type]
- */
-export const saveAs = (name, content, type = "text/plain") => {
-  const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }))
-  h("a", { href: url, download: name }).click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+/** @param {{kind: string, value: string}} found @param {string} words @param {string} about */
+const usable = ({ kind, value }, words, about) => {
+  const isMail = kind === "mail" && !value.startsWith("mailto:")
+  if (kind !== "date") return h("a", { href: (isMail ? "mailto:" : "") + value, target: "_blank", rel: "noopener noreferrer" }, words)
+  return h("a", { href: "#", role: "button", class: "found-date", title: "Add to the calendar", onclick: /** @param {Event} event */ event => {
+    event.preventDefault()
+    save(new Blob([calendar(value, about)], { type: "text/calendar" }), `${about.replace(/[\\/:*?"<>|]/g, " ").slice(0, 40) || "Date"}.ics`)
+  } }, words)
 }
 
 /**
- * One event of a day, or of an hour if the date has a time (RFC 5545).
+ * One event: of an hour, or of the whole day if the date has no time (RFC 5545).
  * @param {string} date "2026-11-21", "2026-11-21T18:30" @param {string} title
  */
 export const calendar = (date, title) => {
-  const [day, time] = date.split("T")
-  const plain = day.replaceAll("-", "")
-  const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10).replaceAll("-", "")
-  const start = `${plain}T${(time ?? "").slice(0, 5).replace(":", "")}00`
-  const words = title.replace(/[\\;,]/g, "\\$&").replace(/\s+/g, " ")
-  return [
-    "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Hesper//Hesper//EN", "BEGIN:VEVENT",
-    `UID:${plain}-${[...words].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) >>> 0, 7)}@hesper`,
+  const plain = date.slice(0, 16).replace(/[-:]/g, "")
+  const next = new Date(Date.parse(date.slice(0, 10)) + 86_400_000).toISOString().slice(0, 10).replace(/-/g, "")
+  const summary = `SUMMARY:${title.replace(/[\\;,]/g, "\\$&").replace(/\s+/g, " ")}`
+  return ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Hesper//EN", "BEGIN:VEVENT", `UID:${plain}-${encodeURIComponent(title).slice(0, 40)}`,
     `DTSTAMP:${new Date().toISOString().replace(/[-:]|\.\d+/g, "")}`,
-    ...(time ? [`DTSTART:${start}`, "DURATION:PT1H"] : [`DTSTART;VALUE=DATE:${plain}`, `DTEND;VALUE=DATE:${next}`]),
-    ...fold(`SUMMARY:${words}`), "END:VEVENT", "END:VCALENDAR", "",
-  ].join("\r\n")
+    ...plain.length > 8 ? [`DTSTART:${plain}00`, "DURATION:PT1H"] : [`DTSTART;VALUE=DATE:${plain}`, `DTEND;VALUE=DATE:${next}`],
+    // A line has at most 75 bytes: 18 characters, even where each needs four.
+    (summary.match(/.{1,18}/gu) ?? []).join("\r\n "), "END:VEVENT", "END:VCALENDAR", ""].join("\r\n")
 }
 
 /**
- * Lines of at most 75 bytes: 18 characters, even where each needs four.
- * @param {string} line
- */
-const fold = line => (line.match(/.{1,18}/gu) ?? []).map((part, at) => at ? ` ${part}` : part)
-
-/**
- * The place in the text of an element that is nearest to a point of the screen.
- * @param {Element} element
- * @param {number} x @param {number} y @returns {number | null} in UTF-16 units, as a <textarea> counts
+ * The place in the text of an element that is nearest to a point of the screen, in UTF-16 units as a <textarea> counts.
+ * @param {Element} element @param {number} x @param {number} y @returns {number | null}
  */
 export const placeAt = (element, x, y) => {
   /** @type {any} */
   const page = document
-  const at = page.caretPositionFromPoint?.(x, y)
-  const caret = at ? [at.offsetNode, at.offset] : page.caretRangeFromPoint ? caretOf(page.caretRangeFromPoint(x, y)) : null
-  if (!caret || !element.contains(caret[0])) return null
+  const caret = page.caretPositionFromPoint?.(x, y) ?? page.caretRangeFromPoint?.(x, y)
+  const node = caret?.offsetNode ?? caret?.startContainer
+  if (!node || !element.contains(node)) return null
   const range = document.createRange()
   range.setStart(element, 0)
-  range.setEnd(caret[0], caret[1])
+  range.setEnd(node, caret.offset ?? caret.startOffset)
   return range.toString().length
 }
-
-/** @param {Range | null} range */
-const caretOf = range => range && [range.startContainer, range.startOffset]
