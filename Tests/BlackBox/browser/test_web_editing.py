@@ -64,9 +64,9 @@ def test_what_comes_in_does_not_move_the_cursor(two_browsers: list[App]):
     a, b = two_browsers
     shared_note(a, b, "first line\nsecond line\nthird line")
     a.write("start")
+    a.page.keyboard.press("ArrowDown")
     for _ in range(6):
         a.page.keyboard.press("ArrowRight")
-    a.page.keyboard.press("ArrowDown")
     caret = a.editor.evaluate("area => area.selectionStart")
     b.write("start")
     b.type("A whole new beginning\n")
