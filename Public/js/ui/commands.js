@@ -3,12 +3,7 @@
 import { h } from "./dom.js"
 
 /**
- * @typedef {{pin: (id: string) => void, archive: (id: string) => void, remove: (id: string) => void}} Commands
- * `archive` also takes out of the archive
- */
-
-/**
- * @param {import("./shell.js").App} app
+ * @param {Shell} app
  * @param {(id: string) => () => void} leave called before a note goes from the list; what it answers, after: goes where the note was
  * @returns {Commands}
  */
@@ -39,8 +34,6 @@ export const noteCommands = ({ copy, attempt, toast, announce, go }, leave) => (
   },
 })
 
-/** @typedef {[group: string, does: string, keys: string, act: (event: KeyboardEvent) => void]} Shortcut keys: "Mod+k /" */
-
 const names = /** @type {Object<string, string>} */ ({
   ArrowUp: "↑", ArrowDown: "↓", Mod: /Mac|iP/.test(navigator.platform) ? "⌘" : "Ctrl", Escape: "Esc", Delete: "Del",
 })
@@ -56,7 +49,7 @@ const nameOf = ({ key, code, ctrlKey, metaKey, altKey }) => `${ctrlKey || metaKe
 const hasLetters = () => localStorage.getItem("letters") !== "false"
 
 /**
- * @param {Shortcut[]} table @param {import("./shell.js").App} app
+ * @param {Shortcut[]} table @param {Shell} app
  * @returns {() => void} shows the sheet
  */
 export const startKeys = (table, app) => {

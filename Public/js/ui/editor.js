@@ -17,9 +17,9 @@ const typingShows = 6_000 // ms that "editing on …" stays after the last sign 
 const carets = new Map()
 
 /**
- * @param {import("./shell.js").App} app @param {string} id of a note, or of a new one, made when something is written
- * @param {{tags: string[], commands: import("./commands.js").Commands}} options `tags`: of a note that is made
- * @returns {import("./shell.js").View & {write: () => void, isWriting: () => boolean}}
+ * @param {Shell} app @param {string} id of a note, or of a new one, made when something is written
+ * @param {{tags: string[], commands: Commands}} options `tags`: of a note that is made
+ * @returns {Editor}
  */
 export const editor = (app, id, { tags, commands }) => {
   const { copy, engine } = app

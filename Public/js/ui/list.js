@@ -5,11 +5,9 @@ import { HEIGHT, moving } from "./moving.js"
 
 const beyond = 6 // rows above and below those in view
 
-/** @typedef {{tag: string | null, archived: boolean}} Scope which notes the list is about */
-
 /**
  * The first picture of a note: its preview, else its bytes once they are here.
- * @param {import("../store/copy.js").Copy} copy @param {string[]} attachments
+ * @param {Copy} copy @param {string[]} attachments
  */
 const thumbnail = (copy, attachments) => {
   const pictures = attachments.flatMap(id => copy.attachment(id) ?? []).filter(({ mimeType }) => mimeType.startsWith("image/"))
@@ -28,7 +26,7 @@ const thumbnail = (copy, attachments) => {
 }
 
 /**
- * @param {import("../store/copy.js").Copy} copy @param {import("../store/copy.js").Note} note
+ * @param {Copy} copy @param {Note} note
  * @param {boolean} isMixed whether to say what is archived
  */
 const contentOf = (copy, { title, excerpt, sortDate, pinned, archived, tags, attachments }, isMixed) => {
@@ -53,9 +51,8 @@ const contentOf = (copy, { title, excerpt, sortDate, pinned, archived, tags, att
 const idOf = event => /** @type {Element} */ (event.target).closest("[data-note]")?.getAttribute("data-note")
 
 /**
- * @param {import("./shell.js").App} app
- * @param {{open: (id: string, how: "look" | "go" | "write") => void, empty: (scope: Scope, query: string) => Element,
- *   menu: (row: HTMLElement, id: string) => void}} frame "look": the arrows go by; "write": a double click
+ * @param {Shell} app
+ * @param {ListFrame} frame
  */
 export const noteList = (app, { open, empty, menu }) => {
   const { copy } = app

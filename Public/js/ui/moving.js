@@ -8,7 +8,7 @@ const slop = 6 // px that a mouse moves before it drags
 const rest = 380 // ms that a finger rests
 const edge = 56 // px at the box's edges in which it scrolls
 
-/** @param {import("./shell.js").App} app @param {HTMLElement} box @param {() => string[]} order the IDs as listed */
+/** @param {Shell} app @param {HTMLElement} box @param {() => string[]} order the IDs as listed */
 export const moving = ({ copy, announce, attempt, toast }, box, order) => {
   /**
    * Its new date lies between those of its new neighbours. Pinned notes are an order of their own.
@@ -32,7 +32,7 @@ export const moving = ({ copy, announce, attempt, toast }, box, order) => {
   }
 
   const mark = h("div", { class: "drop-mark" })
-  /** @type {{id: string, row: HTMLElement, x: number, y: number, at: number, to: number, isOn: boolean, tag?: Element | null} | null} */
+  /** @type {Drag | null} */
   let drag = null
   let timer = 0
   let ended = 0

@@ -13,9 +13,8 @@ export class Saving {
   isComposing = false
 
   /**
-   * @param {import("../store/copy.js").Copy} copy @param {string} id of a note that is there, or is made with the first words
-   * @param {{read: () => string, settled: () => void, failed: (error: any) => void, tags: string[]}} editor `read`: the words now;
-   *   `settled`: saved, look whether something else came; `tags`: of a note that is made
+   * @param {Copy} copy @param {string} id of a note that is there, or is made with the first words
+   * @param {Typing} editor
    */
   constructor(copy, id, editor) {
     this.copy = copy

@@ -11,35 +11,22 @@ import { takeDrops } from "./transfer.js"
 import { actOnToast, announce, dialog, menu, startWidgets, toast } from "./widgets.js"
 import { pages, parts } from "./views.js"
 
-/**
- * What views are given. `go("#/note/…")` shows a route, `replace` without a way back, `write` with the note being written; `back()` goes
- * where the person came from, or to the list; `attempt(promise)` says it if it fails, `fail(error)` says it (the message of a
- * StoreError is a sentence with the next step); `made(id)`: the new note is there now; `gone(id)`: it is not there any more.
- * @typedef {{
- *   copy: import("../store/copy.js").Copy, engine: import("../sync/engine.js").Engine,
- *   go: (route: string, options?: {replace?: boolean, write?: boolean}) => void, back: () => void,
- *   attempt: (promise: Promise<any>) => Promise<any>, fail: (error: any) => void, made: (id: string) => void, gone: (id: string) => void,
- *   toast: typeof toast, announce: typeof announce, dialog: typeof dialog
- * }} App
- */
-/**
- * `title` stands over pages and in the tab; `stop` lets go of everything it listens to; `focus` puts the focus where one begins;
- * `take` (of "attachments") adds files that were chosen, pasted or dropped; the note is there by then.
- * @typedef {{element: HTMLElement, title?: string, stop?: () => void, focus?: () => void, take?: (files: File[]) => void}} View
- */
-/** @typedef {(app: App, id: string) => View} Opener */
+
+/** @typedef {Shell} App */
+/** @typedef {Pane} View */
+/** @typedef {(app: Shell, id: string) => Pane} Opener */
 
 const wide = matchMedia("(min-width: 1100px)")
 const narrow = matchMedia("(max-width: 719px)")
 
-/** @param {App["copy"]} copy @param {App["engine"]} engine */
+/** @param {Copy} copy @param {Engine} engine */
 export const startShell = (copy, engine) => {
   setTheme()
   startWidgets()
 
-  /** @type {import("./list.js").Scope} */
+  /** @type {Scope} */
   let scope = { tag: null, archived: false }
-  /** @type {View & {write?: () => void, isWriting?: () => boolean} | null} */
+  /** @type {Partial<Editor> | null} */
   let view = null
   let shown = "" // the route that is on the page
   let before = "" // the one that was before it
@@ -48,7 +35,7 @@ export const startShell = (copy, engine) => {
   let who = copy.session?.account.uniqueID
   const home = () => scope.tag ? `#/tag/${scope.tag}` : scope.archived ? "#/archive" : "#/"
 
-  /** @type {App} */
+  /** @type {Shell} */
   const app = {
     copy, engine, toast, announce, dialog,
     go: (to, { replace = false, write = false } = {}) => {
@@ -231,7 +218,7 @@ const say = (title, ...rest) => h("div", { class: "empty" }, h("p", { class: "em
 
 /**
  * What an empty list says to do.
- * @param {App} app @param {import("./list.js").Scope} scope @param {string} query @param {() => void} create @param {() => void} clear
+ * @param {Shell} app @param {Scope} scope @param {string} query @param {() => void} create @param {() => void} clear
  */
 const emptyList = ({ copy, engine, go }, { archived, tag }, query, create, clear) => {
   const { toFetch } = engine.status

@@ -26,7 +26,7 @@ export const setTheme = (choice = theme()) => {
 
 /**
  * All notes, the archive, the tags, and the way to everything else.
- * @param {import("./shell.js").App} app @param {{shortcuts: () => void, close: () => void}} frame
+ * @param {Shell} app @param {{shortcuts: () => void, close: () => void}} frame
  */
 export const sidePane = (app, { shortcuts, close }) => {
   const { copy, toast, attempt } = app
@@ -135,7 +135,7 @@ let fields = 0
 
 /**
  * The tags of one note: chips, and a field that completes names and makes new tags (the ARIA pattern of a combobox with a list).
- * @param {import("./shell.js").App} app @param {() => string[]} read the IDs of the note's tags
+ * @param {Shell} app @param {() => string[]} read the IDs of the note's tags
  * @param {() => Promise<string>} ensure the ID of the note, which is made if it is not there yet
  */
 export const tagField = ({ copy, attempt, announce }, read, ensure) => {

@@ -61,8 +61,6 @@ export const dialog = (title, content, { looks = "", onclose } = {}) => {
   return close
 }
 
-/** @typedef {{label: string, icon: string, act: () => void, looks?: string, hint?: string, checked?: boolean}} MenuItem */
-
 /**
  * A menu below its button: arrows, Home, End, first letters, Escape.
  * @param {HTMLElement} owner @param {MenuItem[]} items
