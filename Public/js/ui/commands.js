@@ -4,13 +4,15 @@ import { h } from "./dom.js"
 
 /**
  * @param {Shell} app
- * @param {(id: string) => () => void} leave called before a note goes from the list; what it answers, after: goes where the note was
+ * @param {(id: string) => () => void} leave called before a note goes from the list; what it answers goes, after, where
+ *   the note was
  * @returns {Commands}
  */
 export const noteCommands = ({ copy, attempt, toast, announce, go }, leave) => ({
   pin: id => {
     const isPinned = !copy.note(id)?.pinned
-    attempt(copy.setAttribute(id, "pinned", isPinned).then(() => announce(isPinned ? "Pinned to the top" : "No longer pinned")))
+    const words = isPinned ? "Pinned to the top" : "No longer pinned"
+    attempt(copy.setAttribute(id, "pinned", isPinned).then(() => announce(words)))
   },
   archive: id => {
     const isArchived = !copy.note(id)?.archived
@@ -39,11 +41,15 @@ const names = /** @type {Object<string, string>} */ ({
 })
 
 /**
- * As in the table: "Alt+ArrowUp", "Mod+z", "n". With a layout that has no Latin letters the key's place says which is meant.
+ * As in the table: "Alt+ArrowUp", "Mod+z", "n".
  * @param {KeyboardEvent} event
  */
-const nameOf = ({ key, code, ctrlKey, metaKey, altKey }) => `${ctrlKey || metaKey ? "Mod+" : ""}${altKey ? "Alt+" : ""}${
-  /^[ -~]$/.test(key) ? key.toLowerCase() : key.length === 1 && code.startsWith("Key") ? code.slice(3).toLowerCase() : key}`
+const nameOf = ({ key, code, ctrlKey, metaKey, altKey }) => {
+  // With a layout that has no Latin letters the key's place says which is meant.
+  const letter = /^[^ -~]$/.test(key) && code.startsWith("Key") ? code.slice(3) : key
+  const name = letter.length === 1 ? letter.toLowerCase() : letter
+  return (ctrlKey || metaKey ? "Mod+" : "") + (altKey ? "Alt+" : "") + name
+}
 
 // Who speaks to the computer wants single letters to do nothing (WCAG 2.1.4).
 const hasLetters = () => localStorage.getItem("letters") !== "false"
@@ -57,10 +63,12 @@ export const startKeys = (table, app) => {
     const groups = [...new Set(table.map(([group]) => group))]
     const letters = h("input", { type: "checkbox", checked: hasLetters(),
       onchange: () => localStorage.setItem("letters", String(letters.checked)) })
+    /** @param {string} key */
+    const drawn = key => h("span", null, key.split("+").map(part => h("kbd", null, names[part] ?? part)))
     app.dialog("Keyboard", [
       h("div", { class: "shortcuts" }, groups.map(one => h("section", null, h("h3", null, one), h("dl", null,
-        table.filter(([group]) => group === one).map(([, does, keys]) => h("div", null, h("dt", null, does),
-          h("dd", null, keys.split(" ").map(key => h("span", null, key.split("+").map(part => h("kbd", null, names[part] ?? part)))))))))) ),
+        table.filter(([group]) => group === one).map(([, does, keys]) =>
+          h("div", null, h("dt", null, does), h("dd", null, keys.split(" ").map(drawn)))))))),
       h("label", { class: "check" }, letters, "Single letters are shortcuts")], { looks: "wide" })
   }
   table.push(["Everywhere", "This sheet", "?", sheet])

@@ -1,9 +1,10 @@
 // How views are built: text only ever becomes text nodes; there are no HTML strings and no inline styles.
 //
-// `h(tag, properties, ...children)`: `class`; on… with a function; `value`, `checked` as properties; the rest are attributes
-// (`true` sets one, `false` and `null` leave it out; aria-* say "true" or "false"). Children: nodes, text, arrays; `null`,
-// `undefined` and `false` are left out. A view is `(app, id) => View` (shell.js): it listens for itself, and lets go in `stop()`.
-// What changes often is changed in place, so that the focus stays. Dialogs, menus, toasts: widgets.js. Classes: css/app.css.
+// `h(tag, properties, ...children)`: `class`; on… with a function; `value`, `checked` as properties; the rest are
+// attributes (`true` sets one, `false` and `null` leave it out; aria-* say "true" or "false"). Children: nodes, text,
+// arrays; `null`, `undefined` and `false` are left out. A view is `(app, id) => View` (frame.d.ts): it listens for
+// itself, and lets go in `stop()`. What changes often is changed in place, so that the focus stays. Dialogs, menus and
+// toasts are in widgets.js, the looks in css/app.css.
 
 /** @typedef {Node | string | number | null | undefined | false | any[]} Child arrays: of Child */
 
@@ -18,7 +19,8 @@ export const set = (element, name, value) => {
   if (name === "value" || name === "checked") return Reflect.set(element, name, value)
   const isState = name.startsWith("aria-")
   if (value === null || value === undefined || value === false && !isState) return element.removeAttribute(name)
-  if (/^(on|style$)/.test(name) || /^(href|src)$/.test(name) && !addresses.test(value)) throw new TypeError(`no ${name} here`)
+  const isAddress = name === "href" || name === "src"
+  if (/^(on|style$)/.test(name) || isAddress && !addresses.test(value)) throw new TypeError(`no ${name} here`)
   element.setAttribute(name, value === true && !isState ? "" : String(value))
 }
 
@@ -103,9 +105,10 @@ export const icon = name => drawing(`icon icon-${name}`, drawings[name])
 export const button = (label, { icon: name, class: looks = "", ...properties } = {}) =>
   h("button", { type: "button", class: `button ${looks}`, ...properties }, name && icon(name), label)
 
-/** @param {string} name of the icon @param {string} label its name, and its tooltip @param {Object<string, any>} properties */
+/** @param {string} name of the icon @param {string} label also its tooltip @param {Object<string, any>} properties */
 export const iconButton = (name, label, { class: looks = "", ...properties } = {}) =>
-  h("button", { type: "button", class: `icon-button ${looks}`, "aria-label": label, title: label, ...properties }, icon(name))
+  h("button", { type: "button", class: `icon-button ${looks}`, "aria-label": label, title: label, ...properties },
+    icon(name))
 
 /**
  * "1 note", "3 notes".

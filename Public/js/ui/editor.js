@@ -2,6 +2,7 @@
 
 import { moveCaret, splice } from "../model/difference.js"
 import { fill, h, icon, iconButton, longDate, set } from "./dom.js"
+import { copyText } from "./problems.js"
 import { Saving } from "./saving.js"
 import { tagField } from "./tags.js"
 import { placeAt, textView } from "./text-view.js"
@@ -29,9 +30,10 @@ export const editor = (app, id, { tags, commands }) => {
   let hasTyped = false
   let typing = 0
 
-  const area = h("textarea", { class: "text", dir: "auto", "aria-label": "Text of the note", autocapitalize: "sentences", hidden: true,
+  const area = h("textarea", { class: "text", dir: "auto", "aria-label": "Text of the note", hidden: true,
     placeholder: "Write. It is kept as you type." })
-  const reading = h("div", { class: "text reading", dir: "auto", tabindex: 0, role: "group", "aria-label": "Note. Press Enter to write." })
+  const reading = h("div", { class: "text reading", dir: "auto", tabindex: 0, role: "group",
+    "aria-label": "Note. Press Enter to write." })
   const heading = h("h1", { class: "visually-hidden" })
   const line = h("span", { class: "editor-line muted small", role: "status" })
   const pencil = iconButton("pencil", "Write", { onclick: () => area.hidden ? write() : read() })
@@ -39,7 +41,7 @@ export const editor = (app, id, { tags, commands }) => {
   const archive = iconButton("archive", "Archive", { onclick: () => commands.archive(id) })
   const more = iconButton("more", "More", { "aria-haspopup": "menu", "aria-expanded": false, onclick: () => menu(more, [
     { label: "History", icon: "history", act: () => app.go(`#/history/${id}`) },
-    { label: "Copy text", icon: "copy", act: () => app.attempt(navigator.clipboard.writeText(text()).then(() => app.toast("Copied"))) },
+    { label: "Copy text", icon: "copy", act: () => copyText(app, text()) },
     { label: "Delete", icon: "trash", looks: "danger", hint: "Del", act: () => commands.remove(id) },
   ]) })
   const files = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Files", onchange: () => {
@@ -49,11 +51,13 @@ export const editor = (app, id, { tags, commands }) => {
   const [notices, attachments] = [parts.notices?.(app, id), parts.attachments?.(app, id)]
   const field = tagField(app, () => copy.note(id)?.tags ?? tags, () => saving.ensure().then(() => id))
   const foot = h("p", { class: "muted small editor-foot" })
-  const measure = h("div", { class: "measure" }, notices?.element, reading, area, attachments?.element, field.element, foot)
+  const measure = h("div", { class: "measure" }, notices?.element, reading, area, attachments?.element, field.element,
+    foot)
   const scroll = h("div", { class: "editor-scroll" }, measure)
   const element = h("article", { class: "editor", "aria-label": "Note" }, heading,
-    h("header", { class: "editor-head" }, iconButton("back", "Back to the list", { class: "to-list", onclick: app.back }), line,
-      pencil, iconButton("attach", "Add pictures or files", { onclick: () => files.click() }), files, pin, archive, more), scroll)
+    h("header", { class: "editor-head" },
+      iconButton("back", "Back to the list", { class: "to-list", onclick: app.back }), line, pencil,
+      iconButton("attach", "Add pictures or files", { onclick: () => files.click() }), files, pin, archive, more), scroll)
 
   /** @returns {string} */
   const text = () => area.hidden ? copy.note(id)?.text ?? saving.base.value : area.value
@@ -98,8 +102,8 @@ export const editor = (app, id, { tags, commands }) => {
   }
 
   const showText = () => {
-    const words = text()
-    fill(reading, words ? textView(words, copy.note(id)?.title ?? "") : h("span", { class: "muted" }, "Nothing written yet. Click, or press Enter."))
+    const nothing = h("span", { class: "muted" }, "Nothing written yet. Click, or press Enter.")
+    fill(reading, text() ? textView(text(), copy.note(id)?.title ?? "") : nothing)
   }
 
   /**
@@ -109,10 +113,10 @@ export const editor = (app, id, { tags, commands }) => {
   const meet = source => {
     const words = saving.meet(source)
     if (words === null || area.hidden) return
-    const { value, selectionStart, selectionEnd, selectionDirection, scrollHeight } = area
+    const { value, selectionStart, selectionEnd, scrollHeight } = area
     const { start, end, text: inserted } = splice(value, words)
     area.setRangeText(inserted, start, end)
-    area.setSelectionRange(moveCaret(selectionStart, value, words), moveCaret(selectionEnd, value, words), selectionDirection)
+    area.setSelectionRange(moveCaret(selectionStart, value, words), moveCaret(selectionEnd, value, words))
     fit()
     if (end <= selectionStart) scroll.scrollTop += area.scrollHeight - scrollHeight
     if (words !== saving.base.value) saving.typed()
@@ -182,7 +186,8 @@ export const editor = (app, id, { tags, commands }) => {
   area.addEventListener("compositionstart", () => { saving.isComposing = true })
   area.addEventListener("compositionend", () => { saving.isComposing = false; saving.typed() })
   area.addEventListener("keydown", event => {
-    if (event.isComposing || !(event.key === "Escape" || event.key === "Enter" && (event.metaKey || event.ctrlKey))) return
+    const isDone = event.key === "Escape" || event.key === "Enter" && (event.metaKey || event.ctrlKey)
+    if (event.isComposing || !isDone) return
     event.preventDefault()
     event.stopPropagation()
     read()

@@ -1,4 +1,5 @@
-// The list of notes: only the rows in view are there, whatever there is in all. Search, and a focus that goes from row to row.
+// The list of notes: only the rows in view are there, whatever there is in all. Search, and a focus that goes from row
+// to row.
 
 import { fill, h, icon, plural, shortDate } from "./dom.js"
 import { HEIGHT, moving } from "./moving.js"
@@ -10,17 +11,18 @@ const beyond = 6 // rows above and below those in view
  * @param {Copy} copy @param {string[]} attachments
  */
 const thumbnail = (copy, attachments) => {
-  const pictures = attachments.flatMap(id => copy.attachment(id) ?? []).filter(({ mimeType }) => mimeType.startsWith("image/"))
-  const found = pictures.find(({ preview, isHere }) => preview || isHere)
+  const found = attachments.flatMap(id => copy.attachment(id) ?? [])
+    .find(({ mimeType, preview, isHere }) => mimeType.startsWith("image/") && (preview || isHere))
   if (!found) return null
-  const image = h("img", { class: "thumbnail", alt: "", decoding: "async", draggable: "false", onerror: () => image.remove() })
+  const onerror = () => image.remove()
+  const image = h("img", { class: "thumbnail", alt: "", decoding: "async", draggable: "false", onerror })
   if (found.preview) image.src = `data:image/jpeg;base64,${found.preview}`
   else {
     copy.bytes(found.uniqueID).then(bytes => {
       if (!bytes) return
       image.src = URL.createObjectURL(bytes)
       image.onload = () => URL.revokeObjectURL(image.src)
-    }, () => image.remove())
+    }, onerror)
   }
   return image
 }
@@ -30,11 +32,12 @@ const thumbnail = (copy, attachments) => {
  * @param {boolean} isMixed whether to say what is archived
  */
 const contentOf = (copy, { title, excerpt, sortDate, pinned, archived, tags, attachments }, isMixed) => {
+  const otherwise = attachments.length ? "A note without words" : "An empty note"
   const image = thumbnail(copy, attachments)
   return [
     h("span", { class: "row-words" },
       h("span", { class: "note-title" },
-        h("bdi", { class: title ? "" : "muted" }, title || (attachments.length ? "A note without words" : "An empty note")),
+        h("bdi", { class: title ? "" : "muted" }, title || otherwise),
         pinned && h("span", { class: "pinned" }, icon("pin"), h("span", { class: "visually-hidden" }, "pinned"))),
       h("span", { class: "note-excerpt", dir: "auto" }, excerpt),
       h("span", { class: "note-meta" }, h("time", { class: "number", datetime: sortDate }, shortDate(sortDate)),
@@ -61,7 +64,8 @@ export const noteList = (app, { open, empty, menu }) => {
   const nothing = h("div", { class: "nothing" })
   const input = h("input", { type: "search", class: "search-input", placeholder: "Search", "aria-label": "Search notes",
     "aria-keyshortcuts": "/", autocomplete: "off", spellcheck: "false", dir: "auto" })
-  const search = h("div", { class: "search", role: "search" }, icon("search"), input, h("kbd", { "aria-hidden": true }, "/"))
+  const search = h("div", { class: "search", role: "search" }, icon("search"), input,
+    h("kbd", { "aria-hidden": true }, "/"))
 
   /** @type {Scope} */
   let scope = { tag: null, archived: false }
@@ -133,7 +137,8 @@ export const noteList = (app, { open, empty, menu }) => {
   /** @param {string} id */
   const make = id => {
     const note = copy.note(id)
-    const row = h("div", { class: "note-row", role: "option", "data-note": id }, note && contentOf(copy, note, isMixed()))
+    const content = note && contentOf(copy, note, isMixed())
+    const row = h("div", { class: "note-row", role: "option", "data-note": id }, content)
     rows.set(id, row)
     run.append(row)
     return row
@@ -161,8 +166,8 @@ export const noteList = (app, { open, empty, menu }) => {
     if (!id || event.ctrlKey || event.metaKey || event.altKey) return
     const at = places.get(id) ?? 0
     const page = Math.max(1, Math.floor(box.clientHeight / HEIGHT) - 1)
-    const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page, PageUp: at - page, Home: 0,
-      End: ids.length }[event.key]
+    const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page, PageUp: at - page,
+      Home: 0, End: ids.length }[event.key]
     if (to !== undefined) {
       focus(ids[Math.max(0, Math.min(ids.length - 1, to))])
       // A key that is held down goes by faster than notes are worth opening.

@@ -1,4 +1,4 @@
-// Reordering notes, by hand too: a mouse drags at once, a finger after it rested on the row. A note's place is its sortDate.
+// Reordering notes: a note's place is its sortDate. A mouse drags at once, a finger after it rested on the row.
 
 import { h } from "./dom.js"
 

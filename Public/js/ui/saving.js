@@ -1,4 +1,5 @@
-// How typed words get into the copy: when, over which version, and what becomes of words that came meanwhile (clients.md, rules 2, 3).
+// How typed words get into the copy: when, over which version, and what becomes of words that came meanwhile
+// (clients.md, rules 2 and 3).
 
 import { rebase } from "../model/difference.js"
 
@@ -60,14 +61,14 @@ export class Saving {
     const { copy, id, base, editor } = this
     const value = editor.read()
     const isThere = base.clock || copy.note(id)
-    const clock = isThere ? await copy.write(id, value, base) : await copy.createNote({ uniqueID: id, text: value, tags: editor.tags })
-      .then(() => copy.note(id)?.textClock ?? null)
+    if (!isThere) await copy.createNote({ uniqueID: id, text: value, tags: editor.tags })
+    const clock = isThere ? await copy.write(id, value, base) : copy.note(id)?.textClock ?? null
     this.base = { clock, value }
   }
 
   /**
-   * The note changed in the copy. What the editor is to show instead of its words, or null if they stand: words that are not saved
-   * yet are left alone, unless another tab's fit beside them.
+   * The note changed in the copy. What the editor is to show instead of its words, or null if they stand: words that
+   * are not saved yet are left alone, unless another tab's fit beside them.
    * @param {string} source @returns {string | null}
    */
   meet(source) {

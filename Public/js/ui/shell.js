@@ -1,5 +1,5 @@
-// The frame around the views: three panes on wide screens, two on medium ones, one on phones; which view a route shows, and where the
-// focus goes. Routes: "#/" "#/tag/<id>" "#/archive" (the list), "#/note/<id>", "#/new", and the pages of views.js.
+// The frame around the views: three panes on wide screens, two on medium ones, one on phones; which view a route shows,
+// and where the focus goes. Routes: "#/" "#/tag/<id>" "#/archive" (the list), "#/note/<id>", "#/new", pages (views.js).
 
 import { newID } from "../model/uuid.js"
 import { noteCommands, startKeys } from "./commands.js"
@@ -80,10 +80,11 @@ export const startShell = (copy, engine) => {
     },
     empty: (where, query) => emptyList(app, where, query, create, list.clear),
     menu: (row, id) => {
-      const note = copy.note(id)
+      const { pinned, archived } = copy.note(id) ?? {}
+      const away = archived ? "Back from the archive" : "Archive"
       menu(row, [
-        { label: note?.pinned ? "Unpin" : "Pin", icon: "pin", hint: "p", act: () => commands.pin(id) },
-        { label: note?.archived ? "Back from the archive" : "Archive", icon: "archive", hint: "e", act: () => commands.archive(id) },
+        { label: pinned ? "Unpin" : "Pin", icon: "pin", hint: "p", act: () => commands.pin(id) },
+        { label: away, icon: "archive", hint: "e", act: () => commands.archive(id) },
         { label: "Delete", icon: "trash", hint: "Del", looks: "danger", act: () => commands.remove(id) },
       ])
     },
@@ -99,11 +100,13 @@ export const startShell = (copy, engine) => {
     if (isOpen) side.focus()
     else if (hadFocus && !wide.matches) toSide.focus()
   }
-  const toSide = iconButton("menu", "Tags and more", { class: "to-side", "aria-controls": "side", "aria-expanded": false, onclick: () => drawer(true) })
+  const toSide = iconButton("menu", "Tags and more", { class: "to-side", "aria-controls": "side",
+    "aria-expanded": false, onclick: () => drawer(true) })
   const heading = h("h1", { class: "list-title", dir: "auto" })
   const indicator = parts.indicator?.(app, "").element
-  const listPane = h("section", { class: "list-pane", "aria-label": "Notes" }, h("header", { class: "list-head" }, toSide, heading, indicator,
-    iconButton("plus", "New note", { class: "create", "aria-keyshortcuts": "n", onclick: create })), list.parts)
+  const plus = iconButton("plus", "New note", { class: "create", "aria-keyshortcuts": "n", onclick: create })
+  const listPane = h("section", { class: "list-pane", "aria-label": "Notes" },
+    h("header", { class: "list-head" }, toSide, heading, indicator, plus), list.parts)
   const main = h("main", { class: "main-pane" })
 
   /**
@@ -116,7 +119,10 @@ export const startShell = (copy, engine) => {
   }
   const shortcuts = startKeys([
     ["Notes", "New note", "n", create],
-    ["Notes", "Search", "/ Mod+k", () => { if (narrow.matches || !list.parts[0].offsetParent) app.go(home()); list.find() }],
+    ["Notes", "Search", "/ Mod+k", () => {
+      if (narrow.matches || !list.parts[0].offsetParent) app.go(home())
+      list.find()
+    }],
     ["Notes", "Next note", "ArrowDown j", () => list.focus()],
     ["Notes", "Note before", "ArrowUp k", () => list.focus()],
     ["Notes", "Open, then write", "Enter", () => view?.write?.()],
@@ -142,7 +148,8 @@ export const startShell = (copy, engine) => {
   ], app)
   const side = sidePane(app, { shortcuts, close: () => drawer(false) })
   const frame = h("div", { class: "app" }, h("div", { class: "banners" }, parts.banners?.(app, "").element),
-    h("div", { class: "panes" }, side.element, listPane, main, h("div", { class: "veil", onclick: () => drawer(false) })))
+    h("div", { class: "panes" }, side.element, listPane, main,
+      h("div", { class: "veil", onclick: () => drawer(false) })))
   document.body.append(frame)
 
   /** Puts the view of the route on the page. */
@@ -165,9 +172,11 @@ export const startShell = (copy, engine) => {
       fill(main, view.element)
     } else if (noteID) {
       // It may still be on its way, or be gone.
-      fill(main, say("This note is not here", h("p", null, engine.status.phase === "synced" ? "It was deleted, or belongs to another account."
-        : "It may still be on its way to this browser."), h("div", { class: "actions" },
-        button("All notes", { class: "primary", onclick: () => app.go("#/") }), button("Recently deleted", { onclick: () => app.go("#/deleted") }))))
+      const isSynced = engine.status.phase === "synced"
+      const why = isSynced ? "It was deleted, or belongs to another account." : "It may still be on its way to this browser."
+      fill(main, say("This note is not here", h("p", null, why),
+        h("div", { class: "actions" }, button("All notes", { class: "primary", onclick: () => app.go("#/") }),
+          button("Recently deleted", { onclick: () => app.go("#/deleted") }))))
     } else if (pages[name]) {
       const page = view = pages[name](app, id)
       const title = h("h1", { tabindex: -1 }, page.title)
@@ -176,7 +185,8 @@ export const startShell = (copy, engine) => {
         copy.session && h("header", { class: "page-head" }, iconButton("back", "Back", { onclick: app.back }), title),
         h("div", { class: "page-body" }, page.element)))
     } else if (isList) {
-      fill(main, h("div", { class: "empty resting" }, mark(), h("p", null, "Choose a note, or press ", h("kbd", null, "n"), " for a new one.")))
+      fill(main, h("div", { class: "empty resting" }, mark(),
+        h("p", null, "Choose a note, or press ", h("kbd", null, "n"), " for a new one.")))
     } else return app.go("#/", { replace: true })
     // On a phone the list is all there is: then it is the main part.
     set(listPane, "role", isList && narrow.matches ? "main" : null)
@@ -225,13 +235,24 @@ const emptyList = ({ copy, engine, go }, { archived, tag }, query, create, clear
   const write = button("New note", { class: "primary", onclick: create })
   const all = button("Search all notes", { onclick: () => go("#/") })
   if (query) {
-    return say("Nothing found", h("p", null, `No ${archived ? "archived " : ""}note ${tag ? "with this tag " : ""}has all of these words.`),
+    const which = `${archived ? "archived " : ""}note${tag ? " with this tag" : ""}`
+    return say("Nothing found", h("p", null, `No ${which} has all of these words.`),
       h("div", { class: "actions" }, button("Clear the search", { onclick: clear }), (tag || archived) && all))
   }
-  if (archived) return say("The archive is empty", h("p", null, "Press ", h("kbd", null, "e"), " on a note to put it away. It is still found by search."))
-  if (tag) return say("No notes with this tag", h("p", null, "Write the first one, or add the tag under the text of another."), write)
-  if (toFetch.objects) return say("Your notes are on their way", h("p", null, plural(toFetch.objects, "object"), " to fetch. The newest come first."))
-  return say("A blank page", h("p", null, "Write your first note. It is kept in this browser at once, and on your other devices when there is a network."), write,
+  if (archived) {
+    return say("The archive is empty",
+      h("p", null, "Press ", h("kbd", null, "e"), " on a note to put it away. It is still found by search."))
+  }
+  if (tag) {
+    return say("No notes with this tag",
+      h("p", null, "Write the first one, or add the tag under the text of another."), write)
+  }
+  if (toFetch.objects) {
+    return say("Your notes are on their way",
+      h("p", null, plural(toFetch.objects, "object"), " to fetch. The newest come first."))
+  }
+  return say("A blank page", h("p", null, "Write your first note. It is kept in this browser at once, and on your other ",
+    "devices when there is a network."), write,
     h("p", { class: "small" }, "Notes from elsewhere? ", h("a", { href: "#/transfer" }, "Import them"),
       copy.notes({ archived: true }).length > 0 && [" · ", h("a", { href: "#/archive" }, "The archive")]))
 }

@@ -5,7 +5,8 @@ import { drawing, fill, h, icon, iconButton, set } from "./dom.js"
 import { menu } from "./widgets.js"
 
 /** The evening star over the horizon. */
-export const mark = () => drawing("mark", "M12 2.5c.7 5.3 2.7 7.3 8 8-5.3.7-7.3 2.7-8 8-.7-5.3-2.7-7.3-8-8 5.3-.7 7.3-2.7 8-8zM3 20.5h18V22H3z")
+export const mark = () => drawing("mark",
+  "M12 2.5c.7 5.3 2.7 7.3 8 8-5.3.7-7.3 2.7-8 8-.7-5.3-2.7-7.3-8-8 5.3-.7 7.3-2.7 8-8zM3 20.5h18V22H3z")
 
 /** @typedef {"system" | "light" | "dark"} Theme */
 
@@ -36,22 +37,24 @@ export const sidePane = (app, { shortcuts, close }) => {
       h("span", { class: "visually-hidden" }, count === 1 ? " note" : " notes")))
   const places = h("ul", { class: "side-list" })
   const list = h("ul", { class: "side-list", "aria-label": "Tags" })
-  const others = h("ul", { class: "side-list" }, [["deleted", "trash", "Recently deleted"], ["devices", "device", "Account and devices"],
-    ["transfer", "transfer", "Import and export"]].map(([page, name, label]) => h("li", null, link(`#/${page}`, name, label))))
-  const look = iconButton("moon", "Light or dark", { "aria-haspopup": "menu", "aria-expanded": false, onclick: () => menu(look,
-    /** @type {[Theme, string, string][]} */ ([["system", "Like the system", "laptop"], ["light", "Light", "sun"], ["dark", "Dark", "moon"]])
-      .map(([choice, label, name]) => ({ label, icon: name, checked: theme() === choice, act: () => setTheme(choice) }))) })
+  const others = [["deleted", "trash", "Recently deleted"], ["devices", "device", "Account and devices"],
+    ["transfer", "transfer", "Import and export"]]
+    .map(([page, name, label]) => h("li", null, link(`#/${page}`, name, label)))
+  const themes = /** @type {[Theme, string, string][]} */ (
+    [["system", "Like the system", "laptop"], ["light", "Light", "sun"], ["dark", "Dark", "moon"]])
+  const look = iconButton("moon", "Light or dark", { "aria-haspopup": "menu", "aria-expanded": false,
+    onclick: () => menu(look, themes.map(([choice, label, name]) =>
+      ({ label, icon: name, checked: theme() === choice, act: () => setTheme(choice) }))) })
   const account = h("span", { class: "side-account muted small" })
   const element = h("nav", { class: "side", "aria-label": "Notes and tags", id: "side" },
-    h("div", { class: "side-head" }, mark(), h("span", { class: "wordmark" }, "Hesper"), iconButton("close", "Close", { class: "side-close", onclick: close })),
-    h("div", { class: "side-scroll" }, places, h("h2", { class: "side-title" }, "Tags"), list, h("hr"), others),
+    h("div", { class: "side-head" }, mark(), h("span", { class: "wordmark" }, "Hesper"),
+      iconButton("close", "Close", { class: "side-close", onclick: close })),
+    h("div", { class: "side-scroll" }, places, h("h2", { class: "side-title" }, "Tags"), list, h("hr"),
+      h("ul", { class: "side-list" }, others)),
     h("div", { class: "side-foot" }, account, look, iconButton("help", "Keyboard", { onclick: shortcuts })))
 
-  /**
-   * The row of a tag, and the link in it.
-   * @param {string} id @returns {HTMLElement[]}
-   */
-  const rowOf = id => [...list.querySelectorAll(`[data-tag="${CSS.escape(id)}"], [data-tag="${CSS.escape(id)}"] > a`)].map(one => /** @type {HTMLElement} */ (one))
+  /** @param {string} id @returns {any} the row of a tag */
+  const rowOf = id => list.querySelector(`[data-tag="${CSS.escape(id)}"]`)
 
   /** @param {string} id */
   const rename = id => {
@@ -65,16 +68,19 @@ export const sidePane = (app, { shortcuts, close }) => {
       const other = copy.tagNamed(name)
       input.remove()
       update()
-      rowOf(id)[1]?.focus()
+      rowOf(id)?.firstChild.focus()
       if (!isWanted || !name || name === before) return
-      attempt(copy.renameTag(id, name).then(() => toast(other && other !== id ? `“${before}” and “${name}” become one tag` : `Renamed to “${name}”`)))
+      const words = other && other !== id ? `“${before}” and “${name}” become one tag` : `Renamed to “${name}”`
+      attempt(copy.renameTag(id, name).then(() => toast(words)))
     }
-    const input = h("input", { type: "text", class: "side-rename", value: before, "aria-label": `New name of the tag ${before}`, dir: "auto",
-      onblur: () => end(true), onkeydown: /** @param {KeyboardEvent} event */ event => {
-        event.stopPropagation()
-        if (!event.isComposing && (event.key === "Enter" || event.key === "Escape")) end(event.key === "Enter")
-      } })
-    fill(rowOf(id)[0], input)
+    /** @param {KeyboardEvent} event */
+    const onkeydown = event => {
+      event.stopPropagation()
+      if (!event.isComposing && (event.key === "Enter" || event.key === "Escape")) end(event.key === "Enter")
+    }
+    const input = h("input", { type: "text", class: "side-rename", value: before, dir: "auto", onkeydown,
+      "aria-label": `New name of the tag ${before}`, onblur: () => end(true) })
+    fill(rowOf(id), input)
     input.select()
   }
   /** @param {string} id */
@@ -92,21 +98,24 @@ export const sidePane = (app, { shortcuts, close }) => {
     fill(places, h("li", null, link("#/", "notes", "All notes", copy.notes({}).length)),
       h("li", null, link("#/archive", "archive", "Archive", copy.notes({ archived: true }).length)))
     fill(list, copy.tags().map(({ uniqueID: id, name, count }) => {
-      const more = iconButton("more", `Tag ${name}: rename or delete`, { class: "side-more", tabindex: -1, "aria-haspopup": "menu",
-        "aria-expanded": false, onclick: () => menu(more, [
+      const more = iconButton("more", `Tag ${name}: rename or delete`, { class: "side-more", tabindex: -1,
+        "aria-haspopup": "menu", "aria-expanded": false, onclick: () => menu(more, [
           { label: "Rename", icon: "pencil", hint: "F2", act: () => rename(id) },
           { label: "Delete", icon: "trash", hint: "Del", looks: "danger", act: () => remove(id) }]) })
       return h("li", { "data-tag": id }, link(`#/tag/${id}`, "tag", name, count), more)
     }))
-    if (!list.firstChild) fill(list, h("li", { class: "side-hint muted small" }, "Tags that you give your notes are listed here."))
+    const hint = "Tags that you give your notes are listed here."
+    if (!list.firstChild) fill(list, h("li", { class: "side-hint muted small" }, hint))
     fill(account, copy.session?.account.email)
-    if (focused) rowOf(focused)[1]?.focus()
+    if (focused) rowOf(focused)?.firstChild.focus()
     current()
   }
   let here = "#/"
   const current = (href = here) => {
     here = href
-    for (const one of element.querySelectorAll("a")) set(one, "aria-current", one.getAttribute("href") === here ? "page" : null)
+    for (const one of element.querySelectorAll("a")) {
+      set(one, "aria-current", one.getAttribute("href") === here ? "page" : null)
+    }
   }
 
   element.addEventListener("keydown", event => {
@@ -127,14 +136,21 @@ export const sidePane = (app, { shortcuts, close }) => {
   copy.addEventListener("change", () => { waiting ||= requestAnimationFrame(update) })
   copy.addEventListener("session", update)
   update()
-  return { element, current, focus: () => /** @type {HTMLElement | null} */ (element.querySelector("[aria-current]") ?? element.querySelector("a"))?.focus() }
+  return {
+    element, current,
+    focus: () => {
+      /** @type {HTMLElement | null} */
+      const link = element.querySelector("[aria-current]") ?? element.querySelector("a")
+      link?.focus()
+    },
+  }
 }
 
 const shown = 8 // suggestions at most
 let fields = 0
 
 /**
- * The tags of one note: chips, and a field that completes names and makes new tags (the ARIA pattern of a combobox with a list).
+ * The tags of one note: chips, and a field that completes names and makes new tags (the ARIA pattern of a combobox).
  * @param {Shell} app @param {() => string[]} read the IDs of the note's tags
  * @param {() => Promise<string>} ensure the ID of the note, which is made if it is not there yet
  */
@@ -142,9 +158,9 @@ export const tagField = ({ copy, attempt, announce }, read, ensure) => {
   const key = `tags-${++fields}`
   const chips = h("ul", { class: "tag-chips", "aria-label": "Tags of this note" })
   const options = h("div", { class: "suggestions", role: "listbox", id: key, "aria-label": "Tags", hidden: true })
-  const input = h("input", { class: "tag-input", type: "text", role: "combobox", "aria-label": "Add a tag", placeholder: "Add a tag",
-    autocomplete: "off", autocapitalize: "none", enterkeyhint: "done", dir: "auto", spellcheck: "false", "aria-expanded": false,
-    "aria-controls": key, "aria-autocomplete": "list" })
+  const input = h("input", { class: "tag-input", type: "text", role: "combobox", "aria-label": "Add a tag",
+    placeholder: "Add a tag", autocomplete: "off", autocapitalize: "none", enterkeyhint: "done", dir: "auto",
+    spellcheck: "false", "aria-expanded": false, "aria-controls": key, "aria-autocomplete": "list" })
   const element = h("div", { class: "tag-field" }, icon("tag"), chips, h("div", { class: "tag-entry" }, input, options))
 
   /**
@@ -184,13 +200,21 @@ export const tagField = ({ copy, attempt, announce }, read, ensure) => {
     const name = input.value.trim()
     const folded = foldName(name)
     const here = new Set(read())
-    const names = copy.tags().filter(({ uniqueID }) => !here.has(uniqueID)).map(tag => ({ tag, place: foldName(tag.name).indexOf(folded) }))
-      .filter(({ place }) => place >= 0).sort((one, other) => Math.sign(one.place) - Math.sign(other.place)).slice(0, shown)
-    const isNew = name && !copy.tagNamed(name)
-    acts = [...names.map(({ tag }) => () => add(tag.name)), ...isNew ? [() => add(name)] : []]
-    const labels = names.map(({ tag }) => [h("bdi", null, tag.name), h("span", { class: "muted small" }, tag.count)])
-    fill(options, [...labels, ...isNew ? [h("span", null, "Create “", h("bdi", null, name), "”")] : []].map((label, at) =>
-      h("div", { class: "suggestion", role: "option", id: `${key}-${at}`, onpointerdown: /** @param {Event} event */ event => {
+    const others = copy.tags().filter(({ uniqueID }) => !here.has(uniqueID))
+    /** @param {number} from @param {number} to where in a name the typed words may be */
+    const found = (from, to) => others.filter(tag => {
+      const at = foldName(tag.name).indexOf(folded)
+      return at >= from && at < to
+    })
+    const fits = [...found(0, 1), ...found(1, Infinity)].slice(0, shown)
+    const labels = fits.map(tag => [h("bdi", null, tag.name), h("span", { class: "muted small" }, tag.count)])
+    acts = fits.map(tag => () => add(tag.name))
+    if (name && !copy.tagNamed(name)) {
+      labels.push([h("span", null, "Create “", h("bdi", null, name), "”")])
+      acts.push(() => add(name))
+    }
+    fill(options, labels.map((label, at) => h("div", { class: "suggestion", role: "option", id: `${key}-${at}`,
+      onpointerdown: /** @param {Event} event */ event => {
         event.preventDefault()
         take(acts[at])
       } }, label)))
@@ -232,7 +256,8 @@ export const tagField = ({ copy, attempt, announce }, read, ensure) => {
     const tags = read().map(id => ({ id, name: copy.tag(id)?.name ?? "" }))
     // What did not change keeps the focus.
     if (shownTags === (shownTags = JSON.stringify(tags))) return
-    fill(chips, tags.map(({ id, name }) => h("li", { class: "chip" }, h("a", { href: `#/tag/${id}`, dir: "auto" }, name),
+    fill(chips, tags.map(({ id, name }) => h("li", { class: "chip" },
+      h("a", { href: `#/tag/${id}`, dir: "auto" }, name),
       iconButton("close", `Remove tag ${name}`, { onclick: () => { input.focus(); attempt(remove(id)) } }))))
   }
   return { element, update }

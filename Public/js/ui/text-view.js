@@ -16,7 +16,8 @@ export const textView = (text, about) => {
   const title = h("span", { class: "title-line" })
   const rest = document.createDocumentFragment()
   let end = 0
-  for (const found of [...findings(text.slice(0, searched)), { kind: "", start: text.length, end: text.length, value: "" }]) {
+  const { length } = text
+  for (const found of [...findings(text.slice(0, searched)), { kind: "", start: length, end: length, value: "" }]) {
     title.append(text.slice(end, Math.min(line, found.start)))
     rest.append(text.slice(Math.max(line, end), Math.max(line, found.start)))
     if (found.kind) (found.start < line ? title : rest).append(usable(found, text.slice(found.start, found.end), about))
@@ -28,12 +29,14 @@ export const textView = (text, about) => {
 
 /** @param {{kind: string, value: string}} found @param {string} words @param {string} about */
 const usable = ({ kind, value }, words, about) => {
-  const isMail = kind === "mail" && !value.startsWith("mailto:")
-  if (kind !== "date") return h("a", { href: (isMail ? "mailto:" : "") + value, target: "_blank", rel: "noopener noreferrer" }, words)
-  return h("a", { href: "#", role: "button", class: "found-date", title: "Add to the calendar", onclick: /** @param {Event} event */ event => {
+  const href = (kind === "mail" && !value.startsWith("mailto:") ? "mailto:" : "") + value
+  if (kind !== "date") return h("a", { href, target: "_blank", rel: "noopener noreferrer" }, words)
+  /** @param {Event} event */
+  const onclick = event => {
     event.preventDefault()
-    save(new Blob([calendar(value, about)], { type: "text/calendar" }), `${about.replace(/[\\/:*?"<>|]/g, " ").slice(0, 40) || "Date"}.ics`)
-  } }, words)
+    save(new Blob([calendar(value, about)]), `${about.replace(/[\\/:*?"<>|]/g, " ").slice(0, 40) || "Date"}.ics`)
+  }
+  return h("a", { href: "#", role: "button", class: "found-date", title: "Add to the calendar", onclick }, words)
 }
 
 /**
@@ -44,9 +47,11 @@ export const calendar = (date, title) => {
   const plain = date.slice(0, 16).replace(/[-:]/g, "")
   const next = new Date(Date.parse(date.slice(0, 10)) + 86_400_000).toISOString().slice(0, 10).replace(/-/g, "")
   const summary = `SUMMARY:${title.replace(/[\\;,]/g, "\\$&").replace(/\s+/g, " ")}`
-  return ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Hesper//EN", "BEGIN:VEVENT", `UID:${plain}-${encodeURIComponent(title).slice(0, 40)}`,
+  return ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Hesper//EN", "BEGIN:VEVENT",
+    `UID:${plain}-${encodeURIComponent(title).slice(0, 40)}`,
     `DTSTAMP:${new Date().toISOString().replace(/[-:]|\.\d+/g, "")}`,
-    ...plain.length > 8 ? [`DTSTART:${plain}00`, "DURATION:PT1H"] : [`DTSTART;VALUE=DATE:${plain}`, `DTEND;VALUE=DATE:${next}`],
+    ...plain.length > 8 ? [`DTSTART:${plain}00`, "DURATION:PT1H"]
+      : [`DTSTART;VALUE=DATE:${plain}`, `DTEND;VALUE=DATE:${next}`],
     // A line has at most 75 bytes: 18 characters, even where each needs four.
     (summary.match(/.{1,18}/gu) ?? []).join("\r\n "), "END:VEVENT", "END:VCALENDAR", ""].join("\r\n")
 }

@@ -37,11 +37,15 @@ export const toast = (text, { label, act, seconds = 5 } = {}) => {
 }
 
 /** Does what the newest toast offers. */
-export const actOnToast = () => [.../** @type {NodeListOf<HTMLElement>} */ (toasts.querySelectorAll(".toast-action"))].pop()?.click()
+export const actOnToast = () => {
+  const actions = /** @type {NodeListOf<HTMLElement>} */ (toasts.querySelectorAll(".toast-action"))
+  actions[actions.length - 1]?.click()
+}
 
 /**
  * A modal dialog: Escape and a click beside it close it, and the focus goes back to where it was.
- * @param {string} title @param {import("./dom.js").Child} content @param {{looks?: string, onclose?: () => void}} options
+ * @param {string} title @param {import("./dom.js").Child} content
+ * @param {{looks?: string, onclose?: () => void}} options
  * @returns {() => void} closes it
  */
 export const dialog = (title, content, { looks = "", onclose } = {}) => {
@@ -90,8 +94,10 @@ export const menu = (owner, items) => {
     event.preventDefault()
   }
   // A popover closes itself on a click elsewhere, and is above open dialogs; in those all that is not inside is inert.
-  const list = h("div", { class: "menu", role: "menu", popover: "auto", "aria-label": owner.getAttribute("aria-label"), onkeydown,
-    ontoggle: /** @param {any} event */ ({ newState }) => { if (newState === "closed") close() } }, entries)
+  const list = h("div", {
+    class: "menu", role: "menu", popover: "auto", "aria-label": owner.getAttribute("aria-label"), onkeydown,
+    ontoggle: /** @param {any} event */ ({ newState }) => { if (newState === "closed") close() },
+  }, entries)
   const parent = owner.closest("dialog") ?? document.body
   parent.append(list)
   Reflect.get(list, "showPopover")?.call(list)
