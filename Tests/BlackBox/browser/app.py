@@ -4,7 +4,9 @@ import base64
 import re
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from client import PASSWORD
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, expect
@@ -206,10 +208,13 @@ class App:
         )
 
     def expect_titles(self, *titles: str) -> None:
+        self._expect(lambda: self.titles, list(titles))
+
+    def _expect(self, look: Callable[[], Any], expected: Any) -> None:
         deadline = time.monotonic() + PATIENCE / 1000
-        while self.titles != list(titles) and time.monotonic() < deadline:
+        while (shown := look()) != expected and time.monotonic() < deadline:
             self.page.wait_for_timeout(50)
-        assert self.titles == list(titles)
+        assert shown == expected, f"{shown!r}, not {expected!r}"
 
     @property
     def search_box(self) -> Locator:
@@ -269,17 +274,14 @@ class App:
         expect(self.reading).to_be_visible()
 
     @property
-    def text(self) -> str:
-        """What the open note shows."""
+    def text(self) -> str | None:
+        """What the open note shows; None while there is none."""
         if self.editor.is_visible():
             return self.editor.input_value()
-        return self.reading.evaluate("element => element.textContent")
+        return self.reading.evaluate("element => element.textContent") if self.reading.is_visible() else None
 
     def expect_text(self, text: str) -> None:
-        deadline = time.monotonic() + PATIENCE / 1000
-        while self.text != text and time.monotonic() < deadline:
-            self.page.wait_for_timeout(50)
-        assert self.text == text
+        self._expect(lambda: self.text, text)
 
     def choose(self, entry: str) -> None:
         """From the note's menu."""
@@ -317,12 +319,8 @@ class App:
 
     def wait_synced(self, seconds: float = 20) -> None:
         """Until all is sent and fetched, the digests agree, and the app says so."""
-        self.page.wait_for_function(
-            """async () => {
-              const { copy, engine } = await import("/js/app.js")
-              return engine.status.phase === "synced" && engine.status.identical && copy.unsentCount() === 0
-            }""",
-            timeout=seconds * 1000,
+        self.wait_for(
+            "engine.status.phase === 'synced' && engine.status.identical && copy.unsentCount() === 0", seconds=seconds
         )
         expect(self.page.get_by_role("button", name="Sync: Synced")).to_be_visible()
 

@@ -93,6 +93,15 @@ def two_browsers(person: Callable[..., App]) -> list[App]:
 
 
 @pytest.fixture
+def browser_and_device(person: Callable[..., App], server: Server) -> tuple[App, Device]:
+    """One account: A is a browser, B a client in Python that follows clients.md."""
+    client = server.client(device_name="B")
+    app = person()
+    app.sign_in(client.email, device_name="A")
+    return app, Device(client)
+
+
+@pytest.fixture
 def browser_device(person: Callable[..., App], server: Server) -> Callable[..., tuple[BrowserDevice, Device]]:
     """`browser_device(wall=ms)`: one account; A is a browser whose wall clock is off by that much, B a client in Python."""
 

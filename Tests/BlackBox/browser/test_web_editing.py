@@ -5,6 +5,7 @@ import time
 
 import pytest
 from app import App
+from convergence import history
 from device import Device
 from playwright.sync_api import expect
 
@@ -207,6 +208,7 @@ def test_a_note_deleted_elsewhere_while_written_in_is_rescued(browser_and_device
     app.wait_synced()
     settled = Device(other.client)
     settled.sync()
+    print(settled.notes, settled.copy.deleted, [history(settled, n) for n in settled.notes])
     assert [(one["text"], one["tags"]) for one in settled.notes.values()] == [("Words and mine", [tag])]
 
 

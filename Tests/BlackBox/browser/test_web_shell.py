@@ -1,11 +1,9 @@
-"""What the browser keeps for the time without a network: requests of each visit, the update, no secure context, size."""
+"""What the browser keeps for the time without a network: the requests of each visit, the update, no secure context."""
 
-import gzip
 import re
 import shutil
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from app import App
@@ -13,10 +11,6 @@ from client import ROOT, Server
 from playwright.sync_api import expect
 
 PUBLIC = ROOT / "Public"
-
-
-def scripts() -> list[Path]:
-    return sorted((PUBLIC / "js").rglob("*.js"))
 
 
 @pytest.fixture
@@ -30,22 +24,6 @@ def paths_asked(server: Server, since: int = 0) -> list[str]:
     """What the server was asked for, but for /v1/ and whether it is ready."""
     paths = re.findall(r" path=(/[^ ]*) ", server.log[since:])
     return [path for path in paths if not path.startswith("/v1/") and path != "/readyz"]
-
-
-def test_size():
-    """At most 60 KB gzipped in all, the worker included; and nothing of anybody else's."""
-    files = [*scripts(), PUBLIC / "sw.js"]
-    total = sum(len(gzip.compress(path.read_bytes(), 9)) for path in files)
-    assert total <= 60_000, f"{total} bytes gzipped"
-    for path in files:
-        assert "http" not in re.sub(r"https?://(www\.w3\.org|example\.(org|com))|https?:|\bhttps?\b", "", path.read_text()), path
-        assert "innerHTML" not in path.read_text() and "eval(" not in path.read_text(), path
-
-
-def test_every_module_is_preloaded():
-    page = (PUBLIC / "index.html").read_text()
-    named = re.findall(r'<link rel="modulepreload" href="(/js/[^"]+)"', page) + re.findall(r'<script[^>]*src="(/js/[^"]+)"', page)
-    assert sorted(set(named)) == ["/" + str(path.relative_to(PUBLIC)) for path in scripts()]
 
 
 def test_first_visit_in_one_round_and_second_without_any(person, logged_server: Server):

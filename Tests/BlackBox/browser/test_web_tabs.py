@@ -72,7 +72,7 @@ def test_a_hidden_leader_hands_over(signed_up: App):
     other.wait_synced()
     one.hide(False)
     one.wait_synced()
-    assert one.titles == ["Seen"]
+    one.expect_titles("Seen")
 
 
 def test_a_leader_that_is_the_only_one_seen_stays(signed_up: App):
