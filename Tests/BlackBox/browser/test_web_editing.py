@@ -173,7 +173,7 @@ def test_a_merge_that_replaced_words_says_so_and_gives_them_back(browser_and_dev
     app.go_online()
     app.expect_text("the green door")
     line = app.page.get_by_role("article", name="Note")
-    expect(line.get_by_text("replaced yours", exact=False)).to_be_visible()
+    expect(line.get_by_text("yours were replaced", exact=False)).to_be_visible()
     line.get_by_role("button", name="Show").click()
     expect(app.dialog.get_by_text("blue")).to_be_visible()
     expect(app.dialog.get_by_text("green")).to_be_visible()
