@@ -270,8 +270,13 @@ class App:
 
     def leave(self) -> None:
         """Leaves the text, which saves it."""
+        words = self.editor.input_value()
         self.page.keyboard.press("Escape")
         expect(self.reading).to_be_visible()
+        # Saved a moment later; after a second, somebody else has changed it already.
+        self.wait_for(
+            "copy.note(location.hash.split('/')[2])?.text === argument || !argument || performance.now() > end - 14000", words
+        )
 
     @property
     def text(self) -> str | None:
@@ -318,7 +323,8 @@ class App:
         return self.page.get_by_role("button", name=re.compile("^Sync:"))
 
     def wait_synced(self, seconds: float = 20) -> None:
-        """Until all is sent and fetched, the digests agree, and the app says so."""
+        """Until all that was written is sent, all is fetched, the digests agree, and the app says so."""
+        self.wait_saved()
         self.wait_for(
             "engine.status.phase === 'synced' && engine.status.identical && copy.unsentCount() === 0", seconds=seconds
         )
@@ -331,7 +337,7 @@ class App:
     def wait_saved(self) -> None:
         """Until what was typed is on the disk: the words of the editor are those of the copy."""
         self.wait_for(
-            """(area => !area || area.hidden || copy.note(location.hash.split("/")[2])?.text === area.value)(
+            """(area => !area?.value || area.hidden || copy.note(location.hash.split("/")[2])?.text === area.value)(
               document.querySelector("textarea"))"""
         )
 

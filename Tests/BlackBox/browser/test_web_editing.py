@@ -137,10 +137,15 @@ def test_editing_on_another_device_shows(two_browsers: list[App]):
     shared_note(a, b, "A note")
     a.wait_for("engine.status.live && engine.status.listeners > 0")
     a.write()
-    a.type(" and words")
-    expect(b.page.get_by_text("editing on A")).to_be_visible()
+    line = b.page.get_by_text("editing on A")
+    for _ in range(30):  # it is said every few seconds only
+        if line.is_visible():
+            break
+        a.type(".")
+        a.page.wait_for_timeout(200)
+    expect(line).to_be_visible()
     a.leave()
-    expect(b.page.get_by_text("editing on A")).to_have_count(0)
+    expect(line).to_have_count(0)
 
 
 def test_nothing_is_said_of_typing_while_nobody_listens(signed_up: App):
@@ -204,7 +209,9 @@ def test_a_note_deleted_elsewhere_while_written_in_is_rescued(browser_and_device
     other.delete(note)
     other.sync()
     app.go_online()
+    app.wait_for("!copy.note(argument)", note)
     app.expect_titles("Words and mine")
+    app.expect_text("Words and mine")
     app.wait_synced()
     settled = Device(other.client)
     settled.sync()

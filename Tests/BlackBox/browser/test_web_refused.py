@@ -10,7 +10,7 @@ def test_a_refused_change_shows_with_its_reason(browser_and_device):
     mine, theirs = other.make_note("Mine"), other.make_note("Theirs")
     picture = attach(other.client, some_bytes(1000), filename="both.png")
     other.sync()
-    app.wait_synced()
+    app.wait_for("copy.attachment(argument)", picture)
     app.go_offline()
     app.run("await copy.reattach(argument[0], argument[1])", [mine, picture])
     app.open("Mine")
@@ -24,7 +24,7 @@ def test_a_refused_change_shows_with_its_reason(browser_and_device):
     other.sync()
     assert other.text(mine) == "Mine, and words that are not refused"
     app.sync_button.click()
-    shelf = app.dialog.get_by_role("listitem").filter(has_text="both.png")
+    shelf = app.dialog.get_by_role("listitem").filter(has_text="Mine")
     expect(shelf).to_contain_text("Another note has this file")
     expect(shelf.get_by_role("button", name="Open")).to_be_visible()
     # Once the other lets go of it, it is tried again by itself (protocol.md, Errors).
@@ -43,7 +43,7 @@ def test_what_is_refused_can_be_put_away(browser_and_device):
     picture = attach(other.client, some_bytes(1000), filename="both.png")
     other.edit(theirs, f"attachments.{picture}", True)
     other.sync()
-    app.wait_synced()
+    app.wait_for("copy.attachment(argument)", picture)
     app.run("await copy.reattach(argument[0], argument[1])", [mine, picture])
     app.expect_sync("refused")
     app.reload()

@@ -1,5 +1,7 @@
 """Each deletion can be undone: of a note, a tag, an attachment (clients.md, rule 8); and what is deleted goes."""
 
+import time
+
 import pytest
 from app import App
 from attachments import some_bytes
@@ -14,6 +16,7 @@ def app_and_device(browser_and_device) -> tuple[App, Device]:
     tag = device.make_tag("garden")
     for text in ("Beans", "Garlic", "Leeks"):
         device.make_note(text, tags=[tag])
+        time.sleep(0.003)  # the list is by dates
     device.sync()
     app.wait_synced()
     app.expect_titles("Leeks", "Garlic", "Beans")
