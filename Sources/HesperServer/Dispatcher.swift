@@ -129,6 +129,9 @@ struct Dispatcher: HTTPResponder {
         case .shared:
             response.headers.append(.shared)
             response.headers.append(.varyByOrigin)
+        case .ours:
+            response.headers.append(.shared)
+            return
         }
         crossOrigin.expose(&response, to: request)
     }

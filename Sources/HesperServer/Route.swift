@@ -25,6 +25,9 @@ struct Route: Sendable {
         case never
         /// By everybody: pages that say the same to all.
         case shared
+        /// By everybody, for our own pages alone. With `Vary: Origin` a browser would ask again for what it has: a page's modules
+        /// are asked for with `Origin`, by the worker that keeps them without.
+        case ours
     }
 
     let method: HTTPRequest.Method

@@ -152,7 +152,7 @@ extension Routes {
         use handler: @escaping @Sendable (Call) async throws -> Response
     ) {
         let route = Route(
-            method: .get, path: "/{page}", parameters: [], keeping: .shared, isInContract: false,
+            method: .get, path: "/{page}", parameters: [], keeping: .ours, isInContract: false,
             handler: .page(handler))
         pages = (Path(template: route.path, segments: [], routes: [route]), areThere)
     }
