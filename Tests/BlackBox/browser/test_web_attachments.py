@@ -88,7 +88,7 @@ def test_a_broken_picture_is_kept(signed_up: App):
     app = signed_up
     app.new_note("Broken\n")
     app.paste(b"not a picture at all", "broken.png", "image/png")
-    app.wait_for("copy.note(argument)?.attachments.length === 1", app.note_id)
+    app.wait_for("copy.note(copy.notes()[0])?.attachments.length === 1")
     app.wait_synced()
     assert sha256_of(app) == [hashlib.sha256(b"not a picture at all").hexdigest()]
 
@@ -98,7 +98,7 @@ def test_the_same_file_twice_is_attached_once(signed_up: App):
     app.new_note("Twice\n")
     for _ in range(2):
         app.paste(PICTURE.read_bytes(), "same.png", "image/png")
-    app.wait_for("copy.note(argument)?.attachments.length === 1", app.note_id)
+    app.wait_for("copy.note(copy.notes()[0])?.attachments.length === 1")
     app.wait_synced()
     expect(picture(app, "same.png")).to_have_count(1)
 

@@ -1,6 +1,7 @@
 """Case 24 of merge.md: the server comes back from an older copy of its data, and the browser gives back what it lacks."""
 
 import shutil
+import time
 
 import pytest
 from app import App
@@ -20,6 +21,7 @@ def restorable(person, fresh_server: Server, tmp_path):
     tag = device.make_tag("old tag")
     for name in ("untouched", "edited today", "deleted today"):
         device.make_note(name, tags=[tag])
+        time.sleep(0.003)  # the list is by dates
     device.sync()
     app.wait_synced()
     fresh_server.stop()
