@@ -1,61 +1,51 @@
-// What was: the edits of a note, and the notes deleted lately. The server has both; from both there is a way back.
+// What was, and what was lost: a note's edits, notes deleted lately, and the notices that say so. From all of it there is a way back.
 
 import { difference } from "../model/difference.js"
-import { button, fill, h, longDate, plural, shortDate } from "./dom.js"
+import { button, fill, h, iconButton, longDate, plural, shortDate } from "./dom.js"
 import { problemView } from "./problems.js"
 
-/** Edits of one device that are not further apart are shown as one, in ms. */
-const MOMENT = 120_000
-/** What is shown of the same words around a difference, in UTF-16 code units. */
-const AROUND = 80
+const MOMENT = 120_000 // ms; edits of one device that are closer are shown as one
+const AROUND = 80 // UTF-16 code units of what stayed the same that are shown beside a difference
 
-/** @typedef {{attribute: string, value?: any, clock: string, device: {uniqueID: string, name?: string}, standing: boolean}} Edit */
-/** @typedef {{edits: Edit[], text?: Edit, before?: string}} Group newest first; its newest text, and that of the moment before */
-
-/**
- * Two texts in one, what is only in one of them marked.
- * @param {string} before @param {string} after
- */
-export const marked = (before, after) => h("div", { class: "marked", dir: "auto" }, difference(before, after).map(({ kind, text }, index, all) => {
+/** Two texts in one, what is only in one of them marked. */
+const marked = (before, after) => h("div", { class: "marked", dir: "auto" }, difference(before, after).map(({ kind, text }, index, all) => {
   if (kind !== "same") return h(kind === "added" ? "ins" : "del", null, text)
+  const head = index && AROUND
   const tail = index < all.length - 1 ? AROUND : 0
-  const head = index ? AROUND : 0
   return text.length > head + tail + 9 ? [text.slice(0, head), h("span", { class: "muted" }, " … "), text.slice(text.length - tail)] : text
 }))
 
-/** @param {Edit} edit in ms (merge.md, Clocks) */
-const momentOf = ({ clock }) => Date.parse(clock.slice(0, 24))
-
-/** @param {Edit[]} edits newest first @returns {Group[]} */
-const grouped = edits => {
-  /** @type {Group[]} */
-  const groups = []
-  for (const edit of edits) {
-    let last = groups[groups.length - 1]
-    const newer = last?.edits[last.edits.length - 1]
-    if (newer?.device.uniqueID !== edit.device.uniqueID || momentOf(newer) - momentOf(edit) > MOMENT) groups.push(last = { edits: [] })
-    last.edits.push(edit)
-    if (edit.attribute === "text") last.text ??= edit
-  }
-  groups.reduceRight((before, group) => {
-    group.before = before
-    return group.text?.value ?? before
-  }, /** @type {string | undefined} */ (undefined))
-  return groups
+/** Writes an older text as a new edit, which can be undone. */
+const putBack = async ({ copy, toast, attempt }, id, text, words) => {
+  const note = copy.note(id)
+  const clock = await copy.write(id, text, { clock: note.textClock, value: note.text })
+  toast(words, { label: "Undo", act: () => attempt(copy.write(id, note.text, { clock, value: text })) })
 }
 
-/**
- * A list that comes in pages.
- * @param {HTMLElement} list @param {(cursor?: string) => Promise<string | undefined>} take shows a page, and says what the next is @param {() => import("./dom.js").Child} none
- */
+const dateOf = ({ clock }) => Date.parse(clock.slice(0, 24)) // merge.md, Clocks
+
+/** @type {(edits: PastEdit[]) => Moment[]} */
+const momentsOf = edits => {
+  const moments = /** @type {Moment[]} */ ([])
+  for (const edit of edits) {
+    let last = moments.at(-1)
+    const newer = last?.edits.at(-1)
+    if (newer?.device.uniqueID !== edit.device.uniqueID || dateOf(newer) - dateOf(edit) > MOMENT) moments.push(last = { edits: [] })
+    last?.edits.push(edit)
+    if (edit.attribute === "text" && last) last.text ??= edit
+  }
+  moments.reduceRight((before, moment) => (moment.before = before, moment.text?.value ?? before), "")
+  return moments
+}
+
+/** A list of which the server has more; `take` shows a page of it and says what the next one is. */
 const paged = (list, take, none) => {
   const foot = h("div", { "aria-live": "polite" })
-  /** @param {string} [cursor] */
   const load = async cursor => {
     fill(foot, h("p", { class: "muted" }, "Asking the server…"))
     try {
       const next = await take(cursor)
-      fill(foot, next ? button("Show older", { onclick: () => load(next) }) : !list.childElementCount && none())
+      fill(foot, next ? button("Show older", { onclick: () => load(next) }) : !list.childElementCount && none)
     } catch (error) {
       fill(foot, problemView(error, () => load(cursor)))
     }
@@ -64,22 +54,11 @@ const paged = (list, take, none) => {
   return h("div", null, list, foot)
 }
 
-/** @type {import("./shell.js").Opener} */
+/** Who changed a note, when, and what. @type {Opener} */
 export const history = (app, id) => {
-  const { copy, engine, go, toast } = app
-  /** @type {Edit[]} */
-  const edits = []
+  const { copy, engine } = app
+  const edits = /** @type {PastEdit[]} */ ([])
   let server = "" // its node
-
-  /** @param {string} text */
-  const putBack = async text => {
-    const note = copy.note(id)
-    if (!note) return app.gone(id)
-    const clock = await copy.write(id, text, { clock: note.textClock, value: note.text })
-    go(`#/note/${id}`)
-    toast("Put back", { label: "Undo", act: () => app.attempt(copy.write(id, note.text, { clock, value: text })) })
-  }
-  /** @param {Edit} edit */
   const said = ({ attribute, value }) => {
     const [name, member] = attribute.split(/\.(.*)/s)
     if (name === "archived") return value ? "Archived" : "Back from the archive"
@@ -88,53 +67,118 @@ export const history = (app, id) => {
     if (name === "attachments") return `${copy.attachment(member)?.filename ?? "A file"} ${value ? "added" : "taken out"}`
     return member === "pinned" ? value ? "Pinned" : "Unpinned" : `${member}: ${JSON.stringify(value)}`
   }
-  /** @param {Group} group */
-  const moment = ({ edits: [newest, ...rest], text, before = "" }) => {
-    const { uniqueID, name } = newest.device
-    const date = momentOf(newest)
-    return h("li", null, h("div", { class: "spread" }, h("h2", null, h("time", { title: longDate(date) }, shortDate(date)),
-      h("span", { class: "muted" }, " · ", name ?? (uniqueID === server ? "merged by the server" : "a device that was signed out"),
+  const momentView = ({ edits, text, before }) => {
+    const [{ device: { uniqueID, name } }] = edits
+    const date = dateOf(edits[0])
+    const back = () => putBack(app, id, text.value, "Put back").then(() => app.go(`#/note/${id}`))
+    return h("li", null, h("div", { class: "spread" },
+      h("h2", { title: longDate(date) }, shortDate(date), h("span", { class: "muted" }, " · ",
+        name ?? (uniqueID === server ? "merged by the server" : "a device that was signed out"),
         uniqueID === copy.session?.device.uniqueID && " (this device)")),
-    text?.standing ? h("span", { class: "muted" }, "This is how it is now") : typeof text?.value === "string"
-      && button("Put back", { icon: "undo", "aria-label": `Put back the text of ${longDate(date)}`, onclick: () => app.attempt(putBack(text.value)) })),
-    text && (typeof text.value === "string" ? marked(before, text.value) : h("p", { class: "muted" }, "These words are kept no longer.")),
-    [newest, ...rest].map(edit => edit.attribute !== "text" && h("p", { class: "muted" }, said(edit))))
+      text?.standing ? h("span", { class: "muted" }, "This is how it is now")
+        : text?.value !== undefined && button("Put back", { icon: "undo", "aria-label": `Put back the text of ${longDate(date)}`, onclick: () => app.attempt(back()) })),
+    text && (text.value === undefined ? h("p", { class: "muted" }, "These words are kept no longer.") : marked(before, text.value)),
+    edits.map(edit => edit.attribute !== "text" && h("p", { class: "muted" }, said(edit))))
   }
   const list = h("ol", { class: "history" })
   const pages = paged(list, async cursor => {
     server ||= (await engine.server()).serverClock.slice(-16)
     const page = await engine.history(id, cursor)
     edits.push(...page.edits)
-    fill(list, grouped(edits).map(moment))
+    fill(list, momentsOf(edits).map(momentView))
     return page.nextCursor
-  }, () => "This note has not reached the server yet. Its history begins there.")
+  }, "This note has not reached the server yet. Its history begins there.")
   return { title: "History", element: h("div", null, h("a", { href: `#/note/${id}`, dir: "auto" }, copy.note(id)?.title || "The note"), pages) }
 }
 
-/** @type {import("./shell.js").Opener} */
-export const deleted = app => {
-  const { engine, go, toast } = app
-  /** @param {{uniqueID: string, firstLine: string, deletionDate: string, purgeDate: string, device?: {name?: string}}} note */
+/** @type {Opener} */
+export const deleted = ({ engine, go, toast, attempt }) => {
   const row = ({ uniqueID, firstLine, deletionDate, purgeDate, device }) => {
     const name = firstLine || "Without words"
     const days = Math.ceil((Date.parse(purgeDate) - Date.now()) / 86_400_000)
-    const putBack = async () => {
+    const back = async () => {
       const id = await engine.putBack(uniqueID)
       const open = button("Open", { "aria-label": `Open ${name}`, onclick: () => go(`#/note/${id}`) })
       act.replaceWith(open)
       open.focus()
       toast(`“${name}” is back`)
     }
-    const act = button("Put back", { icon: "undo", "aria-label": `Put back ${name}`, onclick: () => app.attempt(putBack()) })
+    const act = button("Put back", { icon: "undo", "aria-label": `Put back ${name}`, onclick: () => attempt(back()) })
     return h("li", { class: "row" }, h("div", { class: "row-main" }, h("p", { class: "row-title", dir: "auto" }, name),
       h("p", { class: "muted small", title: longDate(deletionDate) }, `Deleted ${shortDate(deletionDate)}`, device?.name && ` on ${device.name}`,
         days > 0 ? ` · gone in ${plural(days, "day")}` : " · gone today")), act)
   }
   const list = h("ul", { class: "rows" })
   const pages = paged(list, async cursor => {
-    const page = await engine.recentlyDeleted(cursor)
-    list.append(...page.notes.map(row))
-    return page.nextCursor
-  }, () => h("div", { class: "empty" }, h("p", { class: "empty-title" }, "Nothing was deleted lately"), h("p", null, "What you delete can be put back from here for some weeks.")))
+    const { notes, nextCursor } = await engine.recentlyDeleted(cursor)
+    list.append(...notes.map(row))
+    return nextCursor
+  }, h("div", { class: "empty" }, h("p", { class: "empty-title" }, "Nothing was deleted lately"), h("p", null, "What you delete can be put back from here for some weeks.")))
   return { title: "Recently deleted", element: pages }
+}
+
+let update = null
+let lookAgain = () => {}
+/** A new version of the app waits. @type {(apply: () => void) => void} */
+export const offerUpdate = apply => {
+  update = apply
+  lookAgain()
+}
+
+/** What is missing without a secure context, and what to do about it. */
+export const insecure = () => ["Over plain HTTP Hesper cannot open without a network, and others on the way can read along. ",
+  h("a", { href: "/https.html" }, "How to serve it over HTTPS")]
+
+/** A line for each thing that `look` finds: [key, words, buttons]. Those that stay are left alone, so that the focus stays. */
+const region = look => {
+  const element = h("div", { role: "status" })
+  let told = ""
+  const layOut = () => {
+    const found = look().filter(Boolean)
+    const keys = String(found.map(([key]) => key))
+    if (keys !== told) fill(element, found.map(([, words, ...buttons]) => h("div", { class: "banner warn" }, h("p", null, words), h("div", { class: "actions" }, buttons))))
+    told = keys
+  }
+  return { element, layOut }
+}
+const quiet = (label, onclick) => button(label, { class: "quiet", onclick })
+const dismiss = onclick => iconButton("close", "Dismiss", { onclick })
+
+/** Over everything: what is at risk, what is missing, what is new. @type {Opener} */
+export const banners = ({ copy, engine, go }) => {
+  const { element, layOut } = region(() => {
+    const { phase, toSend, isPersistent, isSecure } = engine.status
+    return [
+      copy.session && phase === "expired" && ["expired", "This device was signed out. What you write stays here until you sign in again.", quiet("Sign in", () => go("#/signin"))],
+      toSend > 0 && isPersistent === false && (phase === "offline" || phase === "waiting") && [toSend,
+        `${plural(toSend, "change")} not sent yet, in storage that this browser may clear. Stay until there is a network, or export.`, quiet("Export", () => go("#/transfer"))],
+      !isSecure && !copy.settings.get("knowsInsecure") && ["insecure", insecure(), dismiss(() => copy.settings.set("knowsInsecure", true))],
+      update && ["update", "A new version is ready.", quiet("Reload", () => update())],
+      ...copy.notices().filter(({ kind }) => kind === "rescued").map(({ key, into }) => [key,
+        ["A note was deleted on another device while you wrote in it. Your words are kept in ", h("bdi", null, copy.note(into)?.title || "a new note"), "."],
+        quiet("Open", () => { copy.dismiss(key); go(`#/note/${into}`) }), dismiss(() => copy.dismiss(key))]),
+    ]
+  })
+  lookAgain = layOut
+  engine.addEventListener("status", layOut)
+  for (const name of ["notice", "session", "settings"]) copy.addEventListener(name, layOut)
+  layOut()
+  return { element }
+}
+
+/** Over a note's text: a merge replaced words of yours. @type {Opener} */
+export const notices = (app, id) => {
+  const { copy, attempt } = app
+  const undo = ({ key, mine }) => attempt(putBack(app, id, mine, "Your words are back").then(() => copy.dismiss(key)))
+  const show = notice => {
+    const close = app.dialog("What the merge did", h("div", { class: "stack" }, h("p", { class: "muted" }, "Struck out: your words that are gone. Underlined: what stands instead."),
+      marked(notice.mine, copy.note(id)?.text ?? ""), h("div", { class: "actions" },
+        button("Keep it so", { onclick: () => { close(); copy.dismiss(notice.key) } }),
+        button("Put my words back", { class: "primary", onclick: () => { close(); undo(notice) } }))))
+  }
+  const { element, layOut } = region(() => copy.notices().filter(({ kind, uniqueID }) => kind === "merged" && uniqueID === id).map(notice =>
+    [notice.key, "The same words were changed elsewhere, and yours were replaced.", quiet("Show", () => show(notice)), quiet("Undo", () => undo(notice)), dismiss(() => copy.dismiss(notice.key))]))
+  copy.addEventListener("notice", layOut)
+  layOut()
+  return { element, stop: () => copy.removeEventListener("notice", layOut) }
 }

@@ -1,70 +1,50 @@
-// What went wrong, with the next step; and what several views do in the same way.
+// What went wrong, with the next step; and what several views do alike.
 
 import { button, h, plural } from "./dom.js"
 
-/** @typedef {import("./dom.js").Child} Child */
-
-/**
- * The next step, where the server's own `detail` is not about this app (protocol.md, Errors).
- * @type {Object<string, string[]>}
- */
+/** What it is, and the next step, where the server's own `detail` is not about this app (protocol.md, Errors). */
 const words = {
   network: ["The server cannot be reached", "What you write is kept here. Look at the network, then try again."],
   unauthenticated: ["The session has ended", "Nothing is lost: sign in again to go on."],
-  "internal-error": ["The server made a mistake", "Nothing is lost. If it stays, tell whoever runs the server, with the request below."],
+  "internal-error": ["The server made a mistake", "Nothing is lost. If it stays, tell whoever runs it the request below."],
   "quota-exceeded": ["The account is full", "Delete pictures or files that you no longer need, then try again."],
-  "attachment-in-use": ["Another note has this file", "Take it out there, and it comes back here by itself."],
   "storage-full": ["The server's disk is full", "Tell whoever runs it, then try again."],
+  "attachment-in-use": ["Another note has this file", "Take it out there, and it comes back here by itself."],
 }
 
-/**
- * Anything thrown, in words for people.
- * @param {any} error @returns {string[]} what, the next step
- */
-export const wordsOf = error => words[error?.slug] ?? [error?.title || "That did not work",
-  error?.detail || error?.message || "Reload the page and try again: your notes are kept."]
+/** @returns {string[]} */
+export const wordsOf = error => words[error.slug] ?? [error.title ?? "That did not work", error.detail ?? error.message]
 
-/**
- * A problem in its place.
- * @param {any} error @param {(() => void) | null} [again]
- */
+/** A problem in its place. @type {(error: any, again?: (() => any) | null) => HTMLElement} */
 export const problemView = (error, again) => {
   const [title, step] = wordsOf(error)
   return h("div", { class: "problem", role: "alert" }, h("p", { class: "row-title" }, title), h("p", null, step),
-    error?.requestID && h("p", { class: "muted mono" }, `Request ${error.requestID}`),
+    error.requestID && h("p", { class: "muted mono" }, `Request ${error.requestID}`),
     again && button("Try again", { icon: "sync", onclick: again }))
 }
 
-/**
- * "just now", "3 minutes ago".
- * @param {number | string} moment
- */
+/** "just now", "3 minutes ago". @type {(moment: number | string) => string} */
 export const ago = moment => {
-  const seconds = Math.max(0, (Date.now() - new Date(moment).getTime()) / 1000)
-  const [unit, length] = seconds < 60 ? ["second", 1] : seconds < 3600 ? ["minute", 60] : seconds < 86_400 ? ["hour", 3600] : ["day", 86_400]
-  return seconds < 5 ? "just now" : `${plural(Math.floor(seconds / Number(length)), String(unit))} ago`
+  const seconds = (Date.now() - new Date(moment).getTime()) / 1000
+  for (const [unit, length] of /** @type {[string, number][]} */ ([["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]])) {
+    if (seconds >= 5 && seconds >= length) return `${plural(Math.floor(seconds / length), unit)} ago`
+  }
+  return "just now"
 }
 
-/**
- * Puts text into the clipboard, and says so; without a secure context too.
- * @param {import("./shell.js").App} app @param {string} text @param {string} [done] what is said then
- */
+/** Puts text into the clipboard, without a secure context too. @type {(app: App, text: string, done?: string) => Promise<any>} */
 export const copyText = async ({ toast }, text, done = "Copied") => {
+  const before = /** @type {HTMLElement} */ (document.activeElement)
   const area = h("textarea", { value: text, class: "visually-hidden" })
-  const before = /** @type {HTMLElement | null} */ (document.activeElement)
-  const parent = before?.closest("dialog") ?? document.body
-  parent.append(area)
+  before.after(area)
   area.select()
   const isDone = await navigator.clipboard?.writeText(text).then(() => true, () => false) || document.execCommand("copy")
   area.remove()
-  before?.focus()
+  before.focus()
   toast(isDone ? done : "The browser did not let it be copied. Mark it and copy by hand.")
 }
 
-/**
- * Keeps a file. It never opens in this origin, whatever is in it.
- * @param {Blob} blob @param {string} name
- */
+/** Keeps a file; whatever is in it, it never opens in this origin. @type {(blob: Blob, name: string) => void} */
 export const save = (blob, name) => {
   const href = URL.createObjectURL(blob.slice(0, blob.size, "application/octet-stream"))
   h("a", { href, download: name }).click()
@@ -72,13 +52,12 @@ export const save = (blob, name) => {
 }
 
 /**
- * A question before what cannot be undone; each of the other ways out is a label and what it does.
- * @param {import("./shell.js").App} app @param {string} title @param {Child} content @param {string} label @param {() => any} act
- * @param {...[string, () => any]} others
+ * A question before what cannot be undone, and its other ways out.
+ * @type {(app: App, title: string, content: Child, label: string, act: () => any, ...others: [string, () => any][]) => void}
  */
-export const ask = (app, title, content, label, act, ...others) => {
-  /** @type {(label: string, act: () => any, looks?: string) => HTMLElement} */
-  const choice = (label, act, looks) => button(label, { class: looks, onclick: () => { close(); act() } })
+export const ask = (app, title, content, ...last) => {
+  const [label, act, ...others] = last
+  const ways = [["Cancel"], ...others, [label, act, "danger"]]
   const close = app.dialog(title, h("div", { class: "stack" }, content, h("div", { class: "actions" },
-    choice("Cancel", () => {}), others.map(([label, act]) => choice(label, act)), choice(label, act, "danger"))))
+    ways.map(([label, act, looks]) => button(label, { class: looks, onclick: () => { close(); act?.() } })))))
 }
