@@ -3,7 +3,7 @@
 import { Copy } from "./store/copy.js"
 import { Engine } from "./sync/engine.js"
 import { keepUpToDate } from "./sync/updates.js"
-import { offerUpdate } from "./ui/notices.js"
+import { offerUpdate } from "./ui/history.js"
 import { startShell } from "./ui/shell.js"
 
 export const copy = await Copy.open()

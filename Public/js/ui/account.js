@@ -28,7 +28,10 @@ const field = (name, label, properties, hint = "") => {
   return { element: h("div", { class: "field" }, h("label", { for: name }, label), input, error, note), input, note, say }
 }
 
-/** The first page; and signing in again when the session has ended (clients.md, rule 13). @type {Opener} */
+/**
+ * The first page; and signing in again when the session has ended (clients.md, rule 13).
+ * @type {Opener}
+ */
 export const signin = app => {
   const { copy, engine, go } = app
   const { session } = copy
@@ -125,14 +128,17 @@ export const signin = app => {
   }
 }
 
-/** Who is signed in, and signing out, here or elsewhere. @type {Opener} */
+/**
+ * Who is signed in, and signing out, here or elsewhere.
+ * @type {Opener}
+ */
 export const devices = app => {
   const { copy, engine, go, toast } = app
   const { session } = copy
   const usage = h("div", { class: "muted" })
   const list = h("ul", { class: "rows" })
   const problem = h("div")
-  let known = [{ ...session?.device, current: true }] // Signing out here is possible without the server's list.
+  let known = /** @type {any[]} */ ([{ ...session?.device, current: true }]) // Signing out here is possible without the server's list.
 
   const leave = (how = {}) => engine.signOut(how).then(() => go("#/"), error => ask(app, "Not signed out yet", problemView(error),
     "Erase the notes here all the same", () => leave({ anyway: true }), ["Try again", () => leave(how)]))
@@ -198,7 +204,10 @@ const take = async (copy, files, progress) => {
   return { text: text || "Nothing was found to import.", lines: refused.map(({ path, reason }) => `${path}: ${reason}`) }
 }
 
-/** What is dropped beside a note is imported: else the browser would leave the page for it. @type {(app: App) => void} */
+/**
+ * What is dropped beside a note is imported: else the browser would leave the page for it.
+ * @type {(app: Shell) => void}
+ */
 export const takeDrops = app => ["dragover", "drop"].forEach(name => addEventListener(name, event => {
   const { dataTransfer } = /** @type {DragEvent} */ (event)
   if (event.defaultPrevented || !dataTransfer?.types.includes("Files")) return
@@ -207,7 +216,10 @@ export const takeDrops = app => ["dragover", "drop"].forEach(name => addEventLis
     .then(({ text, lines }) => app.toast([text, ...lines].join(" "), { seconds: 10 })))
 }))
 
-/** Everything out as one archive, and in again, with or without a network. @type {Opener} */
+/**
+ * Everything out as one archive, and in again, with or without a network.
+ * @type {Opener}
+ */
 export const transfer = ({ copy, engine }) => {
   const places = [1, 2].map(() => h("div", { role: "status" }))
   /** Does what takes long, says how far it is, and then what came of it. */

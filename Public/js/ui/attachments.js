@@ -22,7 +22,7 @@ const measure = async file => {
 }
 
 /** Whatever kind of picture it is, browsers see that themselves. */
-const previewURL = ({ preview }) => preview && `data:image/jpeg;base64,${preview}`
+const previewURL = preview => preview && `data:image/jpeg;base64,${preview}`
 
 /** @type {Opener} */
 export const attachments = (app, note) => {
@@ -36,7 +36,10 @@ export const attachments = (app, note) => {
   const all = () => (copy.note(note)?.attachments ?? []).flatMap(id => copy.attachment(id) ?? [])
   const isPicture = ({ mimeType }) => PICTURES.test(mimeType)
   const bytes = async id => await copy.bytes(id) ?? engine.want(id)
-  /** Where a picture's bytes are to be had; they are fetched if they are not here. @type {(attachment: Attachment) => Promise<string>} */
+  /**
+   * Where a picture's bytes are to be had; they are fetched if they are not here.
+   * @type {(attachment: Attachment) => Promise<string>}
+   */
   const address = ({ uniqueID, mimeType }) => {
     if (!addresses.has(uniqueID)) {
       const url = bytes(uniqueID).then(blob => URL.createObjectURL(blob.slice(0, blob.size, mimeType)))
@@ -45,17 +48,19 @@ export const attachments = (app, note) => {
     }
     return addresses.get(uniqueID)
   }
+  /** @type {(attachment: {uniqueID: string, filename?: string}) => Promise<any>} */
   const remove = async ({ uniqueID, filename }) => {
     await copy.detach(note, uniqueID)
     toast(`${filename ?? "The file"} is out of the note`, { label: "Undo", act: () => attempt(copy.reattach(note, uniqueID)), seconds: 10 })
   }
+  /** @type {(attachment: {uniqueID: string, filename?: string}) => Promise<any>} */
   const download = ({ uniqueID, filename }) => attempt(bytes(uniqueID).then(blob => save(blob, filename ?? uniqueID)))
 
   const tile = attachment => {
-    const { uniqueID, filename: name = "file", width, height, byteCount, mimeType } = attachment
+    const { uniqueID, filename: name = "file", width, height, byteCount = 0, mimeType } = attachment
     const state = h("span", { class: "tile-state small" }, "Not sent yet")
     // What this browser cannot show keeps its preview, or has its name.
-    const image = h("img", { alt: "", width, height, decoding: "async", src: previewURL(attachment), class: "blurred", onerror: () => image.replaceWith(name) })
+    const image = h("img", { alt: "", width, height, decoding: "async", src: previewURL(attachment.preview), class: "blurred", onerror: () => image.replaceWith(name) })
     let isShown = !isPicture(attachment)
     const say = async () => {
       const { isUnsent, isHere } = copy.attachment(uniqueID) ?? attachment
@@ -96,14 +101,14 @@ export const attachments = (app, note) => {
     const image = h("img")
     const about = h("p", { class: "muted small", role: "status" })
     const failure = h("div")
-    const here = () => all().find(({ uniqueID }) => uniqueID === at)
+    const here = () => copy.attachment(at) ?? { uniqueID: at }
     const step = async by => {
       const list = all().filter(isPicture)
       const index = (list.findIndex(({ uniqueID }) => uniqueID === at) + by + list.length) % list.length
       const now = list[index]
-      const { uniqueID, filename, width, height, byteCount } = now
+      const { uniqueID, filename, width, height, byteCount = 0 } = now
       at = uniqueID
-      for (const [name, value] of Object.entries({ width, height, alt: filename ?? "Picture", src: previewURL(now) })) set(image, name, value)
+      for (const [name, value] of Object.entries({ width, height, alt: filename ?? "Picture", src: previewURL(now.preview) })) set(image, name, value)
       fill(about, [filename, width && `${width} × ${height}`, byteText(byteCount), list[1] && `${index + 1} of ${list.length}`].filter(Boolean).join(" · "))
       for (const way of ways) way.hidden = !list[1]
       fill(failure)
@@ -124,11 +129,11 @@ export const attachments = (app, note) => {
     for (const file of files) {
       try {
         // What cannot be measured, such as a kind that this browser does not know, is kept all the same.
-        const size = isPicture({ mimeType: file.type }) && await measure(file).catch(() => {})
+        const size = PICTURES.test(file.type) ? await measure(file).catch(() => ({})) : {}
         await copy.attach(note, file, { filename: file.name, ...size })
         app.announce(`${file.name} added`)
       } catch (error) {
-        problem.append(problemView(Object.assign(error, { title: `${file.name} was not added` })))
+        problem.append(problemView({ title: `${file.name} was not added`, detail: Reflect.get(Object(error), "message") }))
       }
     }
   }

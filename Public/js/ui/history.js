@@ -54,11 +54,15 @@ const paged = (list, take, none) => {
   return h("div", null, list, foot)
 }
 
-/** Who changed a note, when, and what. @type {Opener} */
+/**
+ * Who changed a note, when, and what.
+ * @type {Opener}
+ */
 export const history = (app, id) => {
   const { copy, engine } = app
   const edits = /** @type {PastEdit[]} */ ([])
   let server = "" // its node
+  /** @type {(edit: PastEdit) => string} */
   const said = ({ attribute, value }) => {
     const [name, member] = attribute.split(/\.(.*)/s)
     if (name === "archived") return value ? "Archived" : "Back from the archive"
@@ -67,10 +71,11 @@ export const history = (app, id) => {
     if (name === "attachments") return `${copy.attachment(member)?.filename ?? "A file"} ${value ? "added" : "taken out"}`
     return member === "pinned" ? value ? "Pinned" : "Unpinned" : `${member}: ${JSON.stringify(value)}`
   }
-  const momentView = ({ edits, text, before }) => {
+  /** @type {(moment: Moment) => HTMLElement} */
+  const momentView = ({ edits, text, before = "" }) => {
     const [{ device: { uniqueID, name } }] = edits
     const date = dateOf(edits[0])
-    const back = () => putBack(app, id, text.value, "Put back").then(() => app.go(`#/note/${id}`))
+    const back = () => putBack(app, id, text?.value, "Put back").then(() => app.go(`#/note/${id}`))
     return h("li", null, h("div", { class: "spread" },
       h("h2", { title: longDate(date) }, shortDate(date), h("span", { class: "muted" }, " · ",
         name ?? (uniqueID === server ? "merged by the server" : "a device that was signed out"),
@@ -119,7 +124,10 @@ export const deleted = ({ engine, go, toast, attempt }) => {
 
 let update = null
 let lookAgain = () => {}
-/** A new version of the app waits. @type {(apply: () => void) => void} */
+/**
+ * A new version of the app waits.
+ * @type {(apply: () => void) => void}
+ */
 export const offerUpdate = apply => {
   update = apply
   lookAgain()
@@ -144,7 +152,10 @@ const region = look => {
 const quiet = (label, onclick) => button(label, { class: "quiet", onclick })
 const dismiss = onclick => iconButton("close", "Dismiss", { onclick })
 
-/** Over everything: what is at risk, what is missing, what is new. @type {Opener} */
+/**
+ * Over everything: what is at risk, what is missing, what is new.
+ * @type {Opener}
+ */
 export const banners = ({ copy, engine, go }) => {
   const { element, layOut } = region(() => {
     const { phase, toSend, isPersistent, isSecure } = engine.status
@@ -166,7 +177,10 @@ export const banners = ({ copy, engine, go }) => {
   return { element }
 }
 
-/** Over a note's text: a merge replaced words of yours. @type {Opener} */
+/**
+ * Over a note's text: a merge replaced words of yours.
+ * @type {Opener}
+ */
 export const notices = (app, id) => {
   const { copy, attempt } = app
   const undo = ({ key, mine }) => attempt(putBack(app, id, mine, "Your words are back").then(() => copy.dismiss(key)))

@@ -15,7 +15,10 @@ const words = {
 /** @returns {string[]} */
 export const wordsOf = error => words[error.slug] ?? [error.title ?? "That did not work", error.detail ?? error.message]
 
-/** A problem in its place. @type {(error: any, again?: (() => any) | null) => HTMLElement} */
+/**
+ * A problem in its place.
+ * @type {(error: any, again?: (() => any) | null) => HTMLElement}
+ */
 export const problemView = (error, again) => {
   const [title, step] = wordsOf(error)
   return h("div", { class: "problem", role: "alert" }, h("p", { class: "row-title" }, title), h("p", null, step),
@@ -23,7 +26,10 @@ export const problemView = (error, again) => {
     again && button("Try again", { icon: "sync", onclick: again }))
 }
 
-/** "just now", "3 minutes ago". @type {(moment: number | string) => string} */
+/**
+ * "just now", "3 minutes ago".
+ * @type {(moment: number | string) => string}
+ */
 export const ago = moment => {
   const seconds = (Date.now() - new Date(moment).getTime()) / 1000
   for (const [unit, length] of /** @type {[string, number][]} */ ([["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]])) {
@@ -32,7 +38,10 @@ export const ago = moment => {
   return "just now"
 }
 
-/** Puts text into the clipboard, without a secure context too. @type {(app: App, text: string, done?: string) => Promise<any>} */
+/**
+ * Puts text into the clipboard, without a secure context too.
+ * @type {(app: Shell, text: string, done?: string) => Promise<any>}
+ */
 export const copyText = async ({ toast }, text, done = "Copied") => {
   const before = /** @type {HTMLElement} */ (document.activeElement)
   const area = h("textarea", { value: text, class: "visually-hidden" })
@@ -44,7 +53,10 @@ export const copyText = async ({ toast }, text, done = "Copied") => {
   toast(isDone ? done : "The browser did not let it be copied. Mark it and copy by hand.")
 }
 
-/** Keeps a file; whatever is in it, it never opens in this origin. @type {(blob: Blob, name: string) => void} */
+/**
+ * Keeps a file; whatever is in it, it never opens in this origin.
+ * @type {(blob: Blob, name: string) => void}
+ */
 export const save = (blob, name) => {
   const href = URL.createObjectURL(blob.slice(0, blob.size, "application/octet-stream"))
   h("a", { href, download: name }).click()
@@ -53,11 +65,11 @@ export const save = (blob, name) => {
 
 /**
  * A question before what cannot be undone, and its other ways out.
- * @type {(app: App, title: string, content: Child, label: string, act: () => any, ...others: [string, () => any][]) => void}
+ * @type {(app: Shell, title: string, content: any, label: string, act: () => any, ...others: [string, () => any][]) => void}
  */
 export const ask = (app, title, content, ...last) => {
   const [label, act, ...others] = last
-  const ways = [["Cancel"], ...others, [label, act, "danger"]]
+  const ways = /** @type {[string, (() => any)?, string?][]} */ ([["Cancel"], ...others, [label, act, "danger"]])
   const close = app.dialog(title, h("div", { class: "stack" }, content, h("div", { class: "actions" },
     ways.map(([label, act, looks]) => button(label, { class: looks, onclick: () => { close(); act?.() } })))))
 }

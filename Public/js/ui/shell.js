@@ -2,12 +2,12 @@
 // and where the focus goes. Routes: "#/" "#/tag/<id>" "#/archive" (the list), "#/note/<id>", "#/new", pages (views.js).
 
 import { newID } from "../model/uuid.js"
+import { takeDrops } from "./account.js"
 import { noteCommands, startKeys } from "./commands.js"
 import { button, fill, h, iconButton, plural, set } from "./dom.js"
 import { editor } from "./editor.js"
 import { noteList } from "./list.js"
 import { mark, setTheme, sidePane } from "./tags.js"
-import { takeDrops } from "./transfer.js"
 import { actOnToast, announce, dialog, menu, startWidgets, toast } from "./widgets.js"
 import { pages, parts } from "./views.js"
 

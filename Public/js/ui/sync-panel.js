@@ -4,7 +4,7 @@ import { button, byteText, fill, h, plural, set, shortDate } from "./dom.js"
 import { insecure } from "./history.js"
 import { ago, copyText, problemView, wordsOf } from "./problems.js"
 
-/** In two words, in a sentence, and how good that is. @type {(status: Status, refused: number) => string[]} */
+/** In two words, in a sentence, and how good that is. */
 const wording = ({ phase, toSend, toFetch, uploads, identical }, refused) => {
   const kept = toSend ? `${plural(toSend, "change")} kept here until then.` : "What you write is kept here until then."
   const count = `${toSend.toLocaleString()} to send`
@@ -21,7 +21,7 @@ const wording = ({ phase, toSend, toFetch, uploads, identical }, refused) => {
 const progress = ({ count, total }, done) => count > 0 && [`${plural(count, "file")}, ${byteText(done)} of ${byteText(total)}`,
   h("progress", { max: total || 1, value: done, "aria-label": "Progress" })]
 
-/** What there is to say, if there is. @type {Record<string, (status: Status) => Child>} */
+/** What there is to say of a status, if there is. */
 const facts = {
   "To send": ({ toSend }) => toSend ? plural(toSend, "change") : "Nothing",
   "To fetch": ({ toFetch: { objects, bytes } }) => objects ? `${plural(objects, "object")}, ${byteText(bytes)}` : "Nothing",
@@ -39,7 +39,10 @@ const facts = {
 const line = ({ moment, method, path, status, milliseconds, bytes, requestID, problem }) => [new Date(moment).toISOString().slice(11, 23),
   method, path, status || "no answer", `${Math.round(milliseconds)} ms`, `${bytes} B`, requestID, problem].join("\t")
 
-/** Opens to all there is to know. @type {Opener} */
+/**
+ * Opens to all there is to know.
+ * @type {Opener}
+ */
 export const indicator = app => {
   const { copy, engine } = app
   const words = h("span")
@@ -103,7 +106,8 @@ const open = app => {
 }
 
 /** What was refused, why, and what can be done. */
-const refusal = ({ copy, go, attempt, ...app }, { uniqueID, attribute = "", deletion, value, problem, key, moment }) => {
+const refusal = (app, { uniqueID, attribute = "", deletion, value, problem, key, moment }) => {
+  const { copy, go, attempt } = app
   const [what, id] = attribute.split(/\.(.*)/s)
   const note = copy.note(uniqueID)
   const whose = note?.title ?? copy.tag(uniqueID)?.name ?? copy.attachment(uniqueID)?.filename ?? "Something that is gone"

@@ -5,7 +5,10 @@ import { attachments } from "./attachments.js"
 import { banners, deleted, history, notices } from "./history.js"
 import { indicator } from "./sync-panel.js"
 
-/** By the first word of the route. @type {Record<string, Opener>} */
+/**
+ * By the first word of the route.
+ * @type {Record<string, Opener>}
+ */
 export const pages = { signin, deleted, devices, history, transfer }
 
 /**
