@@ -84,11 +84,11 @@ export const signin = app => {
     const { slug, pointer = "", retryAfter, detail } = error
     const at = [email, password, device].find(({ input }) => pointer.toLowerCase().includes(input.name))
     if (slug === "unauthenticated") return password.say("E-mail or password is wrong.")
-    if (at) return at.say(detail)
     if (slug === "email-taken") {
-      email.say("There is an account with this e-mail already.")
-      return fill(problem, button("Sign in instead", { onclick: turn }))
+      fill(problem, button("Sign in instead", { onclick: turn }))
+      return email.say("There is an account with this e-mail already.")
     }
+    if (at) return at.say(detail)
     if (slug === "too-many-requests") wait(Math.ceil((retryAfter ?? 60_000) / 1000))
     fill(problem, problemView(error))
   }
@@ -118,9 +118,9 @@ export const signin = app => {
   }, () => {}) // Sending the form says what is wrong.
   layOut()
   return {
-    title: session ? "Sign in" : "Hesper", focus: () => (session ? password : email).input.focus(), stop: () => clearTimeout(timer),
+    title: "Sign in", focus: () => (session ? password : email).input.focus(), stop: () => clearTimeout(timer),
     element: h("div", { class: "signin" },
-      !session && h("header", null, h("p", { class: "signin-mark", "aria-hidden": true }, icon("star"), "Hesper"),
+      !session && h("header", null, h("h1", { class: "signin-mark" }, icon("star"), "Hesper"),
         h("p", { class: "signin-line" }, "Notes that are there whenever you are: on every device, with or without a network, on a server of your own.")),
       h("form", { class: "stack", novalidate: true, onsubmit: send, "aria-label": "Sign in" }, heading, session && h("p", null,
         `Everything is still here${copy.unsentCount() ? `, also ${plural(copy.unsentCount(), "change")} that the server does not have yet` : ""}.`),

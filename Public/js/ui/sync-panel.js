@@ -62,6 +62,10 @@ export const indicator = app => {
 
 const open = app => {
   const { copy, engine } = app
+  const go = to => {
+    close()
+    app.go(to)
+  }
   const words = h("p", { class: "sync-sentence", role: "status" })
   const act = button("", { onclick: () => engine.status.phase === "expired" ? go("#/signin") : engine.syncNow() })
   const problem = h("div")
@@ -99,10 +103,6 @@ const open = app => {
     h("details", null, h("summary", { class: "muted" }, "The last 200 requests"),
       button("Copy log", { icon: "copy", onclick: () => copyText(app, engine.requests().map(line).join("\n"), "The log is in the clipboard") }), log)),
   { onclose: () => clearInterval(timer) })
-  const go = to => {
-    close()
-    app.go(to)
-  }
 }
 
 /** What was refused, why, and what can be done. */
