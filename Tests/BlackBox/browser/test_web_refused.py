@@ -73,7 +73,7 @@ def test_the_log_of_requests_can_be_copied(signed_up: App):
     app.sync_button.click()
     app.dialog.get_by_text("The last 200 requests").click()
     app.button("Copy log").click()
-    expect(app.page.get_by_text("The log is in the clipboard")).to_be_visible()
+    expect(app.toast("The log is in the clipboard")).to_be_visible()
     log = app.page.evaluate("() => navigator.clipboard.readText()")
     assert "POST\t/v1/accounts\t201" in log and "POST\t/v1/sync\t200" in log
     ids = app.run("return engine.requests().map(request => request.requestID)")
