@@ -1,173 +1,235 @@
-// Takes an answer of sync, or a page of events, in: all of it in one transaction with its token (clients.md, rules 3 and 5).
-import {emptyEntity, readState} from "../model/entity.js"
+// Takes an answer of sync, or a page of events, in: all in one transaction with its token (clients.md, rules 3, 4, 5 and 9).
+import {partsOf} from "../model/clock.js"
 import {lostWords} from "../model/difference.js"
-import {clockIn, forget, putDeleted, putEntity} from "../store/records.js"
+import {emptyEntity, readState} from "../model/entity.js"
+import {derivedID} from "../model/uuid.js"
+import {clockIn, forget, putDeleted, putEntity, replaceEntity} from "../store/records.js"
+import {edit, rescueIn} from "../store/writing.js"
 import {Problem} from "./http.js"
-import {receiptsOf} from "./push.js"
-import {compare, compareDeleted, giveUpRelay, rescue, stampAgain, tryHoldersAgain, uploadAgain} from "./recovery.js"
 
-/** @typedef {import("../store/transaction.js").Transaction} Transaction */
-/** @typedef {import("../model/entity.js").Entity} Entity */
-/** @typedef {import("../model/entity.js").DeletedObject} DeletedObject */
-/** @typedef {import("./push.js").Push} Push */
-/**
- * How far this browser has read; `digest` is that of what is here, `serverDigest` what the server said at the end.
- * `startedOver`: the server may lack the bases of texts; `reading`: it is being read from the start, to see what it lacks;
- * `repaired`: when the digests differed last. Moments in milliseconds.
- * @typedef {{token?: string | null, digest?: string, serverDigest?: string | null, lastSync?: number, startedOver?: boolean,
- *   reading?: boolean, repaired?: number}} SyncRecord
- */
-
-/** The stores that an answer may change. */
+/** What an answer may change. */
 export const STORES = ["objects", "deleted", "unsent", "made", "deletions", "bytes", "shelf", "notices", "meta", "relays"]
-
 const STAMP_AGAIN = ["clock-ahead", "clock-reused"]
+const DELETED = "deleted object" // the type of a Relay
 
 /**
- * @param {Transaction} tx  over STORES
- * @param {import("../store/copy.js").Copy} copy
- * @param {Push} push  what was sent, NOTHING for a page of events
- * @param {any} answer
- * @returns {Promise<{refusedClocks: string[], isToSend: boolean}>}  slugs, if clocks were refused and what is unsent was
- *   stamped again; whether there is something new to be sent
+ * @param {Transaction} tx @param {Copy} copy @param {Push} push what was sent
+ * @returns {Promise<{refusedClocks: string[], isToSend: boolean}>} slugs; whether there is something new to be sent
  */
-export async function receive(tx, copy, push, answer) {
-  const now = Date.now()
-  const clock = await clockIn(tx)
-  clock.learn(answer.serverClock, now)
-  const sync = /** @type {SyncRecord} */ (await tx.get("meta", "sync") ?? {})
-  const told = await takeResults(tx, push, receiptsOf(answer.results ?? []))
+export const receive = async (tx, copy, push, answer) => {
+  const moment = Date.now(), sync = await tx.get("meta", "sync") ?? {}
+  ;(await clockIn(tx)).learn(answer.serverClock, moment)
+  const {refusedClocks, overruled} = await takeResults(tx, push, answer.results ?? [])
   const {deletedObjects = [], ...sections} = answer.changes
-  await Promise.all(deletedObjects.map((/** @type {DeletedObject} */ one) => takeDeleted(tx, copy, one, sync.reading)))
-  const incoming = Object.entries(sections).flatMap(([name, items]) => items.map((/** @type {any} */ item) => readState(name, item)))
-  const states = await Promise.all(incoming.map(async entity => {
-    for (const [, stamp] of Object.values(entity.registers)) clock.observe(stamp)
-    const {before, now: standing} = await putEntity(tx, entity)
-    if (sync.reading) await compare(tx, before, entity)
-    return standing
+  await Promise.all(deletedObjects.map(one => takeDeleted(tx, copy, one)))
+  const incoming = Object.entries(sections).flatMap(([name, items]) => items.map(item => readState(name, item)))
+  await Promise.all(incoming.map(async theirs => {
+    const {before, now} = await fold(tx, theirs)
+    if (sync.reading && before) compare(tx, before, theirs)
+    const mine = overruled.find(one => one.uniqueID === theirs.uniqueID)
+    if (!mine || !now) return
+    // Where a merge replaced words that were written here, a notice says so.
+    const {uniqueID, value, baseValue, clock} = mine, base = baseValue ?? ""
+    if (!lostWords(value, base, now.registers.text[0])) return
+    tx.put("notices", {kind: "merged", uniqueID, mine: value, base, clock, moment})
   }))
   await tryHoldersAgain(tx, incoming, deletedObjects)
-  tellLostWords(tx, told.overruled, states, now)
-  if (told.refusedClocks.includes("clock-reused")) {
-    // Two copies of this device exist: only a new sign-in makes this one a device of its own, with a node of its own.
+  if (refusedClocks.includes("clock-reused")) {
     tx.put("meta", {...await tx.get("meta", "session"), signedOut: true, isTwin: true}, "session")
-  } else if (told.refusedClocks.length) await stampAgain(tx)
+  } else if (refusedClocks.length) await stampAgain(tx)
   const isEnd = !answer.hasMore
   tx.put("meta", {
-    ...sync, token: answer.syncToken, serverDigest: isEnd ? answer.digest ?? null : null,
-    ...isEnd && {lastSync: now, reading: false}
+    ...sync, token: answer.syncToken, serverDigest: isEnd ? answer.digest : null,
+    ...isEnd && {lastSync: moment, reading: false},
   }, "sync")
-  const isToSend = tx.journal.some(({store, record}) => record && (store === "unsent" || store === "made"))
-  return {...told, isToSend}
+  return {refusedClocks, isToSend: tx.journal.some(({store, record}) => record && (store === "unsent" || store === "made"))}
+}
+
+/** @param {Transaction} tx @param {Entity} entity as the server has it, or acknowledged it */
+const fold = async (tx, entity) => {
+  const clock = await clockIn(tx)
+  for (const [, stamp] of Object.values(entity.registers)) clock.observe(stamp)
+  return putEntity(tx, entity)
 }
 
 /**
- * What was acknowledged goes into the copy, what was refused to the shelf.
- * @param {Transaction} tx @param {Push} push @param {ReturnType<typeof receiptsOf>} receipts
+ * What was acknowledged goes into the copy, what was refused onto the shelf.
+ * @param {Transaction} tx @param {Push} push @param {any[]} results receipts
  */
-async function takeResults(tx, push, receipts) {
-  /** @type {{refusedClocks: string[], overruled: import("./push.js").Edit[]}} */
-  const told = {refusedClocks: [], overruled: []}
-  const moment = Date.now()
-  /** @type {Map<string, Entity>} */
-  const acknowledged = new Map()
-  /** @param {{uniqueID: string, type: string}} of */
+const takeResults = async (tx, {edits, made, deletions, relayed}, results) => {
+  const refusedClocks = [], /** @type {Edit[]} */ overruled = [], acknowledged = new Map()
+  const shelve = (record, problem) => tx.put("shelf", {...record, problem, moment: Date.now()})
   const entityOf = ({uniqueID, type}) => {
-    const entity = acknowledged.get(uniqueID) ?? emptyEntity(uniqueID, type)
-    acknowledged.set(uniqueID, entity)
-    return entity
+    if (!acknowledged.has(uniqueID)) acknowledged.set(uniqueID, emptyEntity(uniqueID, type))
+    return acknowledged.get(uniqueID)
   }
-  /** @param {Map<string, any>} of @param {string} id */
-  const receipt = (of, id) => {
-    const found = of.get(id)
-    if (!found) throw new Problem({slug: "unexpected", title: `The server's answer says nothing of ${id}`})
-    return found
+  // An object and its DeletedObject may be in one push.
+  const keyOf = (uniqueID, isDeletion) => uniqueID + isDeletion
+  const receipts = new Map(results.map(one => [keyOf(one.uniqueID, /^.changes.deleted/.test(one.pointer)), one]))
+  const receiptOf = ({uniqueID}, isDeletion = false) => {
+    const found = receipts.get(keyOf(uniqueID, isDeletion))
+    if (!found) throw new Problem({title: `The server's answer says nothing of ${uniqueID}`})
+    return {fields: {}, ...found}
   }
-  for (const deletion of push.deletions) {
-    const {status, problem} = receipt(receipts.deletions, deletion.uniqueID)
-    if (status === "rejected") {
-      if (push.relayed) await giveUpRelay(tx, deletion.uniqueID)
-      tx.put("shelf", {uniqueID: deletion.uniqueID, deletion, problem, moment})
-    } else await putDeleted(tx, deletion)
-    tx.delete("deletions", deletion.uniqueID)
+  for (const deletion of deletions) {
+    const {status, problem} = receiptOf(deletion, true), {uniqueID} = deletion
+    tx.delete("deletions", uniqueID)
+    if (status === "rejected") shelve({uniqueID, deletion}, problem)
+    else await putDeleted(tx, deletion)
   }
-  for (const made of push.made) {
-    const {status, problem, fields = {}} = receipt(receipts.objects, made.uniqueID)
-    if (status === "deleted") continue // Its DeletedObject is in this answer, and rescues the words.
-    if (problem && STAMP_AGAIN.includes(problem.slug)) continue
+  for (const one of made) {
+    const {uniqueID, fixed} = one, {status, problem, fields} = receiptOf(one)
+    // The DeletedObject is in this answer, and rescues the words.
+    if (status === "deleted" || STAMP_AGAIN.includes(problem?.slug)) continue
+    tx.delete("made", uniqueID)
     if (!problem) {
-      const stands = Object.entries(made.fixed).filter(([name]) => fields[name]?.outcome !== "rejected")
-      Object.assign(entityOf(made).fixed, Object.fromEntries(stands))
-      tx.delete("made", made.uniqueID)
-    } else if (problem.slug === "attachment-data-missing" && await tx.count("bytes", IDBKeyRange.only(made.uniqueID))) {
-      tx.put("made", {...made, needsBytes: true})
-    } else {
-      tx.put("shelf", {uniqueID: made.uniqueID, type: made.type, fixed: made.fixed, problem, moment})
-      tx.delete("made", made.uniqueID)
-    }
-    if (problem && push.relayed) await giveUpRelay(tx, made.uniqueID)
-  }
-  const standing = await Promise.all(push.edits.map(edit => tx.get("unsent", [edit.uniqueID, edit.attribute])))
-  for (const [at, edit] of push.edits.entries()) {
-    const {uniqueID, attribute, value} = edit
-    const {status, problem: whole, fields = {}} = receipt(receipts.objects, uniqueID)
-    const field = fields[attribute] ?? {}
-    if (status === "deleted" || field.outcome === "deleted") continue
-    const problem = field.outcome === "rejected" ? field.problem : whole
-    const current = standing[at]
-    if (problem && push.relayed) await giveUpRelay(tx, uniqueID, attribute)
-    if (problem && STAMP_AGAIN.includes(problem.slug)) {
-      told.refusedClocks.push(problem.slug)
-      // What another device made cannot be given back under a clock of the future: it becomes an edit of this one.
-      if (push.relayed && !current) tx.put("unsent", edit)
+      for (const name in fixed) if (fields[name]?.outcome !== "rejected") entityOf(one).fixed[name] = fixed[name]
+      entityOf(one)
       continue
     }
-    if (problem) tx.put("shelf", {...edit, problem, moment})
-    else {
-      if (attribute === "text" && field.outcome && !push.relayed) told.overruled.push(edit)
-      entityOf(edit).registers[attribute] = [value, edit.clock]
-    }
-    if (current?.clock === edit.clock) tx.delete("unsent", [uniqueID, attribute])
-    else if (current && attribute === "text" && !problem && !push.relayed) {
-      // Typed on while it was in flight: what is here descends from what was acknowledged just now.
-      tx.put("unsent", {...current, base: edit.clock, baseValue: value})
-    }
+    if (relayed) await giveUp(tx, uniqueID)
+    const isHere = problem.slug === "attachment-data-missing" && await tx.count("bytes", IDBKeyRange.only(uniqueID))
+    if (isHere) tx.put("made", {...one, needsBytes: true})
+    else shelve(one, problem)
   }
-  if (push.relayed) for (const {uniqueID} of [...push.deletions, ...push.made, ...push.edits]) tx.delete("relays", uniqueID)
-  const clock = await clockIn(tx)
-  await Promise.all([...acknowledged.values()].map(entity => {
-    for (const [, stamp] of Object.values(entity.registers)) clock.observe(stamp)
-    return putEntity(tx, entity)
-  }))
-  return told
+  const standing = await Promise.all(edits.map(one => tx.get("unsent", [one.uniqueID, one.attribute])))
+  for (const [at, one] of edits.entries()) {
+    const {uniqueID, attribute, value, clock} = one, now = standing[at]
+    const {status, problem: whole, fields} = receiptOf(one), {outcome, problem = whole} = fields[attribute] ?? {}
+    if (status === "deleted" || outcome === "deleted") continue
+    if (problem && relayed) await giveUp(tx, uniqueID, attribute)
+    if (STAMP_AGAIN.includes(problem?.slug)) {
+      refusedClocks.push(problem.slug)
+      // What another device made cannot be given back under a clock of the future: it becomes an edit of this one.
+      if (!now) tx.put("unsent", one)
+      continue
+    }
+    if (problem) shelve(one, problem)
+    else {
+      entityOf(one).registers[attribute] = [value, clock]
+      if (attribute === "text" && outcome && !relayed) overruled.push(one)
+    }
+    if (now?.clock === clock) tx.delete("unsent", [uniqueID, attribute])
+    // Typed on while it was in flight: what is here descends from what was acknowledged just now.
+    else if (now && attribute === "text" && !problem && !relayed) tx.put("unsent", {...now, base: clock, baseValue: value})
+  }
+  if (relayed) for (const {uniqueID} of [...deletions, ...made, ...edits]) tx.delete("relays", uniqueID)
+  await Promise.all([...acknowledged.values()].map(entity => fold(tx, entity)))
+  return {refusedClocks, overruled}
 }
 
 /**
- * A DeletedObject removes the object; words of a note that are unsent go into a new note (clients.md, rule 4).
- * @param {Transaction} tx @param {import("../store/copy.js").Copy} copy @param {DeletedObject} incoming
- * @param {boolean | undefined} isReading
+ * A DeletedObject removes the object; unsent words of a note go into a new one (clients.md, rule 4).
+ * @param {Transaction} tx @param {Copy} copy @param {DeletedObject} incoming
  */
-async function takeDeleted(tx, copy, incoming, isReading) {
+const takeDeleted = async (tx, copy, incoming) => {
   const id = incoming.uniqueID
   const [own, text] = await Promise.all([tx.get("deletions", id), tx.get("unsent", [id, "text"])])
-  if (text && !own) await rescue(tx, copy, id, text.value)
+  if (text && !own) await rescueIn(tx, {uniqueID: id, tags: [], attachments: [], ...copy.note(id)}, text.value)
   const {before} = await putDeleted(tx, incoming)
-  if (isReading) await compareDeleted(tx, incoming)
+  if ((await tx.get("deleted", id)).mergedInto === incoming.mergedInto) tx.delete("relays", id)
   if (before?.type === "attachment" && !own) await uploadAgain(tx, copy, before)
-  if (own) tx.delete("deletions", id)
+  tx.delete("deletions", id)
   await forget(tx, id)
 }
 
 /**
- * Where a merge replaced words of this device, a notice says so.
- * @param {Transaction} tx @param {import("./push.js").Edit[]} edits @param {(Entity | undefined)[]} states @param {number} moment
+ * If a live note here holds an attachment that was deleted, its bytes, if they are here, go up again under another ID.
+ * @param {Transaction} tx @param {Copy} copy @param {Held} attachment
  */
-function tellLostWords(tx, edits, states, moment) {
-  const standing = new Map(states.map(entity => [entity?.uniqueID, entity?.registers.text]))
-  for (const {uniqueID, value, baseValue, clock} of edits) {
-    const base = baseValue ?? ""
-    const text = standing.get(uniqueID)
-    if (!text || !lostWords(value, base, text[0])) continue
-    tx.put("notices", {kind: "merged", uniqueID, mine: value, base, clock, moment})
+const uploadAgain = async (tx, copy, {uniqueID, fixed}) => {
+  const bytes = await tx.get("bytes", uniqueID)
+  for (const note of bytes ? copy.entities() : []) {
+    if (!note.registers[`attachments.${uniqueID}`]?.[0]) continue
+    const again = derivedID(uniqueID, note.uniqueID)
+    tx.put("made", {uniqueID: again, type: "attachment", fixed, needsBytes: true})
+    tx.put("bytes", {...bytes, uniqueID: again})
+    await edit(tx, "note", note.uniqueID, `attachments.${again}`, true)
   }
+}
+
+/**
+ * Attachments that another note held are tried again when one lets go of them.
+ * @param {Transaction} tx @param {Entity[]} incoming @param {DeletedObject[]} deleted
+ */
+const tryHoldersAgain = async (tx, incoming, deleted) => {
+  const [keys, records] = await Promise.all([tx.getAllKeys("shelf"), tx.getAll("shelf")])
+  for (const [at, {uniqueID, attribute, problem}] of records.entries()) {
+    const isFree = problem?.slug === "attachment-in-use" && (deleted.some(one => one.objectType === "note") ||
+      incoming.some(one => one.uniqueID !== uniqueID && one.registers[attribute]?.[0] === false))
+    if (!isFree) continue
+    tx.delete("shelf", keys[at])
+    await edit(tx, "note", uniqueID, attribute, true)
+  }
+}
+
+/**
+ * Stamps all that is unsent anew, in its order, from the greatest clock that the server knows (merge.md, Ahead). A text
+ * keeps its node: it descends from what of it the server may have.
+ * @param {Transaction} tx
+ */
+export const stampAgain = async (tx, isNewNode = false) => {
+  const clock = await clockIn(tx), edits = /** @type {Edit[]} */ (await tx.getAll("unsent"))
+  clock.setBack()
+  for (const one of edits.sort((a, b) => a.clock < b.clock ? -1 : 1)) {
+    const node = isNewNode || one.attribute !== "text" ? clock.node : partsOf(one.clock).node
+    tx.put("unsent", {...one, clock: clock.tick(Date.now(), node)})
+  }
+}
+
+/**
+ * Begins to read all again (protocol.md, Restored servers). The copy stays and is folded into. At first everything is to be
+ * given back, and what turns out to be there no longer is: so a reload in the middle loses nothing.
+ * @param {Transaction} tx
+ */
+export const startOver = async tx => {
+  const [objects, deleted, sync] = await Promise.all([tx.getAll("objects"), tx.getAll("deleted"), tx.get("meta", "sync")])
+  tx.clear("relays")
+  for (const {uniqueID, type = DELETED} of [...objects, ...deleted]) tx.put("relays", {uniqueID, type, fixed: true}, uniqueID)
+  tx.put("meta", {...sync, token: null, serverDigest: null, startedOver: true, reading: true}, "sync")
+}
+
+/**
+ * What is greater here than there is to be given back.
+ * @param {Transaction} tx @param {Held} before what was here @param {Entity} theirs
+ */
+const compare = (tx, {uniqueID, type, fixed, registers}, theirs) => {
+  const attributes = Object.keys(registers).filter(name => registers[name][1] > (theirs.registers[name]?.[1] ?? ""))
+  const isLess = name => theirs.fixed[name] === undefined || (name === "creationDate" && fixed[name] < theirs.fixed[name])
+  /** @type {Relay} */
+  const relay = {uniqueID, type, attributes, fixed: Object.keys(fixed).some(isLess), theirs}
+  if (relay.fixed || attributes.length) tx.put("relays", relay, uniqueID)
+  else tx.delete("relays", uniqueID)
+}
+
+/**
+ * What a restored server lacks, with the clocks it always had, whoever made it.
+ * @param {Transaction} tx @returns {Promise<Push>}
+ */
+export const nextRelays = async tx => {
+  /** @type {Push} */
+  const push = {edits: [], made: [], deletions: [], relayed: true}
+  const relays = /** @type {Relay[]} */ (await tx.getAll("relays"))
+  await Promise.all(relays.map(async ({uniqueID, type, attributes, fixed}) => {
+    const {hash, place, ...standing} = await tx.get(type === DELETED ? "deleted" : "objects", uniqueID)
+    if (type === DELETED) return push.deletions.push(standing)
+    if (fixed) push.made.push({uniqueID, type, fixed: standing.fixed})
+    for (const attribute of attributes ?? Object.keys(standing.registers)) {
+      const [value, clock] = standing.registers[attribute]
+      push.edits.push({uniqueID, attribute, type, value, clock})
+    }
+  }))
+  return push
+}
+
+/**
+ * What the server refused of what it lacked leaves the copy: there is what the server has.
+ * @param {Transaction} tx @param {string} id @param {string} [attribute] absent: what is set once
+ */
+const giveUp = async (tx, id, attribute) => {
+  const [{theirs}, {registers: {...registers}, ...held}] = await Promise.all([tx.get("relays", id), tx.get("objects", id)])
+  if (!attribute) held.fixed = theirs?.fixed ?? {}
+  else if (theirs?.registers[attribute]) registers[attribute] = theirs.registers[attribute]
+  else delete registers[attribute]
+  await replaceEntity(tx, {...held, registers})
 }

@@ -1,23 +1,12 @@
 // What only the server knows, asked for when somebody looks: sessions, devices, histories, what was deleted.
 import {derivedID} from "../model/uuid.js"
-import {Http, Problem} from "./http.js"
-import {stampAgain} from "./recovery.js"
+import {Problem} from "./http.js"
+import {stampAgain} from "./receive.js"
 
-/** @typedef {import("../store/copy.js").Copy} Copy */
-/** @typedef {{email: string, password: string, deviceName: string, invitation?: string}} Credentials */
-/**
- * One edit of a note, as its history lists it; without `value` if the server keeps it no more.
- * @typedef {{attribute: string, value?: any, clock: string, device: {uniqueID: string, name?: string}, pushedAt: string,
- *   standing: boolean}} HistoryEdit
- */
-
-/** @param {{account: {email: string}}} held */
 const otherAccount = ({account: {email}}) => new Problem({
   slug: "other-account", title: "Somebody else's notes are here",
-  detail: `This browser holds the notes of ${email}: sign in as ${email}, or erase them here first.`
+  detail: `This browser holds the notes of ${email}: sign in as ${email}, or erase them here first.`,
 })
-
-/** @param {string} path @param {string | null | undefined} cursor */
 const paged = (path, cursor) => cursor ? `${path}?cursor=${encodeURIComponent(cursor)}` : path
 
 /** The calls that a person waits for. Each throws a Problem if it cannot be done. */
@@ -29,153 +18,120 @@ export class Remote extends EventTarget {
     this.http = http
   }
 
+  async #get(path) {
+    return (await this.http.send("GET", path)).value
+  }
+
   /** What the server is; its limits are kept for whoever writes. */
   async server() {
-    const {value} = await this.http.send("GET", "/v1/server")
-    await this.copy.transaction(["meta"], "readwrite", tx => tx.put("meta", value.limits, "limits"))
-    return value
+    const server = await this.#get("/v1/server")
+    await this.copy.transaction(["meta"], "readwrite", tx => tx.put("meta", server.limits, "limits"))
+    return server
   }
 
-  /** The account: e-mail, usage, quota. */
-  async account() {
-    return (await this.http.send("GET", "/v1/account")).value
+  account() {
+    return this.#get("/v1/account")
   }
 
-  /**
-   * Makes an account, and this browser its first device.
-   * @param {Credentials} credentials
-   */
+  /** Makes an account, and this browser its first device. @param {Credentials} credentials */
   signUp(credentials) {
     return this.#enter("/v1/accounts", credentials)
   }
 
-  /**
-   * Makes this browser a device of an account. Over notes that are here: of the same account only.
-   * @param {Credentials} credentials
-   */
+  /** Makes this browser a device of an account; over notes that are here, of the same. @param {Credentials} credentials */
   signIn(credentials) {
     return this.#enter("/v1/devices", credentials)
   }
 
-  /** @param {string} path @param {Credentials} credentials */
   async #enter(path, credentials) {
     const held = this.copy.session
-    const isSame = held?.account.email.toLowerCase() === credentials.email.trim().toLowerCase()
-    if (held && !isSame) throw otherAccount(held)
-    const {value: {account, device}} = await this.http.send("POST", path, {json: {...credentials, cookie: true}})
+    if (held && held.account.email.toLowerCase() !== credentials.email.trim().toLowerCase()) throw otherAccount(held)
+    const {value} = await this.http.send("POST", path, {json: {...credentials, cookie: true}})
+    const {account: {uniqueID, email}, device} = value
     await this.copy.transaction(["meta", "unsent"], "readwrite", async tx => {
       const standing = await tx.get("meta", "session")
-      if (standing && standing.account.uniqueID !== account.uniqueID) throw otherAccount(standing)
-      const session = {
-        account: {uniqueID: account.uniqueID, email: account.email}, device: {uniqueID: device.uniqueID, name: device.name}
-      }
-      tx.put("meta", session, "session")
-      // Two copies of one device must not go on under the clocks that both may have used.
+      if (standing && standing.account.uniqueID !== uniqueID) throw otherAccount(standing)
+      tx.put("meta", {account: {uniqueID, email}, device: {uniqueID: device.uniqueID, name: device.name}}, "session")
+      // A copied device must not go on under the clocks that the other may have used.
       if (standing?.isTwin) await stampAgain(tx, true)
     })
   }
 
-  /**
-   * The server says that this device is signed out: everything stays until the person signs in again.
-   * @param {string} device
-   */
-  async expire(device) {
-    await this.copy.transaction(["meta"], "readwrite", async tx => {
+  /** The server does not know this device any more: everything stays until the person signs in again. @param {string} device */
+  expire(device) {
+    return this.copy.transaction(["meta"], "readwrite", async tx => {
       const session = await tx.get("meta", "session")
       // Meanwhile somebody may have signed in again.
       if (session?.device.uniqueID === device) tx.put("meta", {...session, signedOut: true}, "session")
     })
   }
 
-  /**
-   * Signs this browser out and erases everything here. `anyway`: also if the server cannot be told.
-   * @param {{anyway?: boolean}} how
-   */
-  async signOut({anyway = false} = {}) {
+  /** Signs this browser out and erases everything here. `anyway`: also if the server cannot be told. */
+  async leave(anyway = false) {
     const {session} = this.copy
-    try {
-      if (session) await this.http.send("DELETE", `/v1/devices/${session.device.uniqueID}`, {as: "none"})
-    } catch (error) {
-      const isOut = error instanceof Problem && (error.status === 401 || error.status === 404)
-      if (!isOut && !anyway) throw error
-    }
+    await (session && this.signOutDevice(session.device.uniqueID).catch(problem => {
+      if (!anyway && ![401, 404].includes(problem.status)) throw problem
+    }))
     await this.copy.erase()
   }
 
-  /**
-   * All devices of the account.
-   * @returns {Promise<any[]>}
-   */
-  async devices() {
+  devices() {
     return this.#all("/v1/devices", "devices")
   }
 
-  /**
-   * Signs another device out.
-   * @param {string} id
-   */
+  /** @param {string} id */
   async signOutDevice(id) {
-    await this.http.send("DELETE", `/v1/devices/${id}`, {as: "none"})
+    await this.http.send("DELETE", `/v1/devices/${id}`)
   }
 
   /**
    * Who changed a note, when and how, newest first, a page at a time.
-   * @param {string} noteID @param {string | null} [cursor]
-   *  @returns {Promise<{edits: HistoryEdit[], nextCursor?: string}>} */
-  async history(noteID, cursor) {
-    return (await this.http.send("GET", paged(`/v1/notes/${noteID}/edits`, cursor))).value
-  }
-
-  /**
-   * Notes whose words are still there, a page at a time.
-   * @param {string | null} [cursor]
-   *  @returns {Promise<{notes: any[], nextCursor?: string}>} */
-  async recentlyDeleted(cursor) {
-    return (await this.http.send("GET", paged("/v1/recently-deleted", cursor))).value
-  }
-
-  /**
-   * Makes a new note from what the history of a deleted one has. Doing it twice makes one note.
-   * @param {string} deletedID @returns {Promise<string>}  the new note's ID
+   * @param {string} noteID @param {string | null} [cursor] @returns {Promise<{edits: HistoryEdit[], nextCursor?: string}>}
    */
+  history(noteID, cursor) {
+    return this.#get(paged(`/v1/notes/${noteID}/edits`, cursor))
+  }
+
+  /** Notes whose words are still there, a page at a time. @param {string | null} [cursor] */
+  recentlyDeleted(cursor) {
+    return this.#get(paged("/v1/recently-deleted", cursor))
+  }
+
+  /** A new note from the history of a deleted one: its ID. Twice makes one note. @param {string} deletedID */
   async putBack(deletedID) {
-    const edits = /** @type {HistoryEdit[]} */ (await this.#all(`/v1/notes/${deletedID}/edits`, "edits"))
-    /** @type {Map<string, HistoryEdit>} */
+    /** @type {HistoryEdit[]} */
+    const edits = await this.#all(`/v1/notes/${deletedID}/edits`, "edits")
+    edits.sort((a, b) => a.clock < b.clock ? -1 : 1)
     const standing = new Map()
-    for (const edit of edits) {
-      const other = standing.get(edit.attribute)
-      if ("value" in edit && !(other && other.clock >= edit.clock)) standing.set(edit.attribute, edit)
+    for (const {attribute, value} of edits) {
+      if (value === undefined) continue
+      standing.delete(attribute) // so that the order is that of the clocks
+      standing.set(attribute, value)
     }
-    const {copy} = this
-    /** @param {string} kind @returns {[string, any][]} */
-    const those = kind => [...standing.values()].filter(edit => edit.attribute.startsWith(`${kind}.`))
-      .sort((a, b) => a.clock < b.clock ? -1 : 1).map(edit => [edit.attribute.slice(kind.length + 1), edit.value])
-    const members = (/** @type {string} */ kind) => those(kind).filter(([, isIn]) => isIn).map(([id]) => id)
+    const {copy, copy: {list: {memory}}} = this
+    const those = kind => [...standing].filter(([name]) => name.startsWith(kind))
+      .map(([name, value]) => [name.slice(kind.length), value])
+    const members = (kind, isThere) => those(kind).filter(([id, isIn]) => isIn && isThere(id)).map(([id]) => id)
     let uniqueID = deletedID
     // What was put back may have been deleted again.
     do uniqueID = derivedID(uniqueID, "put back")
-    while (copy.list.memory.deleted.has(uniqueID) || copy.list.memory.deletions.has(uniqueID))
-    const dates = edits.map(edit => edit.clock.slice(0, 24)).sort()
+    while (memory.deleted.has(uniqueID) || memory.deletions.has(uniqueID))
+    const creationDate = edits[0]?.clock.slice(0, 24)
     return copy.createNote({
-      uniqueID, text: standing.get("text")?.value, archived: standing.get("archived")?.value === true,
-      creationDate: dates[0], sortDate: standing.get("sortDate")?.value ?? dates[0],
-      tags: members("tags").filter(id => copy.tag(id)), attachments: members("attachments").filter(id => copy.attachment(id)),
-      attributes: Object.fromEntries(those("attributes"))
+      uniqueID, creationDate, text: standing.get("text"), archived: standing.get("archived"),
+      sortDate: standing.get("sortDate") ?? creationDate, tags: members("tags.", id => copy.tag(id)),
+      attachments: members("attachments.", id => copy.attachment(id)), attributes: Object.fromEntries(those("attributes.")),
     })
   }
 
-  /**
-   * All pages of a list.
-   * @param {string} path @param {string} name @returns {Promise<any[]>}
-   */
+  /** All pages of a list. @returns {Promise<any[]>} */
   async #all(path, name) {
     const found = []
-    /** @type {string | undefined} */
     let cursor
     do {
-      const {value} = /** @type {import("./http.js").Answer} */ (await this.http.send("GET", paged(path, cursor)))
-      found.push(...value[name])
-      cursor = value.nextCursor
+      const page = await this.#get(paged(path, cursor))
+      found.push(...page[name])
+      cursor = page.nextCursor
     } while (cursor)
     return found
   }

@@ -1,144 +1,180 @@
 // Rounds of sync: what is unsent goes up, what changed comes down, until both are done (protocol.md, One round).
+import {ZERO, emptyEntity, sectionOf, writeChange} from "../model/entity.js"
 import {takeDeletions} from "../store/records.js"
 import {Problem} from "./http.js"
-import {NOTHING, changesOf, firstPart, isEmpty, ready} from "./push.js"
-import {STORES, receive} from "./receive.js"
-import {nextRelays, startOver} from "./recovery.js"
+import {STORES, nextRelays, receive, startOver} from "./receive.js"
 
-/** @typedef {import("./receive.js").SyncRecord} SyncRecord */
-/** @typedef {import("./push.js").Push} Push */
-
-/** Objects on a page: few enough that taking one in holds up no frame for long. */
-const PAGE = 500
+const PAGE = 500 // objects: few enough that taking them in holds up no frame for long
+const MOST_OBJECTS = 1_500, MOST_BYTES = 4 << 20 // of a push; the server takes 2,000 and 8 MiB (protocol.md, Limits)
 const MOST_ROUNDS = 10_000
 const MOST_REFUSED_CLOCKS = 5
-const MOST_STALLED = 3
 const HOUR = 3_600_000
-const DAY = 24 * HOUR
+/** @type {Push} */
+const NOTHING = {edits: [], made: [], deletions: []}
 
-/** Reads and sends for one tab. Only the tab that leads calls it. */
+/** @param {Push} push */
+const isEmpty = ({edits, made, deletions}) => !(edits.length + made.length + deletions.length)
+
+/**
+ * The first push of what fits: DeletedObjects, then tags, then the rest (clients.md, rule 10).
+ * @param {Push} all @returns {Push}
+ */
+export const firstPart = ({edits, made, deletions, relayed}) => {
+  /** @type {Push} */
+  const part = {edits: [], made: [], deletions: deletions.slice(0, MOST_OBJECTS), relayed}
+  // Bytes go up first: until then neither their attachment goes, nor what names it.
+  const waiting = new Set(made.filter(one => one.needsBytes).map(one => `attachments.${one.uniqueID}`))
+  const objects = new Map()
+  const partsOf = ({uniqueID, type}) => {
+    if (!objects.has(uniqueID)) objects.set(uniqueID, {rank: type === "tag" ? 0 : 1, edits: [], made: []})
+    return objects.get(uniqueID)
+  }
+  for (const one of made) if (!one.needsBytes) partsOf(one).made.push(one)
+  for (const one of edits) if (!waiting.has(one.attribute)) partsOf(one).edits.push(one)
+  let count = part.deletions.length, size = count * 200
+  for (const object of [...objects.values()].sort((a, b) => a.rank - b.rank)) {
+    size += 3 * JSON.stringify(object).length // a character is at most 3 bytes
+    if (count && (count === MOST_OBJECTS || size > MOST_BYTES)) break
+    count += 1
+    part.edits.push(...object.edits)
+    part.made.push(...object.made)
+  }
+  return part
+}
+
+/**
+ * `changes` of the request. `withBases`: the server may not have the bases of texts any more (merge.md, Text).
+ * @param {Push} push @param {boolean} withBases
+ */
+const changesOf = ({edits, made, deletions}, withBases) => {
+  /** @type {Map<string, Entity>} */
+  const entities = new Map()
+  /** @type {Map<string, Edit>} */
+  const texts = new Map()
+  for (const {uniqueID, type, fixed} of made) entities.set(uniqueID, {...emptyEntity(uniqueID, type), fixed})
+  for (const edit of edits) {
+    const entity = entities.get(edit.uniqueID) ?? emptyEntity(edit.uniqueID, edit.type)
+    entities.set(edit.uniqueID, entity)
+    entity.registers[edit.attribute] = [edit.value, edit.clock]
+    if (edit.attribute === "text" && edit.base) texts.set(edit.uniqueID, edit)
+  }
+  /** @type {Record<string, any[]>} */
+  const changes = {deletedObjects: deletions}
+  for (const entity of entities.values()) {
+    const {base, baseValue} = texts.get(entity.uniqueID) ?? {}
+    const section = changes[sectionOf(entity.type)] ??= []
+    section.push({
+      ...writeChange(entity), ...base && {textBase: base},
+      ...withBases && typeof baseValue === "string" && {textBaseValue: baseValue},
+    })
+  }
+  return changes
+}
+
+/** What one tab reads and sends. */
 export class Rounds {
-  /**
-   * @param {import("../store/copy.js").Copy} copy @param {import("./http.js").Http} http
-   * @param {(remaining: {objects: number, bytes: number}) => void} tell  what is still to be fetched
-   */
+  /** @param {Copy} copy @param {Http} http @param {(toFetch: Shared["toFetch"]) => void} tell */
   constructor(copy, http, tell) {
     this.copy = copy
     this.http = http
     this.tell = tell
   }
 
-  /**
-   * How far this browser has read.
-   * @returns {SyncRecord}
-   */
+  /** @returns {SyncRecord} */
   get record() {
     return this.copy.list.memory.meta.get("sync") ?? {}
   }
 
-  /**
-   * Whether this copy is the server's, as it was when the last sync or event ended.
-   * @returns {boolean | null}  null if the server did not say
-   */
+  /** Whether this copy was the server's when the last answer came; null if the server did not say. */
   get isSame() {
-    const {digest, serverDigest} = this.record
-    return serverDigest ? serverDigest === (digest ?? "0".repeat(32)) : null
+    const {digest = ZERO, serverDigest} = this.record
+    return serverDigest ? serverDigest === digest : null
   }
 
   /**
-   * Syncs to the end. Throws a Problem, also if the signal ends it; what was taken in until then stays.
-   * @param {AbortSignal} signal @returns {Promise<boolean>}  whether anything was sent or came
+   * Syncs to the end. What was taken in before it failed stays.
+   * @param {AbortSignal} signal @returns {Promise<boolean>} whether anything was sent or came
    */
   async sync(signal) {
-    let hasMore = true, refused = 0, isNews = false, first = "", stalled = 0
-    // Judged once: after its first answer a device no longer looks as if it had been away.
-    const {startedOver, lastSync} = this.record
-    let wasAway = Boolean(startedOver) || (lastSync !== undefined && Date.now() - lastSync > DAY)
+    // Judged once: with its first answer a device is no longer away for more than a day.
+    const {startedOver, lastSync = Infinity} = this.record
+    let withBases = startedOver || Date.now() - lastSync > 24 * HOUR
+    let hasMore = true, refused = 0, isNews = false
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const {push, sync} = await this.#prepare()
+      const {push, token} = await this.#next()
       if (!hasMore && isEmpty(push)) {
-        if (!await this.#end()) return isNews
-        hasMore = wasAway = true
+        if (!await this.#isOther()) return isNews
+        hasMore = withBases = true
         continue
       }
-      const again = first
-      first = push.edits[0]?.clock ?? push.made[0]?.uniqueID ?? push.deletions[0]?.uniqueID ?? ""
-      stalled = first && first === again ? stalled + 1 : 0
-      if (stalled > MOST_STALLED) throw new Problem({slug: "unexpected", title: "The server answers, but takes nothing"})
-      const body = {
-        ...sync.token && {syncToken: sync.token}, limit: PAGE, ...!isEmpty(push) && {changes: changesOf(push, wasAway)}
-      }
+      const changes = isEmpty(push) ? {} : {changes: changesOf(push, Boolean(withBases))}
       let answer
       try {
-        answer = (await this.http.send("POST", "/v1/sync", {json: body, signal})).value
-      } catch (error) {
-        if (!(error instanceof Problem) || error.slug !== "token-expired") throw error
-        await this.copy.transaction(STORES, "readwrite", startOver)
-        hasMore = wasAway = true
+        const json = {...token && {syncToken: token}, limit: PAGE, ...changes}
+        answer = (await this.http.send("POST", "/v1/sync", {json, signal})).value
+      } catch (/** @type {any} */ error) {
+        if (error.slug !== "token-expired") throw error
+        await this.#change(startOver)
+        hasMore = withBases = true
         continue
       }
-      const told = await this.#receive(push, answer)
-      if (told.refusedClocks.includes("clock-reused")) return true
-      refused += told.refusedClocks.length ? 1 : 0
-      if (refused > MOST_REFUSED_CLOCKS) throw new Problem({slug: "clock-ahead", title: "The server refuses every clock"})
-      isNews ||= !isEmpty(push) || Object.values(answer.changes).some(items => items.length > 0)
+      const {refusedClocks} = await this.#take(push, answer)
+      if (refusedClocks.includes("clock-reused")) return true
+      if (refusedClocks.length) refused += 1
+      if (refused > MOST_REFUSED_CLOCKS) throw new Problem({title: "The server refuses every clock"})
+      isNews ||= !isEmpty(push) || Object.values(answer.changes).some(items => items.length)
       hasMore = answer.hasMore
       this.tell(answer.remaining)
     }
-    throw new Problem({slug: "unexpected", title: "Sync does not come to an end"})
+    throw new Problem({title: "Sync does not come to an end"})
   }
 
   /**
    * Takes a page of events in. Whether a sync has to follow: to send what it led to, or because an event may be older than
-   * what is here, and only a sync of its own says that the copies differ.
-   * @param {any} page
+   * what is here, and only a sync says that the copies differ.
    */
   async take(page) {
-    const {isToSend} = await this.#receive(NOTHING, page)
+    const {isToSend} = await this.#take(NOTHING, page)
     return isToSend || (this.isSame === false && !this.copy.unsentCount())
   }
 
-  /** @param {Push} push @param {any} answer */
-  #receive(push, answer) {
-    return this.copy.transaction(STORES, "readwrite", tx => receive(tx, this.copy, push, answer))
+  #take(push, answer) {
+    return this.#change(tx => receive(tx, this.copy, push, answer))
   }
 
-  /** The next push: of what a restored server lacks if there is any, then of what is unsent. */
-  #prepare() {
-    const stores = ["objects", "deleted", "relays", "unsent", "made", "deletions", "meta"]
-    return this.copy.transaction(stores, "readwrite", async tx => {
-      const now = Date.now()
-      const sync = /** @type {SyncRecord} */ (await tx.get("meta", "sync") ?? {})
-      // Until all that the server has is known, nobody knows what it lacks.
-      if (sync.reading) return {push: NOTHING, sync}
-      const relays = sync.startedOver ? await nextRelays(tx) : null
-      if (relays) return {push: relays, sync}
-      const deletions = await takeDeletions(tx, now)
+  /**
+   * @template T
+   * @param {(tx: Transaction) => Promise<T>} body
+   */
+  #change(body) {
+    return this.copy.transaction(STORES, "readwrite", body)
+  }
+
+  /** The next push, of what a restored server lacks if there is any; and the token to send with it. */
+  #next() {
+    return this.#change(async tx => {
+      const {token, reading, startedOver} = await tx.get("meta", "sync") ?? {}
+      // Until all is read, nobody knows what the server lacks.
+      if (reading) return {push: NOTHING, token}
+      const relays = startedOver ? await nextRelays(tx) : NOTHING
+      if (!isEmpty(relays)) return {push: firstPart(relays), token}
+      const deletions = await takeDeletions(tx, Date.now())
       const [edits, made] = await Promise.all([tx.getAll("unsent"), tx.getAll("made")])
-      return {push: firstPart(ready(edits, made, deletions)), sync}
+      return {push: firstPart({edits, made, deletions}), token}
     })
   }
 
   /**
-   * Looks at what a sync came to. Equal digests prove equal copies; of others (an old file was put back, and its numbers
-   * have overtaken this browser's token) it is all read again, at most once an hour. Whether to go on.
+   * Whether the copies differ though nothing is unsent (an old file was put back, and its numbers have overtaken this
+   * browser's token): then all is read again, at most once an hour.
    */
-  async #end() {
-    const isOther = this.isSame === false && !this.copy.unsentCount()
-    const {repaired = 0, startedOver} = this.record
-    if (!isOther || Date.now() - repaired < HOUR) {
-      if (startedOver) await this.#mark({startedOver: false})
-      return false
-    }
-    await this.copy.transaction(STORES, "readwrite", startOver)
-    await this.#mark({repaired: Date.now()})
-    return true
-  }
-
-  /** @param {SyncRecord} fields */
-  #mark(fields) {
-    return this.copy.transaction(["meta"], "readwrite", async tx => {
-      tx.put("meta", {...await tx.get("meta", "sync"), ...fields}, "sync")
+  #isOther() {
+    return this.#change(async tx => {
+      const sync = await tx.get("meta", "sync"), now = Date.now()
+      const isOther = this.isSame === false && !this.copy.unsentCount() && now - (sync.repaired ?? 0) > HOUR
+      if (isOther || sync.startedOver) tx.put("meta", {...sync, startedOver: false, ...isOther && {repaired: now}}, "sync")
+      if (isOther) await startOver(tx)
+      return isOther
     })
   }
 }
