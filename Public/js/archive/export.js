@@ -80,7 +80,7 @@ const stemOf = text => safeName(text.trimStart().split(/[\n\r\u2028\u2029]/, 1)[
 const nameOf = (id, {filename = "", mimeType = ""}) => {
   const [, stem = filename, ending] = /^(.+)(\.[A-Za-z\d]{1,10})$/s.exec(filename) ?? []
   const type = mimeType.toLowerCase().split("/")[1] ?? ""
-  const known = ENDINGS[type] ?? (/^[a-z\d]{1,5}$/.test(type) ? type : "")
+  const known = Object.hasOwn(ENDINGS, type) ? ENDINGS[type] : (/^[a-z\d]{1,5}$/.test(type) ? type : "")
   return [`Attachments/${safeName(stem) || id}`, ending ?? (known && `.${known}`)]
 }
 

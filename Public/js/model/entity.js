@@ -14,24 +14,20 @@ import {sha256, utf8} from "./hash.js"
  */
 /** @typedef {{uniqueID: string, objectType: string, mergedInto?: string, deletionDate?: string}} DeletedObject */
 
-/** @type {Object<string, string>} */
-const SECTIONS = {note: "notes", tag: "tags", attachment: "attachments"}
-/** @type {Object<string, string>} */
-const TYPES = {notes: "note", tags: "tag", attachments: "attachment"}
+// Maps, as an app may call a type of its own "constructor".
+const SECTIONS = new Map([["note", "notes"], ["tag", "tags"], ["attachment", "attachments"]])
+const TYPES = new Map([...SECTIONS].map(([type, section]) => [section, type]))
 const MEMBERS = ["tags", "attachments"]
 /** What is set once of an attachment. */
 const PROPERTIES = ["mimeType", "width", "height", "filename", "preview", "byteCount", "sha256"]
-/**
- * What makes an object exist (merge.md, Edits).
- * @type {Object<string, string>}
- */
-const NEEDED = {note: "creationDate", tag: "name", attachment: "mimeType"}
+/** What makes an object exist (merge.md, Edits). */
+const NEEDED = new Map([["note", "creationDate"], ["tag", "name"], ["attachment", "mimeType"]])
 
 /**
  * The list of `changes` that objects of a type are in (protocol.md, Sync).
  * @param {string} type
  */
-export const sectionOf = type => SECTIONS[type] ?? "objects"
+export const sectionOf = type => SECTIONS.get(type) ?? "objects"
 
 /**
  * An object of which nothing is known yet.
@@ -48,7 +44,7 @@ export const emptyEntity = (uniqueID, type) => ({uniqueID, type, fixed: {}, regi
  * @returns {Entity}
  */
 export const readState = (section, state) => {
-  const entity = emptyEntity(state.uniqueID, TYPES[section] ?? state.objectType)
+  const entity = emptyEntity(state.uniqueID, TYPES.get(section) ?? state.objectType)
   const {fixed, registers} = entity
   for (const name of entity.type === "attachment" ? PROPERTIES : ["creationDate"]) {
     if (state[name] !== undefined) fixed[name] = state[name]
@@ -73,7 +69,7 @@ export const readState = (section, state) => {
 export const writeChange = entity => {
   /** @type {Object<string, any>} */
   const change = {uniqueID: entity.uniqueID, ...entity.fixed}
-  if (!SECTIONS[entity.type]) change.objectType = entity.type
+  if (!SECTIONS.has(entity.type)) change.objectType = entity.type
   for (const [attribute, [value, clock]] of Object.entries(entity.registers)) {
     const clocks = change.clocks ??= {}
     const dot = attribute.indexOf(".")
@@ -141,7 +137,7 @@ export const foldDeleted = (a, b) => {
  * @param {Entity} entity
  */
 export const exists = ({type, fixed, registers}) => {
-  const needed = NEEDED[type]
+  const needed = NEEDED.get(type)
   return needed ? needed in fixed || needed in registers : type !== ""
 }
 

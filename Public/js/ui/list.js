@@ -173,7 +173,7 @@ export const noteList = (app, { open, empty, menu }) => {
       // A key that is held down goes by faster than notes are worth opening.
       clearTimeout(looking)
       looking = window.setTimeout(() => open(roving, "look"), 60)
-    } else if (event.key === "Enter" || event.key === " ") open(id, "go")
+    } else if (event.key === "Enter" || event.key === " ") open(id, event.key === "Enter" && id === opened ? "write" : "go")
     else return
     event.preventDefault()
     event.stopPropagation()

@@ -154,7 +154,7 @@ export const startShell = (copy, engine) => {
 
   /** Puts the view of the route on the page. */
   const show = () => {
-    const [name, id] = copy.session ? decodeURI(location.hash).replace(/^#?\/?/, "").split(/[/?]/) : ["signin"]
+    const [name, id] = copy.session ? location.hash.replace(/^#?\/?/, "").split(/[/?]/) : ["signin"]
     const now = `#/${name}${id ? `/${id}` : ""}`
     if (now === shown) return
     const hadRow = list.focused()
@@ -177,7 +177,7 @@ export const startShell = (copy, engine) => {
       fill(main, say("This note is not here", h("p", null, why),
         h("div", { class: "actions" }, button("All notes", { class: "primary", onclick: () => app.go("#/") }),
           button("Recently deleted", { onclick: () => app.go("#/deleted") }))))
-    } else if (pages[name]) {
+    } else if (Object.hasOwn(pages, name)) {
       const page = view = pages[name](app, id)
       const title = h("h1", { tabindex: -1 }, page.title)
       page.focus ??= () => title.focus()

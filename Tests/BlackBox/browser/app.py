@@ -117,7 +117,8 @@ class App:
               const {{copy, engine}} = await import("/js/app.js")
               const end = performance.now() + milliseconds
               while (!({body})) {{
-                if (performance.now() > end) throw new Error(`never came true: ${{JSON.stringify(engine.status)}}`)
+                if (performance.now() > end) throw new Error(
+                  `never came true: ${{JSON.stringify([engine.status, engine.requests().slice(-6)])}}`)
                 await new Promise(resolve => setTimeout(resolve, 20))
               }}
             }}""",

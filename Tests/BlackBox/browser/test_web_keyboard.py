@@ -44,7 +44,6 @@ def test_the_main_flow(person):
     # The list: arrows, open, write on.
     press(app, "ArrowDown")
     expect(app.row("First")).to_be_focused()
-    press(app, "Enter")
     app.expect_text("First\nwith words")
     press(app, "Enter")
     expect(app.editor).to_be_focused()
