@@ -74,7 +74,11 @@ export class Engine extends Remote {
   async start() {
     const {copy} = this
     copy.addEventListener("change", event => this.#changed(/** @type {CustomEvent} */ (event).detail.source))
-    for (const name of ["held", "session"]) copy.addEventListener(name, () => this.#changed("tab"))
+    copy.addEventListener("held", () => this.#changed("tab"))
+    copy.addEventListener("session", () => {
+      this.#changed("tab")
+      this.#wake(0) // Whatever was waited for is over with the session it was of.
+    })
     copy.addEventListener("sync", () => this.#tell())
     addEventListener("online", () => this.syncNow())
     addEventListener("offline", () => this.#stream.stop?.abort())
