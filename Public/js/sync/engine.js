@@ -1,5 +1,4 @@
-// Keeps the copy and the server the same (clients.md, rules 6, 9, 12 and 13). The tabs of one browser are one client: the one
-// with the Web Lock leads, the others hear of it.
+// Keeps the copy and the server the same (clients.md, rules 6, 9, 12, 13). The tab with the Web Lock leads, others hear of it.
 import {Http} from "./http.js"
 import {Remote} from "./remote.js"
 import {Rounds} from "./rounds.js"
@@ -16,7 +15,8 @@ const TYPING = 3_000 // ms between two signs of typing
 const backoff = attempt => Math.min(FIRST_WAIT * 2 ** attempt, LONGEST_WAIT) * (0.5 + Math.random() / 2)
 
 /** @param {any} error @returns {Trouble} */
-const wordsOf = ({slug = "unexpected", title = "", message, detail = message, requestID = null}) => ({slug, title, detail, requestID})
+const wordsOf = ({slug = "unexpected", title = "", message = "", detail = message, requestID = null}) =>
+  ({slug, title, detail, requestID})
 
 // What does not go away by trying again.
 const TWIN = wordsOf({
@@ -47,7 +47,7 @@ export class Engine extends Remote {
   #isTold = false
   /** @type {boolean | null} */
   #isPersistent = null
-  /** When what happened is to be synced, in ms; 0: at once, whatever is waited for. */
+  /** When to sync what happened, in ms; 0: at once, whatever is waited for. */
   #due = Infinity
   /** Looks again how long to wait. */
   #rouse = () => {}
@@ -133,7 +133,7 @@ export class Engine extends Remote {
     else if (!this.#shared.live) this.#wake(0)
   }
 
-  /** Says that somebody types here, if anybody listens. @param {string} noteID */
+  /** Tells who listens that somebody types here. @param {string} noteID */
   typing(noteID) {
     const now = Date.now()
     if (!this.#shared.listeners || now - (this.#typed.get(noteID) ?? 0) < TYPING) return
@@ -149,18 +149,6 @@ export class Engine extends Remote {
   /** The last requests of all tabs, oldest first. */
   requests() {
     return [...this.http.log]
-  }
-
-  /**
-   * Signs this browser out and erases everything here. `wait`: what is unsent is sent first, or it fails; `anyway`: also if
-   * the server cannot be told.
-   * @param {{wait?: boolean, anyway?: boolean}} how
-   */
-  async signOut({wait, anyway} = {}) {
-    const {signal} = new AbortController()
-    if (wait) await this.rounds.sync(signal)
-    if (wait && this.#shared.uploads.count) await this.transfers.run(signal).then(() => this.rounds.sync(signal))
-    await this.leave(anyway)
   }
 
   async #lead() {

@@ -2,8 +2,8 @@
 import {newID} from "../model/uuid.js"
 
 const LOGGED = 200
-const TIMEOUT = 120_000 // ms; as long the server waits for a body (protocol.md, HTTP manners)
-const SILENCE = 45_000 // ms without a sign of life, twice the server's and a bit: the stream is dead
+const TIMEOUT = 120_000 // ms, as the server has it (protocol.md, HTTP manners)
+const SILENCE = 45_000 // ms without a sign of life: the stream is dead
 
 /** What the server refuses (protocol.md, Errors); the slug "network" if no answer came. */
 export class Problem extends Error {
@@ -22,7 +22,6 @@ export class Problem extends Error {
   }
 }
 
-/** @param {Response} answer @param {any} says its body, if that is JSON */
 const refusal = ({status, headers}, requestID, says) => new Problem({
   // A proxy answers for a server that is away, in words of its own.
   slug: status > 501 && status < 505 ? "unavailable" : "unexpected", title: `The server answered ${status}`, ...says, status,
@@ -34,7 +33,7 @@ export class Http {
   /** @type {LogEntry[]} */
   log = []
 
-  /** @param {(entry: LogEntry) => void} told of every request when it is over */
+  /** @param {(entry: LogEntry) => void} told when a request is over */
   constructor(told) {
     this.told = told
   }
@@ -46,7 +45,7 @@ export class Http {
   }
 
   /**
-   * One request, whole: an answer that is cut off counts as none.
+   * Whole: an answer that is cut off counts as none.
    * @param {string} method @param {string} path @param {Asking} asking @returns {Promise<Answer>}
    */
   async send(method, path, {json, body = json && JSON.stringify(json), headers = {}, signal, as} = {}) {
@@ -66,8 +65,7 @@ export class Http {
   }
 
   /**
-   * Server-sent events since a token, until the stream ends or `stop` is aborted. Read with fetch: EventSource shows neither
-   * a status nor signs of life (protocol.md, Events).
+   * Until the stream ends or `stop` is aborted. EventSource would show neither a status nor signs of life.
    * @param {string} since @param {AbortController} stop @returns {AsyncGenerator<ServerEvent>}
    */
   async* events(since, stop) {
@@ -92,10 +90,7 @@ export class Http {
     }
   }
 
-  /**
-   * @template T
-   * @param {string} path @param {RequestInit} init @param {(answer: any, entry: LogEntry) => Promise<T>} read
-   */
+  /** @param {string} path @param {RequestInit} init */
   async #ask(path, init, read) {
     const requestID = newID()
     /** @type {LogEntry} */

@@ -12,10 +12,7 @@ export const STORES = ["objects", "deleted", "unsent", "made", "deletions", "byt
 const STAMP_AGAIN = ["clock-ahead", "clock-reused"]
 const DELETED = "deleted object" // the type of a Relay
 
-/**
- * @param {Transaction} tx @param {Copy} copy @param {Push} push what was sent
- * @returns {Promise<{refusedClocks: string[], isToSend: boolean}>} slugs; whether there is something new to be sent
- */
+/** @param {Transaction} tx @param {Copy} copy @param {Push} push what was sent */
 export const receive = async (tx, copy, push, answer) => {
   const moment = Date.now(), sync = await tx.get("meta", "sync") ?? {}
   ;(await clockIn(tx)).learn(answer.serverClock, moment)
@@ -45,19 +42,15 @@ export const receive = async (tx, copy, push, answer) => {
   return {refusedClocks, isToSend: tx.journal.some(({store, record}) => record && (store === "unsent" || store === "made"))}
 }
 
-/** @param {Transaction} tx @param {Entity} entity as the server has it, or acknowledged it */
 const fold = async (tx, entity) => {
   const clock = await clockIn(tx)
   for (const [, stamp] of Object.values(entity.registers)) clock.observe(stamp)
   return putEntity(tx, entity)
 }
 
-/**
- * What was acknowledged goes into the copy, what was refused onto the shelf.
- * @param {Transaction} tx @param {Push} push @param {any[]} results receipts
- */
+/** What was acknowledged goes into the copy, what was refused onto the shelf. */
 const takeResults = async (tx, {edits, made, deletions, relayed}, results) => {
-  const refusedClocks = [], /** @type {Edit[]} */ overruled = [], acknowledged = new Map()
+  const refusedClocks = [], overruled = [], acknowledged = new Map()
   const shelve = (record, problem) => tx.put("shelf", {...record, problem, moment: Date.now()})
   const entityOf = ({uniqueID, type}) => {
     if (!acknowledged.has(uniqueID)) acknowledged.set(uniqueID, emptyEntity(uniqueID, type))
@@ -118,10 +111,7 @@ const takeResults = async (tx, {edits, made, deletions, relayed}, results) => {
   return {refusedClocks, overruled}
 }
 
-/**
- * A DeletedObject removes the object; unsent words of a note go into a new one (clients.md, rule 4).
- * @param {Transaction} tx @param {Copy} copy @param {DeletedObject} incoming
- */
+/** It removes the object; unsent words of a note go into a new one. */
 const takeDeleted = async (tx, copy, incoming) => {
   const id = incoming.uniqueID
   const [own, text] = await Promise.all([tx.get("deletions", id), tx.get("unsent", [id, "text"])])
@@ -133,10 +123,7 @@ const takeDeleted = async (tx, copy, incoming) => {
   await forget(tx, id)
 }
 
-/**
- * If a live note here holds an attachment that was deleted, its bytes, if they are here, go up again under another ID.
- * @param {Transaction} tx @param {Copy} copy @param {Held} attachment
- */
+/** If a live note holds what was deleted, its bytes go up again under another ID. */
 const uploadAgain = async (tx, copy, {uniqueID, fixed}) => {
   const bytes = await tx.get("bytes", uniqueID)
   for (const note of bytes ? copy.entities() : []) {
@@ -148,10 +135,7 @@ const uploadAgain = async (tx, copy, {uniqueID, fixed}) => {
   }
 }
 
-/**
- * Attachments that another note held are tried again when one lets go of them.
- * @param {Transaction} tx @param {Entity[]} incoming @param {DeletedObject[]} deleted
- */
+/** Attachments that another note held are tried again when one lets go of them. */
 const tryHoldersAgain = async (tx, incoming, deleted) => {
   const [keys, records] = await Promise.all([tx.getAllKeys("shelf"), tx.getAll("shelf")])
   for (const [at, {uniqueID, attribute, problem}] of records.entries()) {
@@ -164,12 +148,12 @@ const tryHoldersAgain = async (tx, incoming, deleted) => {
 }
 
 /**
- * Stamps all that is unsent anew, in its order, from the greatest clock that the server knows (merge.md, Ahead). A text
- * keeps its node: it descends from what of it the server may have.
+ * All that is unsent, in its order, from the greatest clock that the server knows (merge.md, Ahead). A text keeps its node:
+ * it descends from what of it the server may have.
  * @param {Transaction} tx
  */
 export const stampAgain = async (tx, isNewNode = false) => {
-  const clock = await clockIn(tx), edits = /** @type {Edit[]} */ (await tx.getAll("unsent"))
+  const clock = await clockIn(tx), edits = await tx.getAll("unsent")
   clock.setBack()
   for (const one of edits.sort((a, b) => a.clock < b.clock ? -1 : 1)) {
     const node = isNewNode || one.attribute !== "text" ? clock.node : partsOf(one.clock).node
@@ -178,8 +162,8 @@ export const stampAgain = async (tx, isNewNode = false) => {
 }
 
 /**
- * Begins to read all again (protocol.md, Restored servers). The copy stays and is folded into. At first everything is to be
- * given back, and what turns out to be there no longer is: so a reload in the middle loses nothing.
+ * Begins to read all again (protocol.md, Restored servers). The copy stays. At first all of it is to be given back; what turns
+ * out to be there no longer is: a reload in the middle loses nothing.
  * @param {Transaction} tx
  */
 export const startOver = async tx => {
@@ -189,28 +173,20 @@ export const startOver = async tx => {
   tx.put("meta", {...sync, token: null, serverDigest: null, startedOver: true, reading: true}, "sync")
 }
 
-/**
- * What is greater here than there is to be given back.
- * @param {Transaction} tx @param {Held} before what was here @param {Entity} theirs
- */
+/** What is greater here is to be given back. */
 const compare = (tx, {uniqueID, type, fixed, registers}, theirs) => {
   const attributes = Object.keys(registers).filter(name => registers[name][1] > (theirs.registers[name]?.[1] ?? ""))
   const isLess = name => theirs.fixed[name] === undefined || (name === "creationDate" && fixed[name] < theirs.fixed[name])
-  /** @type {Relay} */
   const relay = {uniqueID, type, attributes, fixed: Object.keys(fixed).some(isLess), theirs}
   if (relay.fixed || attributes.length) tx.put("relays", relay, uniqueID)
   else tx.delete("relays", uniqueID)
 }
 
-/**
- * What a restored server lacks, with the clocks it always had, whoever made it.
- * @param {Transaction} tx @returns {Promise<Push>}
- */
+/** What a restored server lacks, with the clocks it always had. @param {Transaction} tx */
 export const nextRelays = async tx => {
   /** @type {Push} */
   const push = {edits: [], made: [], deletions: [], relayed: true}
-  const relays = /** @type {Relay[]} */ (await tx.getAll("relays"))
-  await Promise.all(relays.map(async ({uniqueID, type, attributes, fixed}) => {
+  await Promise.all((await tx.getAll("relays")).map(async ({uniqueID, type, attributes, fixed}) => {
     const {hash, place, ...standing} = await tx.get(type === DELETED ? "deleted" : "objects", uniqueID)
     if (type === DELETED) return push.deletions.push(standing)
     if (fixed) push.made.push({uniqueID, type, fixed: standing.fixed})
@@ -222,11 +198,8 @@ export const nextRelays = async tx => {
   return push
 }
 
-/**
- * What the server refused of what it lacked leaves the copy: there is what the server has.
- * @param {Transaction} tx @param {string} id @param {string} [attribute] absent: what is set once
- */
-const giveUp = async (tx, id, attribute) => {
+/** What the server refused of what it lacked leaves the copy: an attribute, or what is set once. */
+const giveUp = async (tx, id, attribute = "") => {
   const [{theirs}, {registers: {...registers}, ...held}] = await Promise.all([tx.get("relays", id), tx.get("objects", id)])
   if (!attribute) held.fixed = theirs?.fixed ?? {}
   else if (theirs?.registers[attribute]) registers[attribute] = theirs.registers[attribute]

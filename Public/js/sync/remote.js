@@ -67,7 +67,7 @@ export class Remote extends EventTarget {
   }
 
   /** Signs this browser out and erases everything here. `anyway`: also if the server cannot be told. */
-  async leave(anyway = false) {
+  async signOut({anyway = false} = {}) {
     const {session} = this.copy
     await (session && this.signOutDevice(session.device.uniqueID).catch(problem => {
       if (!anyway && ![401, 404].includes(problem.status)) throw problem

@@ -4,22 +4,20 @@ import {takeDeletions} from "../store/records.js"
 import {Problem} from "./http.js"
 import {STORES, nextRelays, receive, startOver} from "./receive.js"
 
-const PAGE = 500 // objects: few enough that taking them in holds up no frame for long
-const MOST_OBJECTS = 1_500, MOST_BYTES = 4 << 20 // of a push; the server takes 2,000 and 8 MiB (protocol.md, Limits)
-const MOST_ROUNDS = 10_000
-const MOST_REFUSED_CLOCKS = 5
-const HOUR = 3_600_000
+const PAGE = 500 // objects: taking them in holds up no frame for long
+const MOST_OBJECTS = 1_500, MOST_BYTES = 4 << 20 // of a push; the server takes more (protocol.md, Limits)
+const MOST_ROUNDS = 10_000, MOST_REFUSED_CLOCKS = 5
+const HOUR = 3_600_000 // ms
 /** @type {Push} */
-const NOTHING = {edits: [], made: [], deletions: []}
+const NOTHING = {edits: [], made: [], deletions: [], relayed: false}
 
-/** @param {Push} push */
 const isEmpty = ({edits, made, deletions}) => !(edits.length + made.length + deletions.length)
 
 /**
  * The first push of what fits: DeletedObjects, then tags, then the rest (clients.md, rule 10).
  * @param {Push} all @returns {Push}
  */
-export const firstPart = ({edits, made, deletions, relayed}) => {
+const firstPart = ({edits, made, deletions, relayed = false}) => {
   /** @type {Push} */
   const part = {edits: [], made: [], deletions: deletions.slice(0, MOST_OBJECTS), relayed}
   // Bytes go up first: until then neither their attachment goes, nor what names it.
@@ -42,15 +40,9 @@ export const firstPart = ({edits, made, deletions, relayed}) => {
   return part
 }
 
-/**
- * `changes` of the request. `withBases`: the server may not have the bases of texts any more (merge.md, Text).
- * @param {Push} push @param {boolean} withBases
- */
+/** `withBases`: the server may not have the bases of texts any more (merge.md, Text). @param {Push} push */
 const changesOf = ({edits, made, deletions}, withBases) => {
-  /** @type {Map<string, Entity>} */
-  const entities = new Map()
-  /** @type {Map<string, Edit>} */
-  const texts = new Map()
+  const entities = new Map(), texts = new Map()
   for (const {uniqueID, type, fixed} of made) entities.set(uniqueID, {...emptyEntity(uniqueID, type), fixed})
   for (const edit of edits) {
     const entity = entities.get(edit.uniqueID) ?? emptyEntity(edit.uniqueID, edit.type)
@@ -58,8 +50,7 @@ const changesOf = ({edits, made, deletions}, withBases) => {
     entity.registers[edit.attribute] = [edit.value, edit.clock]
     if (edit.attribute === "text" && edit.base) texts.set(edit.uniqueID, edit)
   }
-  /** @type {Record<string, any[]>} */
-  const changes = {deletedObjects: deletions}
+  const changes = /** @type {any} */ ({deletedObjects: deletions})
   for (const entity of entities.values()) {
     const {base, baseValue} = texts.get(entity.uniqueID) ?? {}
     const section = changes[sectionOf(entity.type)] ??= []
@@ -85,14 +76,13 @@ export class Rounds {
     return this.copy.list.memory.meta.get("sync") ?? {}
   }
 
-  /** Whether this copy was the server's when the last answer came; null if the server did not say. */
+  /** Whether the copies were the same at the last answer; null if the server did not say. */
   get isSame() {
     const {digest = ZERO, serverDigest} = this.record
     return serverDigest ? serverDigest === digest : null
   }
 
   /**
-   * Syncs to the end. What was taken in before it failed stays.
    * @param {AbortSignal} signal @returns {Promise<boolean>} whether anything was sent or came
    */
   async sync(signal) {
@@ -107,7 +97,7 @@ export class Rounds {
         hasMore = withBases = true
         continue
       }
-      const changes = isEmpty(push) ? {} : {changes: changesOf(push, Boolean(withBases))}
+      const changes = isEmpty(push) ? {} : {changes: changesOf(push, withBases)}
       let answer
       try {
         const json = {...token && {syncToken: token}, limit: PAGE, ...changes}
@@ -129,10 +119,7 @@ export class Rounds {
     throw new Problem({title: "Sync does not come to an end"})
   }
 
-  /**
-   * Takes a page of events in. Whether a sync has to follow: to send what it led to, or because an event may be older than
-   * what is here, and only a sync says that the copies differ.
-   */
+  /** Takes a page of events in. Whether a sync has to follow: only that says whether the copies differ. */
   async take(page) {
     const {isToSend} = await this.#take(NOTHING, page)
     return isToSend || (this.isSame === false && !this.copy.unsentCount())
@@ -142,15 +129,11 @@ export class Rounds {
     return this.#change(tx => receive(tx, this.copy, push, answer))
   }
 
-  /**
-   * @template T
-   * @param {(tx: Transaction) => Promise<T>} body
-   */
   #change(body) {
     return this.copy.transaction(STORES, "readwrite", body)
   }
 
-  /** The next push, of what a restored server lacks if there is any; and the token to send with it. */
+  /** The next push, and the token to send with it. */
   #next() {
     return this.#change(async tx => {
       const {token, reading, startedOver} = await tx.get("meta", "sync") ?? {}
@@ -164,10 +147,7 @@ export class Rounds {
     })
   }
 
-  /**
-   * Whether the copies differ though nothing is unsent (an old file was put back, and its numbers have overtaken this
-   * browser's token): then all is read again, at most once an hour.
-   */
+  /** Whether they differ though nothing is unsent: then all is read again, at most once an hour. */
   #isOther() {
     return this.#change(async tx => {
       const sync = await tx.get("meta", "sync"), now = Date.now()

@@ -39,8 +39,8 @@ export class Transfers {
   #downloads = {count: 0, got: 0, total: 0}
 
   /**
-   * @param {Copy} copy @param {Http} http @param {(progress: Progress) => void} tell
-   * @param {(problem: Problem | null) => void} over an upload is
+   * @param {Copy} copy @param {Http} http
+   * @param {(progress: Progress) => void} tell @param {(problem: Problem | null) => void} over an upload is
    */
   constructor(copy, http, tell, over) {
     this.copy = copy
@@ -87,7 +87,7 @@ export class Transfers {
     return await this.copy.bytes(id) ?? this.#coming.get(id) ?? this.#inTurn(() => this.#fetch(id))
   }
 
-  /** Does it with all, each in its turn, unless the network goes. */
+  /** Each in its turn, until the network goes. */
   async #all(jobs, work, signal) {
     let failure
     await Promise.all(jobs.map(job => this.#inTurn(async () => {
@@ -97,7 +97,7 @@ export class Transfers {
     if (failure) throw failure
   }
 
-  /** When one of three places is free: without a note before all others, then of the open note. */
+  /** What is of no note comes before all others, then what is of the open one. */
   async #inTurn(work, note) {
     if (this.#free) this.#free -= 1
     else await new Promise(go => this.#waiting.push({go, note}))
@@ -127,7 +127,7 @@ export class Transfers {
     this.tell({uploads, downloads})
   }
 
-  /** @param {Made} made @param {AbortSignal} signal */
+  /** @param {Made} made */
   async #send(made, signal) {
     const id = made.uniqueID
     this.#going.set(id, 0)
@@ -156,7 +156,7 @@ export class Transfers {
     }
   }
 
-  /** It can never go up: it goes on the shelf, and what names it goes. @param {Made} made @param {Problem} problem */
+  /** It can never go up, so what names it goes, too. @param {Made} made @param {Problem} problem */
   #shelve(made, {slug, title, detail, status, requestID}) {
     return this.copy.transaction(["made", "uploads", "unsent", "shelf"], "readwrite", async tx => {
       const names = (await tx.getAll("unsent")).filter(one => one.attribute === `attachments.${made.uniqueID}`)
@@ -223,7 +223,6 @@ export class Transfers {
     return found.sort((a, b) => rank(a) - rank(b) || (a.date > b.date ? -1 : 1)).filter(one => (room -= one.byteCount) > 0)
   }
 
-  /** @returns {Promise<Blob>} */
   #fetch(id, signal) {
     const standing = this.#coming.get(id)
     if (standing) return standing

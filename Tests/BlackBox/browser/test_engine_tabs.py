@@ -101,7 +101,7 @@ def test_signing_out_in_one_tab_signs_all_out(profile: Profile, server: Server) 
     second = first.another()
     second.run('await until(() => copy.session, "the session")')
     note = second.run('return copy.createNote({text: "sent before"})')
-    second.run("await engine.signOut({wait: true})")
+    second.run("await identical(); await engine.signOut()")
     first.run('await until(() => engine.status.phase === "signed-out" && !copy.notes().length, "signed out")')
     assert second.status["phase"] == "signed-out" and second.run("return copy.notes()") == []
     device.sync()
