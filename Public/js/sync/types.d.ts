@@ -55,7 +55,7 @@ interface Push {
   edits: Edit[]
   made: Made[]
   deletions: DeletedObject[]
-  relayed?: boolean
+  relayed: boolean
 }
 
 /** `meta`, "sync": how far this browser has read. Moments in ms. */
