@@ -5,27 +5,26 @@ import { importFiles } from "../archive/import.js"
 import { button, byteText, fill, h, icon, longDate, plural, set } from "./dom.js"
 import { ago, ask, problemView, save } from "./problems.js"
 
-const brands = { Edg: "Edge", OPR: "Opera", FxiOS: "Firefox", CriOS: "Chrome", CrOS: "ChromeOS" }
-const named = (...signs) => {
-  const sign = signs.find(one => navigator.userAgent.includes(one)) ?? "Browser"
-  return brands[sign] ?? sign
-}
 /** What a person may call this browser: "Firefox on Linux". */
-const deviceName = () => [named("Edg", "OPR", "Firefox", "FxiOS", "CriOS", "Chrome", "Safari"),
-  named("Android", "iPhone", "iPad", "CrOS", "Windows", "Mac", "Linux")].join(" on ")
+const deviceName = () => {
+  const found = (...names) => names.find(name => navigator.userAgent.includes(name)) ?? "Browser"
+  const brand = found("Edg", "OPR", "Firefox", "FxiOS", "CriOS", "Chrome", "Safari")
+  const names = { Edg: "Edge", OPR: "Opera", FxiOS: "Firefox", CriOS: "Chrome" }
+  return `${names[brand] ?? brand} on ${found("Android", "iPhone", "iPad", "CrOS", "Windows", "Mac", "Linux")}`
+}
 
 /** A field that says below itself what is wrong. */
-const field = (name, label, properties, hint = "") => {
-  const error = h("p", { class: "error", id: `${name}-error` })
-  const note = h("p", { class: "field-note", id: `${name}-note` }, hint)
-  const input = h("input", { id: name, name, required: true, "aria-describedby": `${name}-error ${name}-note`, oninput: () => say(""), ...properties })
+const field = (id, label, properties, hint = "") => {
+  const error = h("p", { class: "error", id: `${id}-error` })
+  const note = h("p", { class: "field-note", id: `${id}-note` }, hint)
   const say = text => {
     fill(error, text)
     set(input, "aria-invalid", text ? true : null)
     if (text) input.focus()
     return !text
   }
-  return { element: h("div", { class: "field" }, h("label", { for: name }, label), input, error, note), input, note, say }
+  const input = h("input", { id, required: true, "aria-describedby": `${error.id} ${note.id}`, oninput: () => say(""), ...properties })
+  return { element: h("div", { class: "field" }, h("label", { for: id }, label), input, error, note), input, note, say }
 }
 
 /**
@@ -35,11 +34,12 @@ const field = (name, label, properties, hint = "") => {
 export const signin = app => {
   const { copy, engine, go } = app
   const { session } = copy
-  const invitation = new URLSearchParams(location.hash.split("?")[1]).get("invitation") ?? undefined
+  const unsent = copy.unsentCount() && plural(copy.unsentCount(), "change")
+  const invitation = new URLSearchParams(location.hash.split("?")[1]).get("invitation")
   let isOpen = true // until the server has said
-  let isNew = Boolean(invitation) && !session
+  let isNew = invitation !== null && !session
   let timer = 0
-  const email = field("email", "E-mail", { type: "email", autocomplete: "username", value: session?.account.email ?? "", readonly: Boolean(session) })
+  const email = field("email", "E-mail", { type: "email", autocomplete: "username", value: session?.account.email ?? "", readonly: session && true })
   const password = field("password", "Password", { type: "password" }, "At least 8 characters. Nobody can tell it to you again, so keep it well.")
   const device = field("device", "Name of this device", { maxlength: 100, value: deviceName(), autocomplete: "off" })
   const show = button("Show", { class: "quiet show-password", "aria-label": "Show the password", "aria-pressed": false, onclick: () => {
@@ -52,59 +52,56 @@ export const signin = app => {
   const problem = h("div")
   const submit = button("", { class: "primary wide", type: "submit" })
   const other = h("p", { class: "muted" })
-  const choice = (text, label, onclick) => [text, button(label, { class: "quiet", onclick })]
 
   const layOut = () => {
+    const choice = (text, label, onclick) => fill(other, text, button(label, { class: "quiet", onclick }))
     fill(heading, session ? "Sign in again" : isNew ? "Make an account" : "Sign in")
     fill(submit, isNew ? "Make the account" : "Sign in")
     submit.disabled = false
     password.note.hidden = !isNew
     password.input.autocomplete = isNew ? "new-password" : "current-password"
-    fill(other, session ? choice("Somebody else? ", "Erase the notes here", leave)
-      : isNew ? choice("You have one? ", "Sign in", turn)
-        : isOpen || invitation ? choice("New here? ", "Make an account", turn) : "For an account, ask whoever runs this server.")
+    if (session) choice("Somebody else? ", "Erase the notes here", leave)
+    else if (isNew) choice("You have one? ", "Sign in", turn)
+    else if (isOpen || invitation) choice("New here? ", "Make an account", turn)
+    else fill(other, "For an account, ask whoever runs this server.")
   }
   const turn = () => {
     isNew = !isNew
-    for (const { say } of [email, password]) say("")
+    email.say("")
+    password.say("")
     fill(problem)
     layOut()
     email.input.focus()
   }
-  const leave = () => ask(app, "Erase the notes here?", h("p", null, copy.unsentCount()
-    ? `${plural(copy.unsentCount(), "change")} never reached the server and would be lost. Export them first.` : "All of them are on the server, too."),
-  "Erase", () => copy.erase(), ["Export", () => go("#/transfer")])
+  const leave = () => ask(app, "Erase the notes here?", unsent ? `${unsent} never reached the server and would be lost. Export them first.`
+    : "All of them are on the server, too.", "Erase", () => copy.erase(), ["Export", () => go("#/transfer")])
   const wait = seconds => {
     layOut()
-    submit.disabled = seconds > 0
-    if (seconds > 0) submit.append(` in ${seconds} s`)
-    if (seconds > 0) timer = window.setTimeout(wait, 1000, seconds - 1)
+    if (seconds < 1) return
+    submit.disabled = true
+    submit.append(` in ${seconds} s`)
+    timer = window.setTimeout(wait, 1000, seconds - 1)
   }
   const explain = error => {
-    const { slug, pointer = "", retryAfter, detail } = error
-    const at = [email, password, device].find(({ input }) => pointer.toLowerCase().includes(input.name))
+    const { slug, pointer, retryAfter, detail } = error
+    const at = [email, password, device].find(({ input }) => pointer?.toLowerCase().includes(input.id))
     if (slug === "unauthenticated") return password.say("E-mail or password is wrong.")
-    if (slug === "email-taken") {
-      fill(problem, button("Sign in instead", { onclick: turn }))
-      return email.say("There is an account with this e-mail already.")
-    }
-    if (at) return at.say(detail)
-    if (slug === "too-many-requests") wait(Math.ceil((retryAfter ?? 60_000) / 1000))
-    fill(problem, problemView(error))
+    fill(problem, slug === "email-taken" ? button("Sign in instead", { onclick: turn }) : !at && problemView(error))
+    at?.say(slug === "email-taken" ? "There is an account with this e-mail already." : detail)
+    if (slug === "too-many-requests") wait(Math.ceil(retryAfter / 1000))
   }
   const send = async event => {
     event.preventDefault()
-    const what = { email: email.input.value.trim(), password: password.input.value, deviceName: device.input.value.trim(), ...invitation && isNew && { invitation } }
-    const length = new TextEncoder().encode(what.password).length
+    const what = { email: email.input.value.trim(), password: password.input.value, deviceName: device.input.value.trim() }
     const isRight = email.say(/.@./.test(what.email) ? "" : "Like ada@example.org, please.")
-      && password.say(length > 1024 ? "At most 1,024 bytes, please." : length < (isNew ? 8 : 1) ? "At least 8 characters, please." : "")
+      && password.say(what.password.length < (isNew ? 8 : 1) ? "At least 8 characters, please." : "")
       && device.say(what.deviceName ? "" : "Such as “laptop”, please.")
     if (submit.disabled || !isRight) return
     fill(problem)
     fill(submit, "One moment…")
     submit.disabled = true
     try {
-      await (isNew ? engine.signUp(what) : engine.signIn(what))
+      await (isNew ? engine.signUp({ ...what, ...invitation && { invitation } }) : engine.signIn(what))
       go("#/")
     } catch (error) {
       layOut()
@@ -120,11 +117,11 @@ export const signin = app => {
   return {
     title: "Sign in", focus: () => (session ? password : email).input.focus(), stop: () => clearTimeout(timer),
     element: h("div", { class: "signin" },
-      !session && h("header", null, h("h1", { class: "signin-mark" }, icon("star"), "Hesper"),
-        h("p", { class: "signin-line" }, "Notes that are there whenever you are: on every device, with or without a network, on a server of your own.")),
-      h("form", { class: "stack", novalidate: true, onsubmit: send, "aria-label": "Sign in" }, heading, session && h("p", null,
-        `Everything is still here${copy.unsentCount() ? `, also ${plural(copy.unsentCount(), "change")} that the server does not have yet` : ""}.`),
-      email.element, password.element, device.element, problem, submit, other)),
+      !session && h("header", null, h("h1", { class: "signin-mark" }, icon("star"), "Hesper"), h("p", { class: "signin-line" },
+        "Notes that are there whenever you are: on every device, with or without a network, on a server of your own.")),
+      h("form", { class: "stack", novalidate: true, onsubmit: send, "aria-label": "Sign in" }, heading,
+        session && h("p", null, `Everything is still here${unsent ? `, also ${unsent} that the server does not have yet` : ""}.`),
+        email.element, password.element, device.element, problem, submit, other)),
   }
 }
 
@@ -138,10 +135,9 @@ export const devices = app => {
   const usage = h("div", { class: "muted" })
   const list = h("ul", { class: "rows" })
   const problem = h("div")
-  let known = /** @type {any[]} */ ([{ ...session?.device, current: true }]) // Signing out here is possible without the server's list.
 
   const leave = (how = {}) => engine.signOut(how).then(() => go("#/"), error => ask(app, "Not signed out yet", problemView(error),
-    "Erase the notes here all the same", () => leave({ anyway: true }), ["Try again", () => leave(how)]))
+    "Erase the notes here all the same", () => leave({ anyway: true }), ["Try again", leave]))
   const askToLeave = () => {
     const unsent = copy.unsentCount()
     const syncFirst = () => {
@@ -153,40 +149,34 @@ export const devices = app => {
     unsent ? "Lose them and sign out" : "Sign out", leave,
     .../** @type {[string, () => any][]} */ (unsent ? [["Export", () => go("#/transfer")], ["Sync first", syncFirst]] : []))
   }
-  const signOut = async leaving => {
-    for (const device of leaving) {
-      await engine.signOutDevice(device.uniqueID)
-      known = known.filter(one => one !== device)
-      layOut()
-    }
-    toast(leaving.length > 1 ? "All others are signed out" : `${leaving[0].name} is signed out`)
-  }
-  const askToSignOut = leaving => ask(app, `Sign out ${leaving.length > 1 ? "all other devices" : leaving[0].name}?`,
-    h("p", null, "It keeps the notes that it has, and can sign in again with the password."), "Sign out", () => app.attempt(signOut(leaving)))
-  const layOut = () => {
+  const askToSignOut = (leaving, whom) => ask(app, `Sign out ${whom}?`, "What is there stays there; signing in again takes the password.",
+    "Sign out", async () => {
+      await app.attempt(Promise.all(leaving.map(({ uniqueID }) => engine.signOutDevice(uniqueID)))
+        .then(() => toast(`${whom} ${leaving[1] ? "are" : "is"} signed out`)))
+      load()
+    })
+  const layOut = known => {
     const others = known.filter(({ current }) => !current)
     fill(list, known.map(device => h("li", { class: "row" }, h("div", { class: "row-main" },
       h("p", { class: "row-title" }, device.name, device.current && h("span", { class: "chip" }, "this device")),
       device.lastUseDate && h("p", { class: "muted small", title: longDate(device.lastUseDate) },
-        `${device.current ? "In use now" : `Last used ${ago(device.lastUseDate)}`} · signed in ${ago(device.creationDate)}`)),
+        `Last used ${ago(device.lastUseDate)} · signed in ${ago(device.creationDate)}`)),
     device.current ? button("Sign out here", { icon: "sign-out", onclick: askToLeave })
-      : button("Sign out", { "aria-label": `Sign out ${device.name}`, onclick: () => askToSignOut([device]) }))),
-    others.length > 1 && h("li", { class: "row" }, button("Sign out all others", { onclick: () => askToSignOut(others) })))
+      : button("Sign out", { "aria-label": `Sign out ${device.name}`, onclick: () => askToSignOut([device], device.name) }))),
+    others[1] && h("li", { class: "row" }, button("Sign out all others", { onclick: () => askToSignOut(others, "all others") })))
   }
   const load = async () => {
     fill(problem)
     try {
-      const [account, all] = await Promise.all([engine.account(), engine.devices()])
-      const { usage: { objects, bytes, attachmentBytes }, quota } = account
-      known = all
+      const [{ usage: { objects, bytes, attachmentBytes }, quota }, all] = await Promise.all([engine.account(), engine.devices()])
       fill(usage, `${plural(objects, "object")}, ${byteText(bytes)}. Pictures and files: ${byteText(attachmentBytes)}`,
         quota && [` of ${byteText(quota)}`, h("progress", { max: quota, value: attachmentBytes, "aria-label": "Room taken" })])
+      layOut(all)
     } catch (error) {
       fill(problem, problemView(error, load))
     }
-    layOut()
   }
-  layOut()
+  layOut([{ ...session?.device, current: true }]) // Signing out here is possible without the server's list.
   load()
   return {
     title: "Account and devices",
@@ -195,12 +185,12 @@ export const devices = app => {
   }
 }
 
-/** What came of an import, in a line, and of each file that was left out. */
+/** Imports, and says what came of it. */
 const take = async (copy, files, progress) => {
   const { refused, ...counts } = await importFiles(copy, files, progress)
-  const said = { notes: "New notes", tags: "New tags", attachments: "New files", changed: "Changed notes", unchanged: "Here already",
-    deleted: "Deleted here, and left so", passedOver: "No texts" }
-  const text = Object.keys(said).filter(name => counts[name]).map(name => `${said[name]}: ${counts[name].toLocaleString()}.`).join(" ")
+  const said = Object.entries({ notes: "New notes", tags: "New tags", attachments: "New files", changed: "Changed notes",
+    unchanged: "Here already", deleted: "Deleted here, and left so", passedOver: "No texts" })
+  const text = said.filter(([name]) => counts[name]).map(([name, words]) => `${words}: ${counts[name].toLocaleString()}.`).join(" ")
   return { text: text || "Nothing was found to import.", lines: refused.map(({ path, reason }) => `${path}: ${reason}`) }
 }
 
@@ -221,14 +211,13 @@ export const takeDrops = app => ["dragover", "drop"].forEach(name => addEventLis
  * @type {Opener}
  */
 export const transfer = ({ copy, engine }) => {
-  const places = [1, 2].map(() => h("div", { role: "status" }))
-  /** Does what takes long, says how far it is, and then what came of it. */
+  /** Does what takes long, says how far it is, and what came of it. */
   const run = async (place, work) => {
     const bar = h("progress", { "aria-label": "Progress" })
     fill(place, bar)
     try {
       const { text, lines } = await work((done, of) => Object.assign(bar, { max: of, value: done }))
-      fill(place, h("p", null, text), lines.length > 0 && h("details", null, h("summary", null, `${plural(lines.length, "thing")} left out`),
+      fill(place, h("p", null, text), lines[0] && h("details", null, h("summary", null, `${plural(lines.length, "thing")} left out`),
         h("ul", { class: "small" }, lines.map(line => h("li", null, line)))))
     } catch (error) {
       fill(place, problemView(error, () => run(place, work)))
@@ -239,22 +228,24 @@ export const transfer = ({ copy, engine }) => {
     save(blob, name)
     return { text: `${name}: ${plural(notes, "note")}, ${plural(attachments, "file")}.`, lines: missing }
   }
-  const inputs = [{ accept: ".zip,.md,.markdown,.txt,.text" }, { webkitdirectory: true }].map(kind => {
+  const section = (title, text, ...buttons) => {
+    const place = h("div", { role: "status" })
+    return h("section", { class: "section stack" }, h("h2", null, title), h("p", null, text), h("div", { class: "actions" }, buttons.map(make => make(place))), place)
+  }
+  const chooser = (label, kind) => place => {
     const input = h("input", { type: "file", hidden: true, multiple: true, ...kind, onchange: () => {
       const files = [...input.files ?? []]
       input.value = ""
-      run(places[1], progress => take(copy, files, progress))
+      run(place, progress => take(copy, files, progress))
     } })
-    return input
-  })
-  const section = (title, text, place, ...buttons) => h("section", { class: "section stack" }, h("h2", null, title), h("p", null, text),
-    h("div", { class: "actions" }, buttons), place)
+    return [button(label, { icon: "file", onclick: () => input.click() }), input]
+  }
   return {
     title: "Import and export",
     element: h("div", null,
-      section("Export", "One zip with each note as a Markdown file, pictures and files, and all of it once more for Hesper to read, here or on another server. Works without a network, too.",
-        places[0], button("Export everything", { icon: "download", onclick: () => run(places[0], pack) })),
-      section("Import", "Such a zip, or texts and Markdown files, also whole folders, whose names become tags. Nothing comes twice, however often you do it.",
-        places[1], button("Choose files", { icon: "file", onclick: () => inputs[0].click() }), button("Choose a folder", { onclick: () => inputs[1].click() }), inputs)),
+      section("Export", "One zip with each note as a Markdown file, pictures and files, and all of it once more for Hesper to read. Works without a network, too.",
+        place => button("Export everything", { icon: "download", onclick: () => run(place, pack) })),
+      section("Import", "Such a zip, or texts and Markdown files, also whole folders, whose names become tags. Nothing comes twice.",
+        chooser("Choose files", { accept: ".zip,.md,.markdown,.txt,.text" }), chooser("Choose a folder", { webkitdirectory: true }))),
   }
 }

@@ -3,9 +3,9 @@
 import { byteText, fill, h, icon, iconButton, plural, set } from "./dom.js"
 import { problemView, save } from "./problems.js"
 
-/** Pictures that browsers only show; in all else something could run. */
-const PICTURES = /^image\/(jpeg|png|gif|webp|avif|bmp|hei[cf])$/
-const PREVIEW = 48 // the longest side of a preview, in pixels
+// Browsers only show these; in all else something could run.
+const isPicture = ({ mimeType }) => /^image\/(jpeg|png|gif|webp|avif|bmp|hei[cf])$/.test(mimeType)
+const PREVIEW = 48 // the longest side, in pixels
 
 /** Size and preview of a picture; createImageBitmap turns it upright, as its EXIF says. */
 const measure = async file => {
@@ -13,16 +13,15 @@ const measure = async file => {
   const { width, height } = bitmap
   const scale = Math.min(1, PREVIEW / Math.max(width, height))
   const canvas = h("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) })
-  const context = canvas.getContext("2d")
-  if (context) context.imageSmoothingQuality = "high"
-  context?.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
-  // Who cannot write WebP writes PNG, which is larger than JPEG.
-  const [best] = ["webp", "jpeg"].map(kind => canvas.toDataURL(`image/${kind}`, 0.7)).filter(url => !url.startsWith("data:image/png"))
-  return { width, height, preview: best.replace(/.*,/, "") }
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"))
+  Object.assign(context, { imageSmoothingQuality: "high", fillStyle: "#fff" })
+  context.fillRect(0, 0, canvas.width, canvas.height) // JPEG has black for what is transparent.
+  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
+  return { width, height, preview: canvas.toDataURL("image/jpeg", 0.7).replace(/.*,/, "") }
 }
 
-/** Whatever kind of picture it is, browsers see that themselves. */
-const previewURL = preview => preview && `data:image/jpeg;base64,${preview}`
+// Browsers see themselves what kind of picture it is.
+const previewURL = attachment => attachment.preview && `data:image/jpeg;base64,${attachment.preview}`
 
 /** @type {Opener} */
 export const attachments = (app, note) => {
@@ -34,12 +33,8 @@ export const attachments = (app, note) => {
   const problem = h("div")
 
   const all = () => (copy.note(note)?.attachments ?? []).flatMap(id => copy.attachment(id) ?? [])
-  const isPicture = ({ mimeType }) => PICTURES.test(mimeType)
   const bytes = async id => await copy.bytes(id) ?? engine.want(id)
-  /**
-   * Where a picture's bytes are to be had; they are fetched if they are not here.
-   * @type {(attachment: Attachment) => Promise<string>}
-   */
+  /** Of a picture's bytes, fetched if they are not here. */
   const address = ({ uniqueID, mimeType }) => {
     if (!addresses.has(uniqueID)) {
       const url = bytes(uniqueID).then(blob => URL.createObjectURL(blob.slice(0, blob.size, mimeType)))
@@ -48,19 +43,15 @@ export const attachments = (app, note) => {
     }
     return addresses.get(uniqueID)
   }
-  /** @type {(attachment: {uniqueID: string, filename?: string}) => Promise<any>} */
-  const remove = async ({ uniqueID, filename }) => {
-    await copy.detach(note, uniqueID)
-    toast(`${filename ?? "The file"} is out of the note`, { label: "Undo", act: () => attempt(copy.reattach(note, uniqueID)), seconds: 10 })
-  }
-  /** @type {(attachment: {uniqueID: string, filename?: string}) => Promise<any>} */
-  const download = ({ uniqueID, filename }) => attempt(bytes(uniqueID).then(blob => save(blob, filename ?? uniqueID)))
+  const remove = id => attempt(copy.detach(note, id).then(() => toast(`${copy.attachment(id)?.filename ?? "The file"} is out of the note`,
+    { label: "Undo", act: () => attempt(copy.reattach(note, id)), seconds: 10 })))
+  const download = id => attempt(bytes(id).then(blob => save(blob, copy.attachment(id)?.filename ?? id)))
 
   const tile = attachment => {
-    const { uniqueID, filename: name = "file", width, height, byteCount = 0, mimeType } = attachment
+    const { uniqueID, filename: name = "file", width, height, byteCount, mimeType } = attachment
     const state = h("span", { class: "tile-state small" }, "Not sent yet")
     // What this browser cannot show keeps its preview, or has its name.
-    const image = h("img", { alt: "", width, height, decoding: "async", src: previewURL(attachment.preview), class: "blurred", onerror: () => image.replaceWith(name) })
+    const image = h("img", { alt: "", width, height, decoding: "async", src: previewURL(attachment), class: "blurred", onerror: () => image.replaceWith(name) })
     let isShown = !isPicture(attachment)
     const say = async () => {
       const { isUnsent, isHere } = copy.attachment(uniqueID) ?? attachment
@@ -74,17 +65,17 @@ export const attachments = (app, note) => {
     }
     const main = isPicture(attachment)
       ? h("button", { type: "button", class: "picture", "aria-label": `Show ${name}`, onclick: () => viewer(uniqueID) }, image, state)
-      : h("button", { type: "button", class: "file-chip", title: `Download ${name}`, onclick: () => download(attachment) }, icon("file"),
+      : h("button", { type: "button", class: "file-chip", title: `Download ${name}`, onclick: () => download(uniqueID) }, icon("file"),
         h("span", { class: "file-name", dir: "auto" }, name), h("span", { class: "muted small" }, `${mimeType.split("/")[1]}, ${byteText(byteCount)}`), state)
     return { say, element: h("li", { class: "tile" }, main,
-      iconButton("close", `Take ${name} out of the note`, { class: "tile-remove", onclick: () => attempt(remove(attachment)) })) }
+      iconButton("close", `Take ${name} out of the note`, { class: "tile-remove", onclick: () => remove(uniqueID) })) }
   }
   const layOut = () => {
     const wanted = all().map(attachment => {
       const { uniqueID } = attachment
       if (!tiles.has(uniqueID)) tiles.set(uniqueID, tile(attachment))
       const { say, element } = tiles.get(uniqueID)
-      say().catch(() => {}) // Not to be shown here: the preview stays.
+      say().catch(() => {}) // The preview stays.
       return element
     })
     for (const { element } of tiles.values()) if (!wanted.includes(element)) element.remove()
@@ -101,26 +92,24 @@ export const attachments = (app, note) => {
     const image = h("img")
     const about = h("p", { class: "muted small", role: "status" })
     const failure = h("div")
-    const here = () => copy.attachment(at) ?? { uniqueID: at }
-    const step = async by => {
+    const step = by => {
       const list = all().filter(isPicture)
       const index = (list.findIndex(({ uniqueID }) => uniqueID === at) + by + list.length) % list.length
       const now = list[index]
       const { uniqueID, filename, width, height, byteCount = 0 } = now
       at = uniqueID
-      for (const [name, value] of Object.entries({ width, height, alt: filename ?? "Picture", src: previewURL(now.preview) })) set(image, name, value)
+      for (const [name, value] of Object.entries({ width, height, alt: filename, src: previewURL(now) })) set(image, name, value)
       fill(about, [filename, width && `${width} × ${height}`, byteText(byteCount), list[1] && `${index + 1} of ${list.length}`].filter(Boolean).join(" · "))
       for (const way of ways) way.hidden = !list[1]
       fill(failure)
-      const url = await address(now).catch(error => { fill(failure, problemView(error, () => step(0))) })
-      if (at === uniqueID && url) image.src = url
+      address(now).then(url => { if (at === uniqueID) image.src = url }, error => fill(failure, problemView(error, () => step(0))))
     }
     const ways = [iconButton("back", "Previous picture", { onclick: () => step(-1) }), iconButton("back", "Next picture", { class: "forward", onclick: () => step(1) })]
     const content = h("figure", { class: "viewer-figure" }, h("div", { class: "viewer-picture" }, image), failure, h("figcaption", null, ways[0], about,
-      iconButton("download", "Download", { onclick: () => download(here()) }),
-      iconButton("trash", "Take it out of the note", { onclick: () => { close(); attempt(remove(here())) } }), ways[1]))
+      iconButton("download", "Download", { onclick: () => download(at) }),
+      iconButton("trash", "Take it out of the note", { onclick: () => { close(); remove(at) } }), ways[1]))
     const close = app.dialog("Picture", content, { looks: "viewer" })
-    content.closest("dialog")?.addEventListener("keydown", ({ key }) => { if (/^Arrow(Left|Right)$/.test(key)) step(key === "ArrowLeft" ? -1 : 1) })
+    content.closest("dialog")?.addEventListener("keydown", ({ key }) => ways[["ArrowLeft", "ArrowRight"].indexOf(key)]?.click())
     step(0)
   }
 
@@ -129,7 +118,7 @@ export const attachments = (app, note) => {
     for (const file of files) {
       try {
         // What cannot be measured, such as a kind that this browser does not know, is kept all the same.
-        const size = PICTURES.test(file.type) ? await measure(file).catch(() => ({})) : {}
+        const size = isPicture({ mimeType: file.type }) ? await measure(file).catch(() => ({})) : {}
         await copy.attach(note, file, { filename: file.name, ...size })
         app.announce(`${file.name} added`)
       } catch (error) {

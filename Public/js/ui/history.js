@@ -17,9 +17,9 @@ const marked = (before, after) => h("div", { class: "marked", dir: "auto" }, dif
 
 /** Writes an older text as a new edit, which can be undone. */
 const putBack = async ({ copy, toast, attempt }, id, text, words) => {
-  const note = copy.note(id)
-  const clock = await copy.write(id, text, { clock: note.textClock, value: note.text })
-  toast(words, { label: "Undo", act: () => attempt(copy.write(id, note.text, { clock, value: text })) })
+  const { textClock = null, text: value = "" } = copy.note(id) ?? {}
+  const clock = await copy.write(id, text, { clock: textClock, value })
+  toast(words, { label: "Undo", act: () => attempt(copy.write(id, value, { clock, value: text })) })
 }
 
 const dateOf = ({ clock }) => Date.parse(clock.slice(0, 24)) // merge.md, Clocks
@@ -38,14 +38,15 @@ const momentsOf = edits => {
   return moments
 }
 
-/** A list of which the server has more; `take` shows a page of it and says what the next one is. */
-const paged = (list, take, none) => {
+/** A list of which the server has more; `take` shows a page of it. */
+const paged = (looks, take, none) => {
+  const list = h("ul", { class: looks })
   const foot = h("div", { "aria-live": "polite" })
   const load = async cursor => {
     fill(foot, h("p", { class: "muted" }, "Asking the server…"))
     try {
-      const next = await take(cursor)
-      fill(foot, next ? button("Show older", { onclick: () => load(next) }) : !list.childElementCount && none)
+      const { nextCursor } = await take(list, cursor)
+      fill(foot, nextCursor ? button("Show older", { onclick: () => load(nextCursor) }) : !list.firstChild && none)
     } catch (error) {
       fill(foot, problemView(error, () => load(cursor)))
     }
@@ -85,13 +86,12 @@ export const history = (app, id) => {
     text && (text.value === undefined ? h("p", { class: "muted" }, "These words are kept no longer.") : marked(before, text.value)),
     edits.map(edit => edit.attribute !== "text" && h("p", { class: "muted" }, said(edit))))
   }
-  const list = h("ol", { class: "history" })
-  const pages = paged(list, async cursor => {
+  const pages = paged("history", async (list, cursor) => {
     server ||= (await engine.server()).serverClock.slice(-16)
     const page = await engine.history(id, cursor)
     edits.push(...page.edits)
     fill(list, momentsOf(edits).map(momentView))
-    return page.nextCursor
+    return page
   }, "This note has not reached the server yet. Its history begins there.")
   return { title: "History", element: h("div", null, h("a", { href: `#/note/${id}`, dir: "auto" }, copy.note(id)?.title || "The note"), pages) }
 }
@@ -113,11 +113,10 @@ export const deleted = ({ engine, go, toast, attempt }) => {
       h("p", { class: "muted small", title: longDate(deletionDate) }, `Deleted ${shortDate(deletionDate)}`, device?.name && ` on ${device.name}`,
         days > 0 ? ` · gone in ${plural(days, "day")}` : " · gone today")), act)
   }
-  const list = h("ul", { class: "rows" })
-  const pages = paged(list, async cursor => {
-    const { notes, nextCursor } = await engine.recentlyDeleted(cursor)
-    list.append(...notes.map(row))
-    return nextCursor
+  const pages = paged("rows", async (list, cursor) => {
+    const page = await engine.recentlyDeleted(cursor)
+    list.append(...page.notes.map(row))
+    return page
   }, h("div", { class: "empty" }, h("p", { class: "empty-title" }, "Nothing was deleted lately"), h("p", null, "What you delete can be put back from here for some weeks.")))
   return { title: "Recently deleted", element: pages }
 }
