@@ -3,7 +3,7 @@
 import { exportAll } from "../archive/export.js"
 import { importFiles } from "../archive/import.js"
 import { button, byteText, fill, h, icon, longDate, plural, set } from "./dom.js"
-import { ago, ask, problemView, save } from "./problems.js"
+import { ago, ask, problemView, save } from "./widgets.js"
 
 /** What a person may call this browser: "Firefox on Linux". */
 const deviceName = () => {
@@ -73,7 +73,7 @@ export const signin = app => {
     layOut()
     email.input.focus()
   }
-  const leave = () => ask(app, "Erase the notes here?", unsent ? `${unsent} never reached the server and would be lost. Export them first.`
+  const leave = () => ask("Erase the notes here?", unsent ? `${unsent} never reached the server and would be lost. Export them first.`
     : "All of them are on the server, too.", "Erase", () => copy.erase(), ["Export", () => go("#/transfer")])
   const wait = seconds => {
     layOut()
@@ -136,7 +136,7 @@ export const devices = app => {
   const list = h("ul", { class: "rows" })
   const problem = h("div")
 
-  const leave = (how = {}) => engine.signOut(how).then(() => go("#/"), error => ask(app, "Not signed out yet", problemView(error),
+  const leave = (how = {}) => engine.signOut(how).then(() => go("#/"), error => ask("Not signed out yet", problemView(error),
     "Erase the notes here all the same", () => leave({ anyway: true }), ["Try again", leave]))
   const askToLeave = () => {
     const unsent = copy.unsentCount()
@@ -144,12 +144,12 @@ export const devices = app => {
       engine.syncNow()
       toast("Sending. Sign out when all is sent.")
     }
-    ask(app, "Sign out here?", [h("p", null, "The notes in this browser are erased. They stay on the server and on your other devices."),
+    ask("Sign out here?", [h("p", null, "The notes in this browser are erased. They stay on the server and on your other devices."),
       unsent > 0 && h("p", { class: "danger-text" }, `${plural(unsent, "change")} made here did not reach the server yet, and would be lost.`)],
     unsent ? "Lose them and sign out" : "Sign out", leave,
     .../** @type {[string, () => any][]} */ (unsent ? [["Export", () => go("#/transfer")], ["Sync first", syncFirst]] : []))
   }
-  const askToSignOut = (leaving, whom) => ask(app, `Sign out ${whom}?`, "What is there stays there; signing in again takes the password.",
+  const askToSignOut = (leaving, whom) => ask(`Sign out ${whom}?`, "What is there stays there; signing in again takes the password.",
     "Sign out", async () => {
       await app.attempt(Promise.all(leaving.map(({ uniqueID }) => engine.signOutDevice(uniqueID)))
         .then(() => toast(`${whom} ${leaving[1] ? "are" : "is"} signed out`)))

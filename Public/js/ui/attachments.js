@@ -1,7 +1,7 @@
 // Pictures and files of a note: taken in, shown small and in full, downloaded, taken out again.
 
 import { byteText, fill, h, icon, iconButton, plural, set } from "./dom.js"
-import { problemView, save } from "./problems.js"
+import { problemView, save } from "./widgets.js"
 
 // Browsers only show these; in all else something could run.
 const isPicture = ({ mimeType }) => /^image\/(jpeg|png|gif|webp|avif|bmp|hei[cf])$/.test(mimeType)

@@ -2,12 +2,11 @@
 
 import { moveCaret, splice } from "../model/difference.js"
 import { fill, h, icon, iconButton, longDate, set } from "./dom.js"
-import { copyText } from "./problems.js"
 import { Saving } from "./saving.js"
 import { tagField } from "./tags.js"
 import { placeAt, textView } from "./text-view.js"
 import { parts } from "./views.js"
-import { menu } from "./widgets.js"
+import { copyText, menu } from "./widgets.js"
 
 const typingShows = 6_000 // ms that "editing on …" stays after the last sign of it
 
@@ -41,7 +40,7 @@ export const editor = (app, id, { tags, commands }) => {
   const archive = iconButton("archive", "Archive", { onclick: () => commands.archive(id) })
   const more = iconButton("more", "More", { "aria-haspopup": "menu", "aria-expanded": false, onclick: () => menu(more, [
     { label: "History", icon: "history", act: () => app.go(`#/history/${id}`) },
-    { label: "Copy text", icon: "copy", act: () => copyText(app, text()) },
+    { label: "Copy text", icon: "copy", act: () => copyText(text()) },
     { label: "Delete", icon: "trash", looks: "danger", hint: "Del", act: () => commands.remove(id) },
   ]) })
   const files = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Files", onchange: () => {

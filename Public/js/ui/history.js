@@ -2,7 +2,7 @@
 
 import { difference } from "../model/difference.js"
 import { button, fill, h, iconButton, longDate, plural, shortDate } from "./dom.js"
-import { problemView } from "./problems.js"
+import { problemView } from "./widgets.js"
 
 const MOMENT = 120_000 // ms; edits of one device that are closer are shown as one
 const AROUND = 80 // UTF-16 code units of what stayed the same that are shown beside a difference

@@ -2,7 +2,7 @@
 
 import { button, byteText, fill, h, plural, set, shortDate } from "./dom.js"
 import { insecure } from "./history.js"
-import { ago, copyText, problemView, wordsOf } from "./problems.js"
+import { ago, copyText, problemView, wordsOf } from "./widgets.js"
 
 /** In two words, in a sentence, and how good that is. */
 const wording = ({ phase, toSend, toFetch, uploads, identical }, refused) => {
@@ -101,7 +101,7 @@ const open = app => {
   const close = app.dialog("Sync", h("div", { class: "sync-panel stack" }, h("div", { class: "spread" }, words, act), problem,
     !engine.status.isSecure && h("p", { class: "banner warn" }, h("span", null, insecure())), shelf, h("dl", { class: "facts" }, rows),
     h("details", null, h("summary", { class: "muted" }, "The last 200 requests"),
-      button("Copy log", { icon: "copy", onclick: () => copyText(app, engine.requests().map(line).join("\n"), "The log is in the clipboard") }), log)),
+      button("Copy log", { icon: "copy", onclick: () => copyText(engine.requests().map(line).join("\n"), "The log is in the clipboard") }), log)),
   { onclose: () => clearInterval(timer) })
 }
 
@@ -120,6 +120,6 @@ const refusal = (app, { uniqueID, attribute = "", deletion, value, problem, key,
   return h("li", { class: "row shelf" }, h("div", { class: "row-main" }, h("p", { class: "row-title", dir: "auto" }, `${whose}: ${part}`),
     h("p", null, wordsOf(problem).join(". ")), isText && h("p", { class: "muted small", dir: "auto" }, value.slice(0, 160)), h("p", { class: "muted small" }, shortDate(moment))),
   h("div", { class: "actions" }, note && button("Open", { onclick: () => go(`#/note/${uniqueID}`) }),
-    isText && button("Copy the words", { onclick: () => copyText(app, value) }),
+    isText && button("Copy the words", { onclick: () => copyText(value) }),
     isWorthIt && button("Try again", { onclick: () => attempt(again().then(putAway)) }), button("Put away", { onclick: putAway })))
 }

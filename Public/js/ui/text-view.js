@@ -2,7 +2,7 @@
 
 import { findings } from "../model/text.js"
 import { h } from "./dom.js"
-import { save } from "./problems.js"
+import { save } from "./widgets.js"
 
 const searched = 200_000 // characters; links after them are shown as text
 
