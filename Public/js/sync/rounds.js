@@ -17,7 +17,7 @@ const isEmpty = ({edits, made, deletions}) => !(edits.length + made.length + del
  * The first push of what fits: DeletedObjects, then tags, then the rest (clients.md, rule 10).
  * @param {Push} all @returns {Push}
  */
-const firstPart = ({edits, made, deletions, relayed = false}) => {
+const firstPart = ({edits, made, deletions, relayed}) => {
   /** @type {Push} */
   const part = {edits: [], made: [], deletions: deletions.slice(0, MOST_OBJECTS), relayed}
   // Bytes go up first: until then neither their attachment goes, nor what names it.
@@ -143,7 +143,7 @@ export class Rounds {
       if (!isEmpty(relays)) return {push: firstPart(relays), token}
       const deletions = await takeDeletions(tx, Date.now())
       const [edits, made] = await Promise.all([tx.getAll("unsent"), tx.getAll("made")])
-      return {push: firstPart({edits, made, deletions}), token}
+      return {push: firstPart({edits, made, deletions, relayed: false}), token}
     })
   }
 
