@@ -1,11 +1,12 @@
 // One note: its text to read, and the same text to write; around it what belongs to the note.
 
 import { moveCaret, splice } from "../model/difference.js"
+import { attachments } from "./attachments.js"
 import { fill, h, icon, iconButton, longDate, set } from "./dom.js"
+import { notices } from "./history.js"
 import { Saving } from "./saving.js"
 import { tagField } from "./tags.js"
 import { placeAt, textView } from "./text-view.js"
-import { parts } from "./views.js"
 import { copyText, menu } from "./widgets.js"
 
 const typingShows = 6_000 // ms that "editing on …" stays after the last sign of it
@@ -47,10 +48,10 @@ export const editor = (app, id, { tags, commands }) => {
     take(files.files ?? [])
     files.value = ""
   } })
-  const [notices, attachments] = [parts.notices?.(app, id), parts.attachments?.(app, id)]
+  const [said, held] = [notices(app, id), attachments(app, id)]
   const field = tagField(app, () => copy.note(id)?.tags ?? tags, () => saving.ensure().then(() => id))
   const foot = h("p", { class: "muted small editor-foot" })
-  const measure = h("div", { class: "measure" }, notices?.element, reading, area, attachments?.element, field.element,
+  const measure = h("div", { class: "measure" }, said.element, reading, area, held.element, field.element,
     foot)
   const scroll = h("div", { class: "editor-scroll" }, measure)
   const element = h("article", { class: "editor", "aria-label": "Note" }, heading,
@@ -137,7 +138,7 @@ export const editor = (app, id, { tags, commands }) => {
   /** @param {Iterable<File>} chosen pasted or dropped; the note is made first if it is a new one */
   const take = chosen => {
     const kept = [...chosen]
-    if (kept.length) app.attempt(saving.ensure().then(() => attachments?.take?.(kept)))
+    if (kept.length) app.attempt(saving.ensure().then(() => held.take?.(kept)))
   }
 
   /** All that is not text being written, as it stands in the copy. */
@@ -234,8 +235,8 @@ export const editor = (app, id, { tags, commands }) => {
       saving.commit()
       listening.abort()
       engine.opened(null)
-      notices?.stop?.()
-      attachments?.stop?.()
+      said.stop?.()
+      held.stop?.()
     },
   }
 }

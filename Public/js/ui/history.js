@@ -59,9 +59,9 @@ const paged = (looks, take, none) => {
  * Who changed a note, when, and what.
  * @type {Opener}
  */
-export const history = (app, id) => {
+export const edits = (app, id) => {
   const { copy, engine } = app
-  const edits = /** @type {PastEdit[]} */ ([])
+  const known = /** @type {PastEdit[]} */ ([])
   let server = "" // its node
   /** @type {(edit: PastEdit) => string} */
   const said = ({ attribute, value }) => {
@@ -89,8 +89,8 @@ export const history = (app, id) => {
   const pages = paged("history", async (list, cursor) => {
     server ||= (await engine.server()).serverClock.slice(-16)
     const page = await engine.history(id, cursor)
-    edits.push(...page.edits)
-    fill(list, momentsOf(edits).map(momentView))
+    known.push(...page.edits)
+    fill(list, momentsOf(known).map(momentView))
     return page
   }, "This note has not reached the server yet. Its history begins there.")
   return { title: "History", element: h("div", null, h("a", { href: `#/note/${id}`, dir: "auto" }, copy.note(id)?.title || "The note"), pages) }

@@ -1,20 +1,19 @@
 // The frame around the views: three panes on wide screens, two on medium ones, one on phones; which view a route shows,
-// and where the focus goes. Routes: "#/" "#/tag/<id>" "#/archive" (the list), "#/note/<id>", "#/new", pages (views.js).
+// and where the focus goes. Routes: "#/" "#/tag/<id>" "#/archive" (the list), "#/note/<id>", "#/new", and `pages`.
 
 import { newID } from "../model/uuid.js"
-import { takeDrops } from "./account.js"
+import { devices, signin, takeDrops, transfer } from "./account.js"
 import { noteCommands, startKeys } from "./commands.js"
 import { button, fill, h, iconButton, plural, set } from "./dom.js"
 import { editor } from "./editor.js"
+import { banners, deleted, edits } from "./history.js"
 import { noteList } from "./list.js"
+import { indicator } from "./sync-panel.js"
 import { mark, setTheme, sidePane } from "./tags.js"
 import { actOnToast, announce, dialog, menu, startWidgets, toast } from "./widgets.js"
-import { pages, parts } from "./views.js"
 
-
-/** @typedef {Shell} App */
-/** @typedef {Pane} View */
-/** @typedef {(app: Shell, id: string) => Pane} Opener */
+/** By the first word of the route. */
+const pages = { signin, deleted, devices, history: edits, transfer }
 
 const wide = matchMedia("(min-width: 1100px)")
 const narrow = matchMedia("(max-width: 719px)")
@@ -103,10 +102,10 @@ export const startShell = (copy, engine) => {
   const toSide = iconButton("menu", "Tags and more", { class: "to-side", "aria-controls": "side",
     "aria-expanded": false, onclick: () => drawer(true) })
   const heading = h("h1", { class: "list-title", dir: "auto" })
-  const indicator = parts.indicator?.(app, "").element
+  const syncButton = indicator(app, "").element
   const plus = iconButton("plus", "New note", { class: "create", "aria-keyshortcuts": "n", onclick: create })
   const listPane = h("section", { class: "list-pane", "aria-label": "Notes" },
-    h("header", { class: "list-head" }, toSide, heading, indicator, plus), list.parts)
+    h("header", { class: "list-head" }, toSide, heading, syncButton, plus), list.parts)
   const main = h("main", { class: "main-pane" })
 
   /**
@@ -143,11 +142,11 @@ export const startShell = (copy, engine) => {
     ["The note", "Move up", "Alt+ArrowUp", about(id => list.shift(id, -1))],
     ["The note", "Move down", "Alt+ArrowDown", about(id => list.shift(id, 1))],
     ["Everywhere", "Go to notes and tags", "g", () => wide.matches ? side.focus() : drawer(true)],
-    ["Everywhere", "How sync stands", "s", () => indicator?.click()],
+    ["Everywhere", "How sync stands", "s", () => syncButton.click()],
     ["Everywhere", "Undo deleting, archiving", "Mod+z", () => actOnToast()],
   ], app)
   const side = sidePane(app, { shortcuts, close: () => drawer(false) })
-  const frame = h("div", { class: "app" }, h("div", { class: "banners" }, parts.banners?.(app, "").element),
+  const frame = h("div", { class: "app" }, h("div", { class: "banners" }, banners(app, "").element),
     h("div", { class: "panes" }, side.element, listPane, main,
       h("div", { class: "veil", onclick: () => drawer(false) })))
   document.body.append(frame)
