@@ -101,9 +101,9 @@ SKY = (
 )
 # Drawn by the browser: a name, a size, what is in it.
 PICTURES = {
-    "coast.jpg": (1600, 1060, f'<defs>{SKY}</defs><rect width="1600" height="700" fill="url(#sky)"/>'
+    "coast.jpg": (1600, 1060, f'<defs>{SKY}</defs><rect width="1600" height="720" fill="url(#sky)"/>'
         '<circle cx="1150" cy="300" r="9" fill="#fff6dd"/><circle cx="420" cy="690" r="95" fill="#ffd98c"/>'
-        '<path d="M0 690 Q400 655 800 690 T1600 680 V1060 H0Z" fill="#3b3f6e"/>'
+        '<path d="M0 690 Q400 665 800 690 T1600 690 V1060 H0Z" fill="#3b3f6e"/>'
         '<path d="M0 760 Q500 735 900 770 T1600 750 V1060 H0Z" fill="#2b2e57"/>'
         '<path d="M260 700 h330 l-60 34 h-210Z" fill="#ffd98c" opacity=".35"/>'
         '<path d="M1600 560 L1330 600 L1220 660 L1130 690 L1060 1060 H1600Z" fill="#191a38"/>'
@@ -132,6 +132,6 @@ def drawing(name: str) -> str:
     """A page that is nothing but the picture."""
     width, height, content = PICTURES[name]
     return (
-        "<!doctype html><style>* { margin: 0; display: block }</style>"
+        "<!doctype html><style>body { margin: 0 } svg { display: block }</style>"
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">{content}</svg>'
     )

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,11 +40,17 @@ def draw(browser: Browser, folder: Path) -> None:
     (folder / "tickets.pdf").write_bytes(b"%PDF-1.4\n" + bytes(84_000))
 
 
+def evening() -> tuple[timezone, str]:
+    """Where it is between eight and nine in the evening just now, and how browsers call that zone."""
+    hours = (20 - datetime.now(UTC).hour + 11) % 24 - 11
+    return timezone(timedelta(hours=hours)), f"Etc/GMT{-hours:+d}"  # whose sign is that of west
+
+
 def moment(days: int, hour: str) -> datetime:
-    """That hour of the evening, so many days ago; never in the future."""
+    """That hour of the evening, so many days ago."""
     hours, minutes = map(int, hour.split(":"))
-    local = (datetime.now().astimezone() - timedelta(days=days)).replace(hour=hours, minute=minutes, second=7)
-    return min(local, datetime.now().astimezone() - timedelta(minutes=3)).astimezone(UTC)
+    local = datetime.now(evening()[0]) - timedelta(days=days)
+    return local.replace(hour=hours, minute=minutes, second=7, microsecond=0).astimezone(UTC)
 
 
 def write_notes(device: Device) -> dict[str, str]:
@@ -136,13 +142,14 @@ SHOTS = {
 def take(browser: Browser, server: Server, notes: dict, name: str) -> None:
     profile, scheme, go = SHOTS[name]
     context = browser.new_context(
-        **profile, color_scheme=scheme, reduced_motion="reduce", locale="en-GB", timezone_id="Europe/Berlin"
+        **profile, color_scheme=scheme, reduced_motion="reduce", locale="en-GB", timezone_id=evening()[1]
     )
     app = App(context, server.url).visit()
     app.sign_in(EMAIL, device_name="Laptop" if profile is DESK else "Phone")
     app.wait_synced(seconds=60)
     app.wait_for("copy.notes({archived: null}).every(id => copy.note(id).attachments.every(one => copy.attachment(one).isHere))")
     go(app, notes)
+    app.page.mouse.move(0, 0)
     app.page.wait_for_timeout(600)  # pictures are decoded, nothing moves any more
     file = FOLDER / f"{name}.png"
     app.page.screenshot(path=file)
