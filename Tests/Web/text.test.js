@@ -84,6 +84,6 @@ test("the time is linear, whatever somebody types", () => {
       assert.ok(performance.now() - begin < 5_000, `${name} of ${piece}: ${performance.now() - begin} ms`)
     }
   }
-  const link = `https://a.b/${"(".repeat(most / 2)}${")".repeat(most / 2)}`
+  const link = `https://a.b/${"(c)".repeat(most / 3)}`
   assert.deepEqual(values(`${link})`), [link])
 })

@@ -1,12 +1,9 @@
 // Everything here as one zip, laid out as the server's GET /v1/export is: Markdown, attachments, and hesper.json.
 import {formatDate, partsOf} from "../model/clock.js"
-import {ZERO, hashOf, hashOfDeleted, sectionOf, valueOf, writeChange, xor} from "../model/entity.js"
+import {ZERO, hashOf, hashOfDeleted, sectionOf, valueOf, writeState, xor} from "../model/entity.js"
 import {hex, utf8} from "../model/hash.js"
-import {membersOf} from "../model/members.js"
-import {foldName} from "../model/names.js"
+import {foldName} from "../model/terms.js"
 import {ZipWriter} from "./zip.js"
-
-/** @typedef {import("../model/entity.js").Entity} Entity */
 
 const STEM_BYTES = 100
 const EDGES = /^[ .~\u200c\u200d-]+|[ .]+$/g
@@ -48,25 +45,6 @@ const namer = () => {
       path = `${stem} ${number}${ending}`
     }
   }
-}
-
-/**
- * An object as sync shows it (protocol.md, Two shapes).
- * @param {Entity} entity
- */
-export const stateOf = entity => {
-  const state = writeChange(entity), {type} = entity
-  if (type === "attachment") return state
-  state.attributes ??= {}
-  const clocks = state.clocks ??= {}
-  clocks.attributes ??= {}
-  if (type !== "note") return state
-  for (const name of ["text", "archived", "sortDate"]) state[name] = valueOf(entity, name)
-  for (const kind of /** @type {const} */ (["tags", "attachments"])) {
-    state[kind] = membersOf(entity, kind, new Map(), () => true)
-    clocks[kind] ??= {}
-  }
-  return state
 }
 
 /** @type {(entity: Entity) => string} */
@@ -129,7 +107,7 @@ export const exportAll = async (copy, {bytesOf = id => copy.bytes(id), progress 
   // In pieces: all in one string may be more than a browser makes.
   const parts = [JSON.stringify(head).slice(0, -1)]
   for (const [name, list] of Object.entries(sections)) {
-    parts.push(`,\n"${name}":[`, list.map(entity => JSON.stringify(stateOf(entity))).join(",\n"), "]")
+    parts.push(`,\n"${name}":[`, list.map(entity => JSON.stringify(writeState(entity))).join(",\n"), "]")
   }
   await zip.add("hesper.json", new Blob([...parts, "}\n"]), now, true)
   const name = `hesper-${exportDate.slice(0, 10)}.zip`, packed = attachments.length - missing.length

@@ -1,14 +1,12 @@
 // Brings back an export, made here or by a server, and takes in texts, as often as one likes. IDs are those of the
 // export, or derived from where a text lies as `hesper import` derives them: so nothing comes twice, here or there.
-import {formatDate, isClock, makeClock, parseDate} from "../model/clock.js"
+import {formatDate, makeClock, parseDate, partsOf} from "../model/clock.js"
 import {emptyEntity, exists, readState, valueOf} from "../model/entity.js"
-import {hex, sha256, utf8} from "../model/hash.js"
-import {foldName} from "../model/names.js"
-import {derivedID, isID, newID} from "../model/uuid.js"
+import {derivedID, hex, isID, newID, sha256, utf8} from "../model/hash.js"
+import {foldName} from "../model/terms.js"
 import {clockIn} from "../store/records.js"
 import {ArchiveError, listZip, readEntry} from "./zip.js"
 
-/** @typedef {import("../model/entity.js").Entity} Entity */
 /** @typedef {import("./zip.js").Entry} Entry */
 /** @typedef {{entity: Entity, path: string, blob?: Blob}} Item */
 /** @typedef {{date: number, size: number, read: () => Blob | Promise<Blob>}} Source */
@@ -48,6 +46,15 @@ export const importFiles = async (copy, files, progress = () => {}) => {
  * @type {(parts: string[]) => boolean}
  */
 const isHidden = parts => parts[0] === "__MACOSX" || parts.some(part => part[0] === "." && part !== "..")
+
+/** @type {(text: any) => boolean} */
+const isClock = text => {
+  try {
+    return Boolean(partsOf(text))
+  } catch {
+    return false
+  }
+}
 
 /** @type {(value: any) => any[]} */
 const listOf = value => Array.isArray(value) ? value : []

@@ -1,12 +1,10 @@
 // SHA-256 and SHA-1 (FIPS 180-4), synchronous: `crypto.subtle` is not there without a secure context, and awaiting it
-// would end a transaction of IndexedDB.
+// would end a transaction of IndexedDB. And the IDs that are made of them: UUIDs (RFC 9562) in lower case.
 
-const encoder = new TextEncoder()
 const BLOCK = 64
-/** The message schedule of the block at work: one for all, as nothing here waits. */
-const words = new Int32Array(80)
-const rounds = new Int32Array(64)
-const initial256 = new Int32Array(8)
+const words = new Int32Array(80) // the message schedule of the block at work: one for all, as nothing here waits
+const rounds = new Int32Array(64), initial256 = new Int32Array(8)
+const initial1 = new Int32Array([0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0])
 
 // The constants: the first 32 bits of the fractions of roots of the first primes.
 for (let number = 2, found = 0; found < 64; number++) {
@@ -17,17 +15,7 @@ for (let number = 2, found = 0; found < 64; number++) {
   rounds[found++] = Math.cbrt(number) * 2 ** 32
 }
 
-/**
- * Takes 64 bytes into the state of SHA-256.
- * @param {Int32Array} state
- * @param {Uint8Array} bytes
- * @param {number} at
- */
-const mix256 = (state, bytes, at) => {
-  const w = words
-  for (let i = 0; i < 16; i++, at += 4) {
-    w[i] = bytes[at] << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3]
-  }
+const mix256 = (state, w) => {
   for (let i = 16; i < 64; i++) {
     const x = w[i - 15], y = w[i - 2]
     w[i] = w[i - 16] + w[i - 7] + ((x >>> 7 | x << 25) ^ (x >>> 18 | x << 14) ^ x >>> 3)
@@ -47,25 +35,10 @@ const mix256 = (state, bytes, at) => {
     b = a
     a = t + u | 0
   }
-  state[0] += a
-  state[1] += b
-  state[2] += c
-  state[3] += d
-  state[4] += e
-  state[5] += f
-  state[6] += g
-  state[7] += h
+  return [a, b, c, d, e, f, g, h]
 }
 
-/**
- * Takes 64 bytes into the state of SHA-1.
- * @type {typeof mix256}
- */
-const mix1 = (state, bytes, at) => {
-  const w = words
-  for (let i = 0; i < 16; i++, at += 4) {
-    w[i] = bytes[at] << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3]
-  }
+const mix1 = (state, w) => {
   for (let i = 16; i < 80; i++) {
     const x = w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16]
     w[i] = x << 1 | x >>> 31
@@ -82,119 +55,62 @@ const mix1 = (state, bytes, at) => {
     b = a
     a = t
   }
-  state[0] += a
-  state[1] += b
-  state[2] += c
-  state[3] += d
-  state[4] += e
+  return [a, b, c, d, e]
 }
 
-/** A hash that takes its bytes piece by piece, and begins anew after each digest. */
-class Hash {
-  #initial
-  #mix
-  #state
-  #count = 0
-  #rest = new Uint8Array(BLOCK)
-  #end = new DataView(this.#rest.buffer)
-
-  /**
-   * @param {Int32Array} initial
-   * @param {typeof mix256} mix
-   */
-  constructor(initial, mix) {
-    this.#initial = initial
-    this.#mix = mix
-    this.#state = initial.slice()
-  }
-
-  /**
-   * Takes more bytes; itself.
-   * @param {Uint8Array} bytes
-   */
-  update(bytes) {
-    const held = this.#count % BLOCK
-    let at = 0
-    this.#count += bytes.length
-    if (held) {
-      at = Math.min(BLOCK - held, bytes.length)
-      this.#rest.set(bytes.subarray(0, at), held)
-      if (held + at < BLOCK) return this
-      this.#mix(this.#state, this.#rest, 0)
+const digest = (bytes, initial, mix) => {
+  const state = initial.slice(), whole = bytes.length - bytes.length % BLOCK, left = bytes.length - whole
+  const rest = new Uint8Array(left < BLOCK - 8 ? BLOCK : 2 * BLOCK), end = new DataView(rest.buffer, rest.length - 8)
+  rest.set(bytes.subarray(whole))
+  rest[left] = 0x80
+  end.setUint32(0, bytes.length / 2 ** 29)
+  end.setUint32(4, bytes.length << 3)
+  for (const part of [bytes.subarray(0, whole), rest]) {
+    const view = new DataView(part.buffer, part.byteOffset)
+    for (let at = 0; at < part.length; at += BLOCK) {
+      for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + 4 * i)
+      const mixed = mix(state, words)
+      for (let i = 0; i < mixed.length; i++) state[i] += mixed[i]
     }
-    for (; at + BLOCK <= bytes.length; at += BLOCK) this.#mix(this.#state, bytes, at)
-    this.#rest.set(bytes.subarray(at))
-    return this
   }
-
-  /** The hash of all that was taken. */
-  digest() {
-    const state = this.#state, rest = this.#rest, count = this.#count
-    const held = count % BLOCK
-    rest[held] = 0x80
-    rest.fill(0, held + 1)
-    if (held >= BLOCK - 8) {
-      this.#mix(state, rest, 0)
-      rest.fill(0)
-    }
-    this.#end.setUint32(BLOCK - 8, count / 2 ** 29)
-    this.#end.setUint32(BLOCK - 4, count << 3)
-    this.#mix(state, rest, 0)
-    const digest = new Uint8Array(4 * state.length)
-    for (let i = 0; i < digest.length; i++) digest[i] = state[i >> 2] >> 24 - 8 * (i & 3)
-    state.set(this.#initial)
-    this.#count = 0
-    return digest
-  }
+  return Uint8Array.from({length: 4 * state.length}, (_, i) => state[i >> 2] >> 24 - 8 * (i & 3))
 }
 
-/** SHA-256, piece by piece: for files. */
-export class SHA256 extends Hash {
-  constructor() {
-    super(initial256, mix256)
-  }
-}
+/** @param {Uint8Array} bytes */
+export const sha256 = bytes => digest(bytes, initial256, mix256)
 
-const whole256 = new SHA256()
-const whole1 = new Hash(new Int32Array([0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0]), mix1)
+/** @param {Uint8Array} bytes */
+export const sha1 = bytes => digest(bytes, initial1, mix1)
 
-/**
- * The 32 bytes of SHA-256.
- * @param {Uint8Array} bytes
- */
-export const sha256 = bytes => whole256.update(bytes).digest()
+/** SHA-256 of a file, in hex; by the browser's own where it may. @param {BufferSource} bytes */
+export const hashOfFile = async bytes => hex(crypto.subtle
+  ? new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)) : sha256(new Uint8Array(bytes)))
 
-/**
- * The 20 bytes of SHA-1, which UUIDs of version 5 are made of.
- * @param {Uint8Array} bytes
- */
-export const sha1 = bytes => whole1.update(bytes).digest()
+const encoder = new TextEncoder()
 
-/**
- * Text in UTF-8.
- * @param {string} text
- * @returns {Uint8Array}
- */
+/** @param {string} text */
 export const utf8 = text => encoder.encode(text)
 
-const pairs = Array.from({length: 256}, (_, byte) => byte.toString(16).padStart(2, "0"))
+/** @param {Uint8Array} bytes */
+export const hex = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, "0")).join("")
 
-/**
- * Bytes in hex, in lower case.
- * @param {Uint8Array} bytes
- */
-export const hex = bytes => {
-  let text = ""
-  for (const byte of bytes) text += pairs[byte]
-  return text
+/** Of some bytes, as header fields have them. @param {Uint8Array} bytes */
+export const base64 = bytes => btoa(String.fromCharCode(...bytes))
+
+/** @param {string} text */
+export const isID = text => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text)
+
+const idOf = (bytes, version) => {
+  bytes[6] = bytes[6] & 15 | version << 4
+  bytes[8] = bytes[8] & 63 | 128
+  return hex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")
 }
 
-/**
- * Bytes in base64, as header fields have them.
- * @param {Uint8Array} bytes
- */
-export const base64 = bytes => {
-  let text = ""
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return btoa(text)
+/** A random one. `crypto.randomUUID` is not there without a secure context; `getRandomValues` is. */
+export const newID = () => idOf(crypto.getRandomValues(new Uint8Array(16)), 4)
+
+/** What `name` is called in a namespace, the same everywhere. @param {string} namespace an ID @param {string} name */
+export const derivedID = (namespace, name) => {
+  const digits = namespace.replaceAll("-", "").match(/../g) ?? []
+  return idOf(sha1(Uint8Array.from([...digits.map(pair => parseInt(pair, 16)), ...utf8(name)])).slice(0, 16), 5)
 }

@@ -1,8 +1,7 @@
 // The local copy, all that a client reads and writes (clients.md, rule 1). Reading is synchronous, from memory.
 import {clockOf, valueOf} from "../model/entity.js"
-import {hex, sha256} from "../model/hash.js"
+import {hashOfFile, newID} from "../model/hash.js"
 import {excerptOf, titleOf} from "../model/text.js"
-import {newID} from "../model/uuid.js"
 import {ALL_STORES, StoreError} from "./database.js"
 import {Writing, checkSize, edit} from "./writing.js"
 
@@ -149,9 +148,7 @@ export class Copy extends Writing {
     checkSize(properties.filename ?? "", limits.filenameBytes)
     checkSize(properties.preview ?? "", limits.previewBytes)
     const bytes = await blob.arrayBuffer().catch(error => { throw new StoreError("unreadable", error) })
-    // Without a secure context there is no `subtle`.
-    const digest = crypto.subtle ? await crypto.subtle.digest("SHA-256", bytes) : sha256(new Uint8Array(bytes))
-    const hash = hex(new Uint8Array(digest))
+    const hash = await hashOfFile(bytes)
     const held = Object.keys(registers).map(name => name.startsWith("attachments.") && list.resolve(name.slice(12)))
       .find(id => id && memory.entity(id)?.fixed.sha256 === hash)
     if (held) {

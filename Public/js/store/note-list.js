@@ -1,9 +1,7 @@
 // Notes in the order of the list, found by words and tag; tags and how many notes have them. It is kept, not worked out
 // anew at each look: 10,000 notes answer within a frame.
-import {valueOf} from "../model/entity.js"
-import {membersOf, resolve} from "../model/members.js"
-import {foldName} from "../model/names.js"
-import {haystackOf, matches, queryOf} from "../model/terms.js"
+import {membersOf, resolve, valueOf} from "../model/entity.js"
+import {foldName, haystackOf, matches, queryOf} from "../model/terms.js"
 import {Memory, WHOLE} from "./memory.js"
 
 

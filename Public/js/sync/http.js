@@ -1,5 +1,5 @@
 // Requests to the server, what went wrong with them, a log of the last ones, and the stream of events.
-import {newID} from "../model/uuid.js"
+import {newID} from "../model/hash.js"
 
 const LOGGED = 200
 const TIMEOUT = 120_000 // ms, as the server has it (protocol.md, HTTP manners)

@@ -2,7 +2,7 @@
 import {partsOf} from "../model/clock.js"
 import {lostWords} from "../model/difference.js"
 import {emptyEntity, readState} from "../model/entity.js"
-import {derivedID} from "../model/uuid.js"
+import {derivedID} from "../model/hash.js"
 import {clockIn, forget, putDeleted, putEntity, replaceEntity} from "../store/records.js"
 import {edit, rescueIn} from "../store/writing.js"
 import {Problem} from "./http.js"

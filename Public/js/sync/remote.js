@@ -1,5 +1,5 @@
 // What only the server knows, asked for when somebody looks: sessions, devices, histories, what was deleted.
-import {derivedID} from "../model/uuid.js"
+import {derivedID} from "../model/hash.js"
 import {Problem} from "./http.js"
 import {stampAgain} from "./receive.js"
 

@@ -1,5 +1,5 @@
 // Bytes of attachments, up and down (clients.md, rule 11; protocol.md, Attachments).
-import {base64, hex, sha256} from "../model/hash.js"
+import {base64, hashOfFile} from "../model/hash.js"
 import {Problem} from "./http.js"
 
 const PART = 4 << 20 // bytes: larger files go up in parts of this size, and come down only when somebody wants them
@@ -14,12 +14,6 @@ const dataPath = id => `/v1/attachments/${id}/data`
 
 /** Whether it is about these bytes alone: others may do better. */
 const isRefusal = ({slug}) => slug && !["network", "unauthenticated", "unavailable"].includes(slug)
-
-/** @param {Blob} blob */
-const hashOf = async blob => {
-  const bytes = await blob.arrayBuffer(), {subtle} = crypto
-  return hex(subtle ? new Uint8Array(await subtle.digest("SHA-256", bytes)) : sha256(new Uint8Array(bytes)))
-}
 
 /** Moves bytes in the background, and at once what somebody wants. */
 export class Transfers {
@@ -235,7 +229,7 @@ export class Transfers {
     try {
       const {value: blob} = await this.http.send("GET", dataPath(id), {as: "blob", signal})
       const {sha256: wanted} = this.copy.attachment(id) ?? {}
-      const isDamaged = wanted && wanted !== await hashOf(blob)
+      const isDamaged = wanted && wanted !== await hashOfFile(await blob.arrayBuffer())
       if (isDamaged) throw new Problem({slug: "damaged", title: "Other bytes came than were sent"})
       // Without room they are shown all the same, and fetched again.
       const keep = tx => tx.put("bytes", {uniqueID: id, blob, lastUse: Date.now()})

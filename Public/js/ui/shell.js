@@ -1,7 +1,7 @@
 // The frame around the views: three panes on wide screens, two on medium ones, one on phones; which view a route shows,
 // and where the focus goes. Routes: "#/" "#/tag/<id>" "#/archive" (the list), "#/note/<id>", "#/new", and `pages`.
 
-import { newID } from "../model/uuid.js"
+import { newID } from "../model/hash.js"
 import { devices, signin, takeDrops, transfer } from "./account.js"
 import { noteCommands, startKeys } from "./commands.js"
 import { button, fill, h, iconButton, plural, set } from "./dom.js"

@@ -1,6 +1,6 @@
 // Tags: the pane at the side with all of them, and the field under a note's text that completes their names.
 
-import { foldName } from "../model/names.js"
+import { foldName } from "../model/terms.js"
 import { drawing, fill, h, icon, iconButton, set } from "./dom.js"
 import { menu } from "./widgets.js"
 
