@@ -1,12 +1,11 @@
 // Tags: the pane at the side with all of them, and the field under a note's text that completes their names.
 
 import { foldName } from "../model/terms.js"
-import { drawing, fill, h, icon, iconButton, set } from "./dom.js"
+import { fill, h, icon, iconButton, set } from "./dom.js"
 import { menu } from "./widgets.js"
 
 /** The evening star over the horizon. */
-export const mark = () => drawing("mark",
-  "M12 2.5c.7 5.3 2.7 7.3 8 8-5.3.7-7.3 2.7-8 8-.7-5.3-2.7-7.3-8-8 5.3-.7 7.3-2.7 8-8zM3 20.5h18V22H3z")
+export const mark = () => icon("mark", "mark")
 
 /** @typedef {"system" | "light" | "dark"} Theme */
 
