@@ -144,7 +144,6 @@ export const editor = (app, id, { tags, commands }) => {
   /** All that is not text being written, as it stands in the copy. */
   const update = () => {
     const note = copy.note(id)
-    if (note && !last) app.made(id)
     last = note ?? last
     if (area.hidden) showText()
     const title = note?.title || "New note"

@@ -15,8 +15,6 @@ interface Shell {
   attempt(promise: Promise<any>): Promise<any>
   /** Says it: the message of a StoreError is a sentence with the next step. */
   fail(error: any): void
-  /** The new note is there now. */
-  made(id: string): void
   /** The note is not there any more. */
   gone(id: string): void
   toast: Widgets["toast"]
@@ -56,7 +54,7 @@ interface Scope {
 
 /** What the list needs of the frame. */
 interface ListFrame {
-  /** "look": the arrows go by; "write": a double click. */
+  /** "look": the arrows go by; "write": a double click, or Enter once it is open. */
   open(id: string, how: "look" | "go" | "write"): void
   empty(scope: Scope, query: string): Element
   menu(row: HTMLElement, id: string): void

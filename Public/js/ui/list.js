@@ -77,6 +77,7 @@ export const noteList = (app, { open, empty, menu }) => {
   const rows = new Map()
   let roving = "" // the row that Tab goes to
   let opened = ""
+  let expected = "" // the row that gets the focus as soon as it is there
   let frame = 0
   let looking = 0
   let saying = 0
@@ -151,8 +152,11 @@ export const noteList = (app, { open, empty, menu }) => {
   }
 
   /** @param {string} [id] of the row that gets the focus */
-  const focus = (id = opened) => {
-    if (places.has(id ?? "")) roving = id
+  const focus = (id = opened || roving) => {
+    // A note that was written just now comes in a moment.
+    expected = places.has(id) ? "" : id
+    setTimeout(() => { expected = "" }, 1_000)
+    if (!expected) roving = id
     if (!ids.length) return input.focus()
     reveal(roving)
     draw()
@@ -173,7 +177,8 @@ export const noteList = (app, { open, empty, menu }) => {
       // A key that is held down goes by faster than notes are worth opening.
       clearTimeout(looking)
       looking = window.setTimeout(() => open(roving, "look"), 60)
-    } else if (event.key === "Enter" || event.key === " ") open(id, event.key === "Enter" && id === opened ? "write" : "go")
+    } else if (event.key === "Enter" && id === opened) open(id, "write")
+    else if (event.key === "Enter" || event.key === " ") open(id, "go")
     else return
     event.preventDefault()
     event.stopPropagation()
@@ -216,20 +221,21 @@ export const noteList = (app, { open, empty, menu }) => {
   let changed = new Set()
   let waiting = 0
   const catchUp = () => {
-    waiting = move.isOn() ? requestAnimationFrame(catchUp) : 0
+    waiting = move.isOn() ? window.setTimeout(catchUp, 100) : 0
     if (waiting) return
     const told = changed
     changed = new Set()
     const focused = list.focused()
     refresh(told)
-    if (focused && !list.focused()) focus(focused)
+    if (places.has(expected)) focus(expected)
+    else if (focused && !list.focused()) focus(focused)
   }
   copy.addEventListener("change", event => {
     const { ids: told } = /** @type {CustomEvent<{ids: Set<string> | null}>} */ (event).detail
     if (!told) changed = null
     else for (const id of told) changed?.add(id)
-    // During a first sync changes come in pages: one look each frame is enough.
-    waiting ||= requestAnimationFrame(catchUp)
+    // What changed together is looked at once. (Not in a frame: those that nobody sees have none.)
+    waiting ||= window.setTimeout(catchUp)
   })
 
   const list = {

@@ -1,5 +1,5 @@
 // The frame around the views: three panes on wide screens, two on medium ones, one on phones; which view a route shows,
-// and where the focus goes. Routes: "#/" "#/tag/<id>" "#/archive" (the list), "#/note/<id>", "#/new", and `pages`.
+// and where the focus goes. Routes: "#/" "#/tag/<id>" "#/archive" (the list), "#/note/<id>", and `pages`.
 
 import { newID } from "../model/hash.js"
 import { devices, signin, takeDrops, transfer } from "./account.js"
@@ -30,6 +30,7 @@ export const startShell = (copy, engine) => {
   let shown = "" // the route that is on the page
   let before = "" // the one that was before it
   let noteID = "" // the note that is open
+  let fresh = "" // the same, if it is new: it is made with its first words
   let isLeaving = false // a command is about to go where the note was
   let who = copy.session?.account.uniqueID
   const home = () => scope.tag ? `#/tag/${scope.tag}` : scope.archived ? "#/archive" : "#/"
@@ -48,19 +49,16 @@ export const startShell = (copy, engine) => {
       toast(error?.message || "That did not work. Reload the page and try again.", { seconds: 12 })
     },
     attempt: promise => promise.catch(app.fail),
-    made: id => {
-      if (noteID !== id) return
-      shown = `#/note/${id}`
-      history.replaceState(null, "", shown)
-      list.select(id)
-    },
     gone: id => {
       if (noteID !== id || isLeaving) return
       app.go(home(), { replace: true })
       toast("This note was deleted.", { label: "Recently deleted", act: () => app.go("#/deleted") })
     },
   }
-  const create = () => app.go("#/new", { write: true })
+  const create = () => {
+    fresh = newID()
+    app.go(`#/note/${fresh}`, { write: true })
+  }
   const commands = noteCommands(app, id => {
     const next = list.after(id)
     isLeaving = true
@@ -68,8 +66,8 @@ export const startShell = (copy, engine) => {
       const hadRow = noteID !== id || list.focused()
       setTimeout(() => { isLeaving = false })
       if (noteID === id) app.go(next && !narrow.matches ? `#/note/${next}` : home(), { replace: true })
-      // The list takes its rows anew in the next frame.
-      if (hadRow) requestAnimationFrame(() => requestAnimationFrame(() => list.focus(next)))
+      // After the list took its rows anew.
+      if (hadRow) setTimeout(() => list.focus(next), 20)
     }
   })
   const list = noteList(app, {
@@ -162,11 +160,12 @@ export const startShell = (copy, engine) => {
     view = null
     before = shown
     shown = now
-    noteID = name === "note" ? id : name === "new" ? newID() : ""
+    noteID = name === "note" ? id : ""
+    if (noteID !== fresh) fresh = ""
     const isList = ["", "tag", "archive"].includes(name)
     if (isList) scope = { tag: name === "tag" ? id : null, archived: name === "archive" }
     if (isList || !before) list.show(scope)
-    if (name === "new" || copy.note(noteID)) {
+    if (fresh || copy.note(noteID)) {
       view = editor(app, noteID, { tags: scope.tag ? [scope.tag] : [], commands })
       fill(main, view.element)
     } else if (noteID) {

@@ -132,7 +132,7 @@ export const sidePane = (app, { shortcuts, close }) => {
   })
   element.addEventListener("click", event => { if (/** @type {Element} */ (event.target).closest("a")) close() })
   let waiting = 0
-  copy.addEventListener("change", () => { waiting ||= requestAnimationFrame(update) })
+  copy.addEventListener("change", () => { waiting ||= window.setTimeout(update) })
   copy.addEventListener("session", update)
   update()
   return {
