@@ -239,7 +239,7 @@ const emptyList = ({ copy, engine, go }, { archived, tag }, query, create, clear
   }
   if (archived) {
     return say("The archive is empty",
-      h("p", null, "Press ", h("kbd", null, "e"), " on a note to put it away. It is still found by search."))
+      h("p", null, "Put a note away with its button Archive, or with ", h("kbd", null, "e"), ". Search still finds it."))
   }
   if (tag) {
     return say("No notes with this tag",
