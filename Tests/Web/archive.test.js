@@ -133,10 +133,10 @@ test("an export is what a server's is, and comes back whole, once", async () => 
   assert.deepEqual([again.notes, again.unchanged, again.tags, again.attachments], [0, 1, 0, 0])
   await other.edit("note", NOTE, "text", "written since")
   await imported(other, blob)
-  assert.equal(other.list.memory.entity(NOTE).registers.text[0], "written since", "what changed since is not undone")
+  assert.equal(other.entity(NOTE).registers.text[0], "written since", "what changed since is not undone")
   await other.transaction([], "readwrite", tx => tx.put("deleted", {uniqueID: NOTE, objectType: "note"}))
   assert.equal((await imported(other, blob)).deleted, 1)
-  assert.equal(other.list.memory.entity(NOTE), undefined, "what is deleted stays deleted")
+  assert.equal(other.entity(NOTE), undefined, "what is deleted stays deleted")
 })
 
 test("an export says what is missing, and names that collide get numbers", async () => {
@@ -172,9 +172,9 @@ test("an export from anybody: what is wrong in it is refused, the rest is taken"
   const report = await imported(copy, await zipOf([["folder/hesper.json", JSON.stringify(document)]]))
   assert.equal(report.notes, 5)
   assert.equal(report.refused.length, 9)
-  assert.equal(copy.list.memory.entity(id(1)).registers.text, undefined)
-  assert.ok(copy.list.memory.entity(id(4)).registers.text[1] < ahead, "a clock that is ahead is stamped anew")
-  assert.deepEqual(copy.list.members(id(5), "tags"), [TAG], "a tag that was merged leads to the one that lives")
+  assert.equal(copy.entity(id(1)).registers.text, undefined)
+  assert.ok(copy.entity(id(4)).registers.text[1] < ahead, "a clock that is ahead is stamped anew")
+  assert.deepEqual(copy.members(id(5), "tags"), [TAG], "a tag that was merged leads to the one that lives")
   const later = await zipOf([["hesper.json", JSON.stringify({...document, formatVersion: 2})]])
   assert.match((await imported(copy, later)).refused[0].reason, /later Hesper/)
 })
@@ -192,7 +192,7 @@ test("texts: as hesper import takes them, from folders, zips and one by one", as
   assert.equal(plan.registers.text[1].slice(0, 24), "2026-11-21T08:47:12.000Z")
   assert.equal(plan.registers.text[1].slice(30), plan.uniqueID.slice(19).replace("-", ""))
   assert.equal(plan.fixed.creationDate, "2026-11-21T08:47:12.000Z")
-  const tags = copy.list.tags().map(({name, count}) => [name, count])
+  const tags = copy.tags().map(({name, count}) => [name, count])
   assert.deepEqual(tags, [["Work", 2]])
 
   const folder = [file("Plan", "plan.md", {path: "Notes/Work/plan.md"})]

@@ -1,16 +1,16 @@
 // A copy without IndexedDB, which node does not have: the real memory and list over stores that are maps.
 import {NoteList} from "../../Public/js/store/note-list.js"
-import {edit} from "../../Public/js/store/writing.js"
+import {edit} from "../../Public/js/store/records.js"
 
 const keyOf = record => record.attribute === undefined ? record.uniqueID : `${record.uniqueID} ${record.attribute}`
 
-export class FakeCopy {
-  list = new NoteList()
+export class FakeCopy extends NoteList {
   limits = {textBytes: 1 << 20, tagNameBytes: 256, attributeValueBytes: 8192, attachmentBytes: 100 << 20, filenameBytes: 1024,
     previewBytes: 8192}
   stores = {}
 
   constructor() {
+    super()
     this.transaction([], "readwrite", tx =>
       tx.put("meta", {account: {uniqueID: "a", email: "a@b.de"}, device: {uniqueID: "9f86d081884c7d65"}}, "session"))
   }
@@ -29,23 +29,12 @@ export class FakeCopy {
     }
     const result = await body(tx)
     for (const task of tx.atEnd) await task()
-    this.list.take(journal)
+    this.take(journal)
     return result
   }
 
   edit(type, id, attribute, value) {
     return this.transaction([], "readwrite", tx => edit(tx, type, id, attribute, value))
-  }
-
-  tagNamed(name) {
-    return this.list.tagNamed(name)
-  }
-
-  * entities() {
-    for (const id of this.list.memory.ids()) {
-      const entity = this.list.memory.entity(id)
-      if (entity) yield entity
-    }
   }
 
   async bytes(id) {

@@ -64,7 +64,7 @@ const nameOf = (id, {filename = "", mimeType = ""}) => {
 
 /**
  * Packs everything. `bytesOf` may fetch what is not here; `missing` says what could not be had, a sentence each.
- * @param {import("../store/copy.js").Copy} copy
+ * @param {Copy} copy
  * @param {{bytesOf?: (id: string) => Promise<Blob | undefined>, progress?: (done: number, of: number) => void,
  *   now?: number}} how `now` in ms
  */
@@ -99,7 +99,7 @@ export const exportAll = async (copy, {bytesOf = id => copy.bytes(id), progress 
     progress(++done, of)
   }
   if (missing.length) await zip.add("MISSING.txt", new Blob([sentences.join("\n")]), now, true)
-  const deletedObjects = [...copy.list.memory.deleted.values()]
+  const deletedObjects = [...copy.memory.deleted.values()]
     .map(({uniqueID, objectType, mergedInto, deletionDate}) => ({uniqueID, objectType, mergedInto, deletionDate}))
   const hashes = [...deletedObjects.map(hashOfDeleted), ...Object.values(sections).flat().map(hashOf)]
   const exportDate = formatDate(now), digest = hashes.reduce((sum, hash) => xor(sum, hex(hash)), ZERO)

@@ -30,7 +30,7 @@ const NOT_AS_EXPORTED = "It is not as an export has it."
 /**
  * Takes in files: exports, zips of texts, texts, folders of them (`webkitRelativePath`). What is wrong with a file is
  * in the report, what is wrong with the copy is thrown.
- * @param {import("../store/copy.js").Copy} copy
+ * @param {Copy} copy
  * @param {File[]} files
  * @param {(done: number, of: number) => void} [progress]
  */
@@ -77,7 +77,7 @@ class Import {
   #progress
 
   /**
-   * @param {import("../store/copy.js").Copy} copy
+   * @param {Copy} copy
    * @param {(done: number, of: number) => void} progress
    */
   constructor(copy, progress) {
@@ -143,7 +143,7 @@ class Import {
    * @param {string} folder
    */
   async #restore(zip, entries, exported, folder) {
-    const {limits, list: {memory}} = this.#copy
+    const {limits, memory} = this.#copy
     const byPath = new Map(entries.map(entry => [entry.path, entry]))
     const all = SECTIONS.flatMap(section => listOf(exported[section]).map(state => ({section, state})))
     // DeletedObjects are not taken in: an import deletes nothing. But it follows tags that this browser does not know.
@@ -159,7 +159,7 @@ class Import {
         followMerges(entity, merged)
         /** @type {Item} */
         const item = {entity, path}
-        if (entity.type === "attachment" && !memory.known(entity.uniqueID)) {
+        if (entity.type === "attachment" && !this.#copy.known(entity.uniqueID)) {
           const entry = byPath.get(`${folder}${exported.files?.[entity.uniqueID]}`.normalize())
           item.blob = await bytesOf(zip, entry, entity.fixed, limits.attachmentBytes)
         }
@@ -171,12 +171,12 @@ class Import {
 
   /** Takes in the texts that were found. */
   async takeTexts() {
-    const {limits, list: {memory}} = this.#copy, seen = new Set()
+    const {limits, memory} = this.#copy, seen = new Set()
     for (const [i, text] of this.#texts.entries()) {
       const path = [...text.folders, text.name].join("/")
       await this.#try(path, async () => {
         const entity = noteOf(text, path, await readText(text, limits.textBytes))
-        const {uniqueID, registers} = entity, known = memory.known(uniqueID)
+        const {uniqueID, registers} = entity, known = this.#copy.known(uniqueID)
         if (seen.has(uniqueID)) throw new ArchiveError("Another file has the same name, or is the same.")
         seen.add(uniqueID)
         // Of a note that is there, the text alone: an import undoes nothing that was done to it since the first one.
@@ -195,14 +195,14 @@ class Import {
    * @param {string} name
    */
   #tag({registers}, name) {
-    const folded = foldName(name), {limits, list: {memory}} = this.#copy
+    const folded = foldName(name), {limits, memory} = this.#copy
     if (!folded || !isString(name, limits.tagNameBytes)) return
     const made = this.#items.find(({entity: {type}, path}) => type === "tag" && path === folded)
     let id = this.#copy.tagNamed(name) ?? made?.entity.uniqueID
     for (let i = 0; !id; i++) {
       const derived = i < GENERATIONS ? derivedID(TAGS, i ? `${folded}\n${i}` : folded) : newID()
       // A deleted tag does not come back, and one that has another name is another tag by now.
-      if (memory.known(derived) || memory.deleted.has(derived)) continue
+      if (this.#copy.known(derived) || memory.deleted.has(derived)) continue
       id = derived
       this.#items.push({entity: {...emptyEntity(id, "tag"), registers: {name: [name, ""]}}, path: folded})
     }
@@ -234,7 +234,7 @@ class Import {
   }
 }
 
-/** @type {(tx: import("../store/transaction.js").Transaction, item: Item) => Promise<string>} */
+/** @type {(tx: Transaction, item: Item) => Promise<string>} */
 const takeOne = async (tx, {entity: {uniqueID, type, fixed, registers}, blob}) => {
   const stores = ["objects", "made", "deleted", "deletions"]
   const [standing, made, ...dead] = await Promise.all(stores.map(store => tx.get(store, uniqueID)))

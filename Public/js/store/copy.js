@@ -1,27 +1,37 @@
-// The local copy, all that a client reads and writes (clients.md, rule 1). Reading is synchronous, from memory.
+// The local copy, all that a client reads and writes (clients.md, rules 1 and 2). Its interface: types.d.ts.
+import {parseDate, partsOf} from "../model/clock.js"
+import {rebase} from "../model/difference.js"
 import {clockOf, valueOf} from "../model/entity.js"
-import {hashOfFile, newID} from "../model/hash.js"
+import {hashOfFile, newID, utf8} from "../model/hash.js"
+import {foldName} from "../model/terms.js"
 import {excerptOf, titleOf} from "../model/text.js"
-import {ALL_STORES, StoreError} from "./database.js"
-import {Writing, checkSize, edit} from "./writing.js"
-
+import {ALL_STORES, Following} from "./following.js"
+import {StoreError, clockIn, edit, makeNote, rescueIn} from "./records.js"
 
 const DAY = 86_400_000
+const HOLD = 10_000 // ms that a deletion is held back
+/** Of the server, until it says its own (protocol.md, Limits). */
+const LIMITS = {
+  textBytes: 1 << 20, tagNameBytes: 256, attributeValueBytes: 8192, members: 1000, attachmentBytes: 100 << 20,
+  filenameBytes: 1024, previewBytes: 8192,
+}
+const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
+const WRITTEN = ["meta", "objects", "deleted", "unsent", "made", "deletions", "notices", "shelf"]
 
-/**
- * Events: "change" {ids: Set | null (any), source}; "session", "settings", "held", "notice", "shelf" {source};
- * "trouble" (a StoreError: what others wrote could not be read); "outdated" (a newer version is open: reload).
- */
-export class Copy extends Writing {
+const withKeys = map => Array.from(map, ([key, record]) => ({key, ...record}))
+
+const check = (isValid, slug = "invalid") => {
+  if (!isValid) throw new StoreError(slug)
+}
+
+/** @implements {LocalCopy} */
+export class Copy extends Following {
   /** @type {Map<string, Note>} */
   #notes = new Map()
   /** @type {Promise<any>} */
   #attaching = Promise.resolve()
 
-  /**
-   * With the newest notes; `loaded` resolves with all.
-   * @param {string} [name] of the database
-   */
+  /** With the newest notes; `loaded` resolves with all. */
   static async open(name = "hesper") {
     const copy = new Copy(name)
     await copy.open()
@@ -37,186 +47,256 @@ export class Copy extends Writing {
     })
   }
 
-  /**
-   * Who is signed in.
-   * @returns {Session | null}
-   */
   get session() {
-    return this.list.memory.meta.get("session") ?? null
+    return this.memory.meta.get("session") ?? null
   }
 
-  /** @type {(id: string) => Note | undefined} */
+  get limits() {
+    return {...LIMITS, ...this.memory.meta.get("limits")}
+  }
+
+  settings = {
+    get: (name, otherwise) => this.memory.meta.get("settings")?.[name] ?? otherwise,
+    set: (name, value) => this.#change(async tx => {
+      tx.put("meta", {...await tx.get("meta", "settings"), [name]: value}, "settings")
+    }),
+  }
+
   note(id) {
-    const {list, list: {memory}} = this
-    const entity = this.#notes.has(id) ? null : memory.entity(id)
+    const entity = this.#notes.has(id) ? null : this.entity(id)
     if (entity?.type !== "note") return this.#notes.get(id)
-    const text = valueOf(entity, "text")
-    const own = Object.entries(entity.registers).filter(([name]) => name.startsWith("attributes."))
-    const attributes = Object.fromEntries(own.map(([name, [value]]) => [name.slice(11), value]))
+    const text = valueOf(entity, "text"), attributes = {}
+    for (const name in entity.registers) {
+      if (name.startsWith("attributes.")) attributes[name.slice(11)] = valueOf(entity, name)
+    }
     const note = {
       uniqueID: id, creationDate: entity.fixed.creationDate, text, title: titleOf(text), excerpt: excerptOf(text),
       archived: valueOf(entity, "archived"), sortDate: valueOf(entity, "sortDate"), pinned: attributes.pinned === true,
-      tags: list.members(id, "tags"), attachments: list.members(id, "attachments"), attributes,
-      textClock: clockOf(entity, "text"), isUnsent: memory.unsent.has(id) || memory.made.has(id),
+      tags: this.members(id, "tags"), attachments: this.members(id, "attachments"), attributes,
+      textClock: clockOf(entity, "text"), isUnsent: this.memory.unsent.has(id) || this.memory.made.has(id),
     }
     this.#notes.set(id, note)
     return note
   }
 
-  /**
-   * IDs in the order of the list.
-   * @type {NoteList["notes"]}
-   */
-  notes(filter) {
-    return this.list.notes(filter)
-  }
-
-  /** @type {NoteList["tag"]} */
-  tag(id) {
-    return this.list.tag(id)
-  }
-
-  tags() {
-    return this.list.tags()
-  }
-
-  /**
-   * Its ID.
-   * @type {NoteList["tagNamed"]}
-   */
-  tagNamed(name) {
-    return this.list.tagNamed(name)
-  }
-
-  /** @type {(id: string) => Attachment | undefined} */
   attachment(id) {
-    const {memory} = this.list, entity = memory.entity(this.list.resolve(id) ?? id)
+    const {bytes, made} = this.memory, entity = this.entity(this.resolve(id) ?? id)
     if (entity?.type !== "attachment") return undefined
-    const {uniqueID, fixed} = entity, isHere = memory.bytes.has(uniqueID), isUnsent = memory.made.has(uniqueID)
-    return {.../** @type {any} */ (fixed), uniqueID, isHere, isUnsent}
+    const {uniqueID, fixed} = entity
+    return {.../** @type {any} */ (fixed), uniqueID, isHere: bytes.has(uniqueID), isUnsent: made.has(uniqueID)}
   }
 
-  /** All that a person sees, in registers, for an export. */
-  * entities() {
-    for (const id of this.list.memory.ids()) {
-      const entity = this.list.memory.entity(id)
-      if (entity) yield entity
-    }
-  }
-
-  /**
-   * An attachment's bytes if they are here.
-   * @type {(id: string) => Promise<Blob | undefined>}
-   */
   async bytes(id) {
     const record = await this.transaction(["bytes"], "readonly", tx => tx.get("bytes", id))
     if (record && Date.now() - record.lastUse > DAY) {
-      // If this fails, `makeRoom` knows less.
-      this.change(["bytes"], async tx => {
+      // If this fails, less is known when room is made.
+      this.#change(async tx => {
         if (await tx.get("bytes", id)) tx.put("bytes", {...record, lastUse: Date.now()})
-      }).catch(() => {})
+      }, ["bytes"]).catch(() => {})
     }
     return record?.blob
   }
 
-  /** Gives up half of the bytes that the server has, the longest unused. */
-  async makeRoom() {
-    const {made, deleted} = this.list.memory
-    return this.change(["bytes"], async tx => {
-      // Keys alone: bytes that a page has a hand on are not given up before it lets go.
-      const ids = (await tx.getAllKeys("bytes", "lastUse")).filter(id => !made.has(id))
-      ids.sort((a, b) => +deleted.has(b) - +deleted.has(a))
-      for (const id of ids.slice(0, Math.ceil(ids.length / 2))) tx.delete("bytes", id)
-      return ids.length > 0
-    }).catch(() => false)
+  unsentCount() {
+    return this.toSend().size
   }
 
-  /**
-   * Puts a file on a note; its ID. The same bytes are on a note once, and what was taken out comes back.
-   * @type {(note: string, blob: Blob, properties?: Properties & {uniqueID?: string}) => Promise<string>}
-   */
+  nextDeletion() {
+    const held = [...this.memory.deletions.values()].flatMap(one => one.heldUntil || [])
+    return held.length ? Math.min(...held) : null
+  }
+
+  shelf() {
+    return withKeys(this.memory.shelf)
+  }
+
+  notices() {
+    return withKeys(this.memory.notices)
+  }
+
+  #change(body, stores = WRITTEN) {
+    return this.transaction(stores, "readwrite", body, "here")
+  }
+
+  #live(id, type) {
+    const entity = this.entity(id)
+    if (entity && entity.type === type) return entity
+    throw new StoreError(this.known(id) || this.memory.deleted.has(id) ? "gone" : "missing")
+  }
+
+  #checkSize(text, limit) {
+    check(utf8(text).length <= this.limits[limit], "too-large")
+  }
+
+  #checkDate(date) {
+    check(date === undefined || parseDate(date) !== null)
+  }
+
+  #checkAttribute(name, value) {
+    check(NAME.test(name) && (value === null || ["string", "boolean"].includes(typeof value) || Number.isFinite(value)))
+    this.#checkSize(JSON.stringify(value), "attributeValueBytes")
+  }
+
+  #checkName(name) {
+    const trimmed = name.trim()
+    check(foldName(trimmed))
+    this.#checkSize(trimmed, "tagNameBytes")
+    return trimmed
+  }
+
+  /** Sets an attribute of each that has another value. */
+  async #set(type, ids, attribute, value) {
+    const others = ids.filter(id => valueOf(this.#live(id, type), attribute) !== value)
+    if (others.length) await this.#change(tx => Promise.all(others.map(id => edit(tx, type, id, attribute, value))))
+  }
+
+  async createNote(note = {}) {
+    return (await this.createNotes([note]))[0]
+  }
+
+  async createNotes(notes) {
+    for (const {text = "", creationDate, sortDate, tags = [], attachments = [], attributes = {}} of notes) {
+      this.#checkSize(text, "textBytes")
+      this.#checkDate(creationDate)
+      this.#checkDate(sortDate)
+      for (const name in attributes) this.#checkAttribute(name, attributes[name])
+      check(Math.max(tags.length, attachments.length) <= this.limits.members, "too-large")
+    }
+    const ids = notes.map(note => note.uniqueID ?? newID())
+    await this.#change(async tx => {
+      for (const [at, note] of notes.entries()) await makeNote(tx, ids[at], note)
+    })
+    return ids
+  }
+
+  async write(id, text, base) {
+    this.#checkSize(text, "textBytes")
+    return this.#change(async tx => {
+      const [standing, dead] = await Promise.all([tx.get("unsent", [id, "text"]), tx.get("deleted", id)])
+      check(!dead, "gone")
+      if (text === (standing ?? base).value) return (standing ?? base).clock
+      // The node of what stands again: what may have arrived descends from itself after a new sign-in, too.
+      const clock = (await clockIn(tx)).tick(Date.now(), standing && partsOf(standing.clock).node)
+      const value = !standing || standing.value === base.value ? text : rebase(base.value, text, standing.value)
+      if (value === null) {
+        const {value: mine, clock} = standing
+        tx.put("notices", {kind: "merged", uniqueID: id, mine, base: base.value, clock, moment: Date.now()})
+      }
+      const descent = standing ?? (base.clock && {base: base.clock, baseValue: base.value})
+      tx.put("unsent", {...descent, uniqueID: id, attribute: "text", type: "note", value: value ?? text, clock})
+      return clock
+    })
+  }
+
+  setArchived(ids, archived) {
+    return this.#set("note", ids, "archived", archived)
+  }
+
+  async setSortDate(id, date) {
+    this.#checkDate(date)
+    return this.#set("note", [id], "sortDate", date)
+  }
+
+  async setAttribute(id, name, value) {
+    this.#checkAttribute(name, value)
+    return this.#set("note", [id], `attributes.${name}`, value)
+  }
+
+  async setMember(note, kind, member, isIn) {
+    const {registers} = this.#live(note, "note"), id = this.resolve(member) ?? member
+    if (this.members(note, kind).includes(id) === isIn) return
+    const others = Object.keys(registers).filter(name => name.startsWith(kind) && name !== `${kind}.${id}`)
+    check(others.length < this.limits.members, "too-large")
+    await this.#change(tx => edit(tx, "note", note, `${kind}.${id}`, isIn))
+  }
+
+  addTag(note, tag) {
+    return this.setMember(note, "tags", tag, true)
+  }
+
+  removeTag(note, tag) {
+    return this.setMember(note, "tags", tag, false)
+  }
+
+  detach(note, attachment) {
+    return this.setMember(note, "attachments", attachment, false)
+  }
+
+  reattach(note, attachment) {
+    return this.setMember(note, "attachments", attachment, true)
+  }
+
+  async createTag(name) {
+    const trimmed = this.#checkName(name), standing = this.tagNamed(trimmed), uniqueID = newID()
+    if (standing) return standing
+    await this.#change(tx => {
+      tx.put("made", {uniqueID, type: "tag", fixed: {}})
+      return edit(tx, "tag", uniqueID, "name", trimmed)
+    })
+    return uniqueID
+  }
+
+  async renameTag(id, name) {
+    return this.#set("tag", [id], "name", this.#checkName(name))
+  }
+
   attach(note, blob, properties = {}) {
     // One after the other: two of the same are seen, and one of 100 MiB at a time is in memory.
     return this.#attaching = this.#attaching.catch(() => {}).then(() => this.#attach(note, blob, properties))
   }
 
-  /** @type {(note: string, blob: Blob, properties: Properties & {uniqueID?: string}) => Promise<string>} */
-  async #attach(note, blob, {mimeType = blob.type || "application/octet-stream", uniqueID = newID(), ...properties}) {
-    const {limits, list, list: {memory}} = this
-    const {registers} = this.live(note, "note")
-    if (blob.size > limits.attachmentBytes) throw new StoreError("too-large")
-    checkSize(properties.filename ?? "", limits.filenameBytes)
-    checkSize(properties.preview ?? "", limits.previewBytes)
-    const bytes = await blob.arrayBuffer().catch(error => { throw new StoreError("unreadable", error) })
-    const hash = await hashOfFile(bytes)
-    const held = Object.keys(registers).map(name => name.startsWith("attachments.") && list.resolve(name.slice(12)))
-      .find(id => id && memory.entity(id)?.fixed.sha256 === hash)
+  async #attach(note, file, {mimeType = file.type || "application/octet-stream", uniqueID = newID(), ...properties}) {
+    const {registers} = this.#live(note, "note")
+    check(file.size <= this.limits.attachmentBytes, "too-large")
+    this.#checkSize(properties.filename ?? "", "filenameBytes")
+    this.#checkSize(properties.preview ?? "", "previewBytes")
+    // Not the file itself: that may change on the disk, and is not what was hashed then.
+    // Not the file itself: that may change on the disk, and is not what was hashed then.
+    const bytes = await file.arrayBuffer(), sha256 = await hashOfFile(bytes)
+    const held = Object.keys(registers).map(name => name.startsWith("attachments.") && this.resolve(name.slice(12)))
+      .find(id => id && this.entity(id)?.fixed.sha256 === sha256)
     if (held) {
       await this.reattach(note, held)
       return held
     }
-    const fixed = JSON.parse(JSON.stringify({mimeType, ...properties, byteCount: blob.size, sha256: hash}))
-    await this.change(["meta", "unsent", "made", "bytes"], tx => {
+    const fixed = JSON.parse(JSON.stringify({mimeType, ...properties, byteCount: file.size, sha256}))
+    await this.#change(tx => {
       tx.put("made", {uniqueID, type: "attachment", fixed, needsBytes: true})
-      // Not the file itself: that may change on the disk, and is not what was hashed then.
       tx.put("bytes", {uniqueID, blob: new Blob([bytes], {type: mimeType}), lastUse: Date.now()})
       return edit(tx, "note", note, `attachments.${uniqueID}`, true)
-    })
+    }, [...WRITTEN, "bytes"])
     return uniqueID
   }
 
-  /** How a person likes it in this browser. */
-  settings = {
-    /** @type {(name: string, otherwise?: any) => any} */
-    get: (name, otherwise) => this.list.memory.meta.get("settings")?.[name] ?? otherwise,
-    /** @type {(name: string, value: any) => Promise<void>} */
-    set: (name, value) => this.change(["meta"], async tx => {
-      tx.put("meta", {...await tx.get("meta", "settings"), [name]: value}, "settings")
-    }),
+  async remove(id) {
+    const {deleted, deletions} = this.memory, objectType = this.known(id)?.type
+    if (deleted.has(id) || deletions.has(id)) return
+    check(objectType, "missing")
+    await this.#change(tx => tx.put("deletions", {uniqueID: id, objectType, heldUntil: Date.now() + HOLD}))
   }
 
-  /** Objects of which something is unsent. */
-  unsentCount() {
-    return this.list.memory.toSend().size
+  undoRemove(id) {
+    return this.#change(async tx => {
+      const held = (await tx.get("deletions", id))?.heldUntil
+      if (held) tx.delete("deletions", id)
+      return !!held
+    })
   }
 
-  /**
-   * When the next held deletion is due, in ms since 1970.
-   * @returns {number | null}
-   */
-  nextDeletion() {
-    const held = [...this.list.memory.deletions.values()].flatMap(one => one.heldUntil || [])
-    return held.length ? Math.min(...held) : null
+  async rescue(note, text) {
+    this.#checkSize(text, "textBytes")
+    return this.#change(tx => rescueIn(tx, note, text))
   }
 
-  /**
-   * What the server refused, each with its `key`.
-   * @returns {any[]}
-   */
-  shelf() {
-    return Array.from(this.list.memory.shelf, ([key, record]) => ({key, ...record}))
-  }
-
-  /**
-   * What a person should hear of, each with its `key`.
-   * @returns {any[]}
-   */
-  notices() {
-    return Array.from(this.list.memory.notices, ([key, record]) => ({key, ...record}))
-  }
-
-  /** @param {number} key */
   dismiss(key) {
-    return this.change(["notices"], tx => tx.delete("notices", key))
+    return this.#change(tx => tx.delete("notices", key))
   }
 
-  /** @param {number} key */
   takeOffShelf(key) {
-    return this.change(["shelf"], tx => tx.delete("shelf", key))
+    return this.#change(tx => tx.delete("shelf", key))
   }
 
-  /** Everything, for all tabs: "session" tells them. */
   erase() {
-    return this.change(ALL_STORES, tx => ALL_STORES.forEach(store => tx.clear(store)))
+    return this.#change(tx => ALL_STORES.forEach(store => tx.clear(store)), ALL_STORES)
   }
 }

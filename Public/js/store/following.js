@@ -1,216 +1,200 @@
 // A tab's memory follows the database: it loads it, takes in what the tab commits, and reads what other tabs did.
-import {Database, StoreError} from "./database.js"
-import {WHOLE} from "./memory.js"
-import {NoteList} from "./note-list.js"
-import {TAGS} from "./records.js"
+import {NoteList, WHOLE} from "./note-list.js"
+import {JournaledTransaction, StoreError, TAGS, resultOf} from "./records.js"
 
-
+const KEYED = {keyPath: "uniqueID"}, COUNTED = {autoIncrement: true}
+const STORES = {
+  objects: KEYED, deleted: KEYED, unsent: {keyPath: ["uniqueID", "attribute"]}, made: KEYED, deletions: KEYED,
+  bytes: KEYED, uploads: KEYED, shelf: COUNTED, notices: COUNTED, relays: COUNTED, meta: {},
+}
+const INDEXES = {objects: "place", unsent: "uniqueID", bytes: "lastUse"}
+export const ALL_STORES = Object.keys(STORES)
+const READ_WHOLE = ["unsent", "made", "deletions", "deleted", ...WHOLE]
+const EVENTS = {deletions: "held", notices: "notice", shelf: "shelf"}
 const FIRST = 50 // notes that are there when `open` resolves
 const BATCH = 500 // objects read at once after that: some 10 ms
-const MANY = 1000 // changed objects that are read one by one; of more everything is
-const TRIES = 4 // once more at once, and then after 0.5, 1 and 1.5 s, when room was made
-const SMALL = ["unsent", "made", "deletions", "deleted"]
-/** @type {Object<string, string>} */
-const EVENTS = {deletions: "held", notices: "notice", shelf: "shelf"}
-const META = ["session", "settings"]
+const TRIES = 4 // more, after 0.2, 0.4, 0.8 and 1.6 s
+const PATIENCE = 15_000 // ms that opening may take: some browsers never answer
 
-/** @type {(store: string, records: any[]) => JournalLine[]} */
-const linesOf = (store, records) => records.map(record => (
-  {store, record, key: store === "unsent" ? [record.uniqueID, record.attribute] : record.uniqueID}))
+const whenIdle = globalThis.requestIdleCallback ?? (task => setTimeout(task, 50))
+const wait = ms => new Promise(resolve => setTimeout(resolve, ms))
 
-/**
- * A whole store in place of what is in memory.
- * @type {(tx: Transaction, store: string) => Promise<JournalLine[]>}
- */
+/** A whole store in place of what is in memory. */
 const wholeOf = async (tx, store) => {
   const [keys, records] = await Promise.all([tx.getAllKeys(store), tx.getAll(store)])
-  return [{store, key: null, record: undefined}, ...keys.map((key, at) => ({store, key, record: records[at]}))]
+  return [{store, key: null}, ...keys.map((key, at) => ({store, key, record: records[at]}))]
 }
 
-/**
- * All that is small, tags, and the newest notes with their attachments.
- * @type {(tx: Transaction) => Promise<JournalLine[]>}
- */
-const firstPage = async tx => {
-  const [small, whole, bytes, tags, notes] = await Promise.all([
-    Promise.all(SMALL.map(async store => linesOf(store, await tx.getAll(store)))),
-    Promise.all(WHOLE.map(store => wholeOf(tx, store))),
-    tx.getAllKeys("bytes"),
-    tx.getAllBy("objects", "place", IDBKeyRange.upperBound(TAGS)),
-    tx.getAllBy("objects", "place", IDBKeyRange.lowerBound(TAGS, true), FIRST),
-  ])
-  const members = notes.flatMap(note => Object.keys(note.registers).filter(name => name.startsWith("attachments.")))
-  const attachments = await Promise.all(members.map(name => tx.get("objects", name.slice(12))))
-  const objects = linesOf("objects", [...tags, ...notes, ...attachments.filter(Boolean)])
-  return [...small.flat(), ...whole.flat(), ...bytes.map(key => ({store: "bytes", key, record: true})), ...objects]
-}
+const objectLines = records => records.map(record => ({store: "objects", key: record.uniqueID, record}))
 
-/**
- * Everything, what a person sees first first.
- * @type {(database: Database) => AsyncGenerator<JournalLine[]>}
- */
-async function* pagesOf(database) {
-  yield await firstPage(await database.begin([...SMALL, ...WHOLE, "objects", "bytes"], "readonly"))
-  for (let last = ""; ;) {
-    const tx = await database.begin(["objects"], "readonly")
-    const batch = await tx.getAll("objects", IDBKeyRange.lowerBound(last, true), BATCH)
-    yield linesOf("objects", batch)
-    if (batch.length < BATCH) return
-    last = batch[BATCH - 1].uniqueID
-  }
-}
-
-export class Following extends EventTarget {
-  /** What is in memory. */
-  list = new NoteList()
-  /**
-   * What takes its place when it is read.
-   * @type {NoteList | null}
-   */
-  #coming = null
-  #database
+export class Following extends NoteList {
+  #name
+  /** @type {Promise<IDBDatabase> | null} */
+  #opening = null
+  #isOutdated = false
   #channel
   #isWarming = false
-  /** Whether everything is in memory, not the newest notes alone; `loaded` resolves then. */
   isLoaded = false
   loaded = Promise.resolve()
 
   /** @param {string} name of the database */
   constructor(name) {
     super()
-    this.#database = new Database(name, isOutdated => {
-      if (isOutdated) this.dispatchEvent(new Event("outdated"))
-      else this.#loadAgain()
-    })
+    this.#name = name
     this.#channel = new BroadcastChannel(name)
-    this.#channel.onmessage = ({data}) => {
-      if (data.kind !== "changed") return
-      if (data.ids) this.#readAgain(data).catch(this.#fail)
-      else this.#loadAgain()
+    this.#channel.onmessage = ({data}) => this.#readAgain(data).catch(this.#fail)
+  }
+
+  async #connect() {
+    if (!globalThis.indexedDB) throw new StoreError("unavailable")
+    const request = indexedDB.open(this.#name, 1)
+    request.onupgradeneeded = () => {
+      for (const name in STORES) {
+        const store = request.result.createObjectStore(name, STORES[name])
+        if (INDEXES[name]) store.createIndex(INDEXES[name], INDEXES[name])
+      }
+    }
+    const late = wait(PATIENCE).then(() => { throw new StoreError("unavailable") })
+    const connection = await Promise.race([resultOf(request), late])
+    // The browser may have emptied it.
+    const lose = () => {
+      this.#opening = null
+      this.#loadAgain().catch(this.#fail)
+    }
+    connection.onclose = lose
+    connection.onversionchange = ({newVersion}) => {
+      connection.close()
+      this.#isOutdated = newVersion !== null
+      lose()
+    }
+    return connection
+  }
+
+  async #begin(stores, mode) {
+    if (this.#isOutdated) throw new StoreError("newer-version")
+    const opening = this.#opening ??= this.#connect()
+    try {
+      // What is unsent is nowhere else: it is on the disk before it counts as saved.
+      return new JournaledTransaction((await opening).transaction(stores, mode, {durability: "strict"}))
+    } catch (error) {
+      if (this.#opening === opening) this.#opening = null
+      throw error
     }
   }
 
-  /** Resolves when the newest notes are there. */
-  async open() {
-    const pages = pagesOf(this.#database)
-    this.list.take((await pages.next()).value)
-    this.loaded = this.#load(this.list, pages).catch(this.#fail)
-  }
-
-  /** @type {(list: NoteList, pages: AsyncGenerator<JournalLine[]>) => Promise<void>} */
-  async #load(list, pages) {
-    for await (const lines of pages) list.take(lines)
-    this.list = list
-    this.#coming = null
-    this.isLoaded = true
-    this.#tell(null, [...META, ...Object.values(EVENTS)], "tab")
-  }
-
-  /** Everything: it was replaced, or so much changed in another tab. */
-  #loadAgain() {
-    this.loaded = this.loaded.then(() => {
-      this.#coming = new NoteList()
-      return this.#load(this.#coming, pagesOf(this.#database))
-    }).catch(this.#fail)
-  }
-
-  /** @param {unknown} error */
-  #fail = error => {
-    this.#coming = null
-    this.dispatchEvent(new CustomEvent("trouble", {detail: StoreError.of(error)}))
-  }
-
-  /**
-   * One transaction. When it is on the disk, memory, events and the other tabs know what it wrote. `body` may run again
-   * (when bytes that can be fetched again made room), so it changes nothing else.
-   * @template T
-   * @param {string[]} stores @param {IDBTransactionMode} mode
-   * @param {(tx: Transaction) => T | Promise<T>} body awaits nothing but requests of `tx`
-   * @param {Origin} [source]
-   * @returns {Promise<T>}
-   */
-  async transaction(stores, mode, body, source = "sync") {
-    for (let tries = 0; ; tries++) {
-      const tx = await this.#database.begin(stores, mode)
+  async transaction(stores, mode, body, source = "sync", tries = 0) {
+    for (;; tries++) {
+      let tx
       try {
+        tx = await this.#begin(stores, mode)
         const result = await body(tx)
         await tx.commit()
         this.#wrote(tx.journal, source)
         return result
       } catch (thrown) {
-        const error = await tx.abort(thrown)
-        const known = error instanceof DOMException ? StoreError.of(error) : error
-        // The browser may have lost the connection.
-        if (known.slug === "broken" && !tries) continue
-        if (known.slug !== "full" || tries === TRIES || !(tries || await this.makeRoom())) throw known
-        // What was given up is free a little later.
-        await new Promise(resolve => setTimeout(resolve, tries * 500))
+        const error = StoreError.of(await tx?.abort(thrown) ?? thrown)
+        // The connection was lost without a word, or the database is being emptied and closes as soon as it is open.
+        const isLost = error.slug === "unavailable" && error.cause
+        const isWorthwhile = tries < TRIES && (isLost || error.slug === "full" && (tries || await this.#makeRoom()))
+        if (!isWorthwhile) throw error
+        await wait(200 << tries) // What was given up is free a little later.
       }
     }
   }
 
-  /**
-   * Whether something could go.
-   * @returns {Promise<boolean>}
-   */
-  async makeRoom() {
-    return false
+  /** Gives up half of the bytes that the server has, the longest unused. Whether there were any. */
+  #makeRoom() {
+    const {made, deleted} = this.memory
+    return this.transaction(["bytes"], "readwrite", async tx => {
+      // Keys alone: bytes that a page has a hand on are not given up before it lets go.
+      const ids = (await tx.getAllKeys("bytes", "lastUse")).filter(id => !made.has(id))
+      ids.sort((a, b) => +deleted.has(b) - +deleted.has(a))
+      for (const id of ids.slice(0, Math.ceil(ids.length / 2))) tx.delete("bytes", id)
+      return ids.length > 0
+    }, "here", TRIES).catch(() => false)
   }
 
-  /** @type {(lines: JournalLine[], source: Origin) => void} */
+  /** Resolves when the newest notes are there. */
+  open() {
+    return new Promise((resolve, reject) => {
+      this.loaded = this.#load(lines => resolve(this.take(lines))).catch(error => {
+        reject(error)
+        this.#fail(error)
+      })
+    })
+  }
+
+  /** Everything: it was replaced. What a person sees stays until all is read. */
+  async #loadAgain() {
+    const pages = [Object.keys(this.memory).map(store => ({store, key: null}))]
+    await this.#load(lines => pages.push(lines), () => this.take(pages.flat()))
+  }
+
+  /** In one transaction: nothing is written meanwhile. First what is small, tags, the newest notes and their attachments. */
+  async #load(show, end = () => {}) {
+    await this.transaction([...READ_WHOLE, "objects", "bytes"], "readonly", async tx => {
+      const [bytes, tags, notes, ...whole] = await Promise.all([
+        tx.getAllKeys("bytes"),
+        tx.getAllBy("objects", "place", IDBKeyRange.upperBound(TAGS)),
+        tx.getAllBy("objects", "place", IDBKeyRange.lowerBound(TAGS, true), FIRST),
+        ...READ_WHOLE.map(store => wholeOf(tx, store)),
+      ])
+      const members = notes.flatMap(note => Object.keys(note.registers).filter(name => name.startsWith("attachments.")))
+      const attachments = await Promise.all(members.map(name => tx.get("objects", name.slice(12))))
+      const first = objectLines([...tags, ...notes, ...attachments.filter(Boolean)])
+      show([...whole.flat(), ...bytes.map(key => ({store: "bytes", key, record: true})), ...first])
+      for (let batch, last = ""; !batch || batch.length === BATCH; last = batch.at(-1)?.uniqueID) {
+        batch = await tx.getAll("objects", IDBKeyRange.lowerBound(last, true), BATCH)
+        show(objectLines(batch))
+      }
+    })
+    end()
+    this.isLoaded = true
+    this.#tell(null, ["session", "settings", ...Object.values(EVENTS)], "tab")
+  }
+
+  #fail = error => this.dispatchEvent(new CustomEvent("trouble", {detail: error}))
+
+  /** @param {JournalLine[]} lines */
   #wrote(lines, source) {
-    const seen = lines.filter(({store, key}) => store in this.list.memory && key !== "clock")
+    const seen = lines.filter(({store, key}) => store in this.memory && key !== "clock")
     if (!seen.length) return
     const stores = [...new Set(seen.map(({store}) => store))]
-    const events = [...new Set(seen.flatMap(({store, key}) => store === "meta" ? key ?? META : EVENTS[store] ?? []))]
+    const events = [...new Set(seen.flatMap(({store, key}) => store === "meta" ? key ?? "session" : EVENTS[store] ?? []))]
     const touched = new Set(seen.filter(({store}) => !WHOLE.includes(store)).map(({key}) => key && [key].flat()[0]))
-    const ids = touched.has(null) || touched.size > MANY ? null : [...touched]
-    this.#channel.postMessage({kind: "changed", ids, stores, events, source: source === "sync" ? source : "tab"})
-    this.#take(seen, events, source)
-  }
-
-  /** @type {(lines: JournalLine[], events: string[], source: Origin) => void} */
-  #take(lines, events, source) {
-    this.#coming?.take(lines)
-    this.#tell(this.list.take(lines), events, source)
-  }
-
-  /** @type {(ids: Set<string> | null, events: string[], source: Origin) => void} */
-  #tell(ids, events, source) {
-    if (ids?.size !== 0) this.dispatchEvent(new CustomEvent("change", {detail: {ids, source}}))
-    for (const name of events) this.dispatchEvent(new CustomEvent(name, {detail: {source}}))
-    this.#warm()
+    const ids = touched.has(null) ? null : [...touched]
+    this.#channel.postMessage({ids, stores, events, source: source === "sync" ? source : "tab"})
+    this.#tell(this.take(seen), events, source)
   }
 
   /**
    * What another tab wrote. Messages may overtake each other, transactions do not.
-   * @type {(message: Changed) => Promise<void>}
+   * @param {Changed} message
    */
   async #readAgain({ids, stores, events, source}) {
-    const tx = await this.#database.begin(stores, "readonly")
-    /** @type {(store: string, id: string) => Promise<any>} */
-    const read = (store, id) => store === "unsent" ? tx.getAllBy(store, "uniqueID", id)
-      : store === "bytes" ? tx.count(store, IDBKeyRange.only(id)) : tx.get(store, id)
-    const lines = await Promise.all(stores.map(store => WHOLE.includes(store) ? wholeOf(tx, store)
-      : Promise.all((ids ?? []).map(async id => ({store, key: id, record: await read(store, id)})))))
-    this.#take(lines.flat(), events, source)
+    if (!ids) return this.#loadAgain()
+    const lines = await this.transaction(stores, "readonly", tx => {
+      const read = (store, id) => store === "unsent" ? tx.getAllBy(store, "uniqueID", id)
+        : store === "bytes" ? tx.count(store, id) : tx.get(store, id)
+      return Promise.all(stores.map(store => WHOLE.includes(store) ? wholeOf(tx, store)
+        : Promise.all(ids.map(async id => ({store, key: id, record: await read(store, id)})))))
+    })
+    this.#tell(this.take(lines.flat()), events, source)
+  }
+
+  #tell(ids, events, source) {
+    if (ids?.size !== 0) this.dispatchEvent(new CustomEvent("change", {detail: {ids, source}}))
+    for (const name of events) this.dispatchEvent(new Event(name))
+    this.#warm()
   }
 
   /** Builds haystacks while nothing else happens. */
   #warm() {
     if (this.#isWarming || !this.isLoaded) return
     this.#isWarming = true
-    const step = () => {
+    whenIdle(() => {
       this.#isWarming = false
-      if (this.list.warm()) this.#warm()
-    }
-    if ("requestIdleCallback" in globalThis) requestIdleCallback(step, {timeout: 1000})
-    else setTimeout(step, 50)
-  }
-
-  /** For good. */
-  close() {
-    this.#channel.close()
-    this.#database.close()
+      if (this.warm()) this.#warm()
+    })
   }
 }

@@ -3,8 +3,7 @@ import {partsOf} from "../model/clock.js"
 import {lostWords} from "../model/difference.js"
 import {emptyEntity, readState} from "../model/entity.js"
 import {derivedID} from "../model/hash.js"
-import {clockIn, forget, putDeleted, putEntity, replaceEntity} from "../store/records.js"
-import {edit, rescueIn} from "../store/writing.js"
+import {clockIn, edit, forget, putDeleted, putEntity, replaceEntity, rescueIn} from "../store/records.js"
 import {Problem} from "./http.js"
 
 /** What an answer may change. */

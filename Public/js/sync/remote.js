@@ -108,7 +108,7 @@ export class Remote extends EventTarget {
       standing.delete(attribute) // so that the order is that of the clocks
       standing.set(attribute, value)
     }
-    const {copy, copy: {list: {memory}}} = this
+    const {copy, copy: {memory}} = this
     const those = kind => [...standing].filter(([name]) => name.startsWith(kind))
       .map(([name, value]) => [name.slice(kind.length), value])
     const members = (kind, isThere) => those(kind).filter(([id, isIn]) => isIn && isThere(id)).map(([id]) => id)

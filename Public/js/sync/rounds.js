@@ -73,7 +73,7 @@ export class Rounds {
 
   /** @returns {SyncRecord} */
   get record() {
-    return this.copy.list.memory.meta.get("sync") ?? {}
+    return this.copy.memory.meta.get("sync") ?? {}
   }
 
   /** Whether the copies were the same at the last answer; null if the server did not say. */

@@ -111,7 +111,7 @@ export class Transfers {
 
   /** @returns {Made[]} */
   #toSend() {
-    return [...this.copy.list.memory.made.values()].filter(one => one.needsBytes)
+    return [...this.copy.memory.made.values()].filter(one => one.needsBytes)
   }
 
   #told(downloads = this.#downloads) {

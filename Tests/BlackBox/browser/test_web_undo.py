@@ -25,7 +25,7 @@ def app_and_device(browser_and_device) -> tuple[App, Device]:
 
 def let_go(app: App) -> None:
     """The time to undo is over: held deletions are due."""
-    for unique_id in app.run("return [...copy.list.memory.deletions.keys()]"):
+    for unique_id in app.run("return [...copy.memory.deletions.keys()]"):
         app.page.evaluate(CHANGE_RECORD, ["deletions", unique_id, {"heldUntil": 1}])
     app.run("engine.syncNow()")
 
