@@ -47,5 +47,5 @@ def description() -> list[str]:
         f"Hesper at {output('git', 'rev-parse', '--short', 'HEAD')}, {output('swift', '--version').splitlines()[0]}, "
         f"SQLite {sqlite3.sqlite_version}, "
         f"{output(str(ROOT / '.build/venv/bin/pocketbase'), '--version')}, {output('/usr/sbin/nginx', '-v')}, "
-        f"Hummingbird {hummingbird.group(1) if hummingbird else 'unknown'}.",
+        f"Hummingbird {hummingbird.group(1) if hummingbird else 'unknown'}, {output('chromium', '--version')}.",
     ]

@@ -116,6 +116,7 @@ class Typing:
 def first_start(app: App, owner: Client, browser: Browser, plain: str, rows: Starts) -> None:
     """From the answer to the sign-in, which is made to be slow, on."""
     app.visit()
+    app.choose_form("Sign in")
     app.fill_sign_in(owner.email)
     app.page.evaluate(WATCH, app.ROW)
     app.submit_sign_in()
@@ -143,7 +144,7 @@ def second_start(app: App, browser: Browser, plain: str, rows: Starts) -> None:
 
 def typing(app: App, browser: Browser, plain: str, rows: Typing) -> None:
     app.open_first()
-    app.editor.click()
+    app.write()
     paint, script = type_keys(app.page)
     plain_paint, _ = of_plain(browser, plain, type_keys)
     rows.half.add(at(paint, 50), at(plain_paint, 50))
