@@ -218,6 +218,25 @@ def test_a_note_deleted_elsewhere_while_written_in_is_rescued(browser_and_device
     assert [(one["text"], one["tags"]) for one in settled.notes.values()] == [("Words and mine", [tag])]
 
 
+@pytest.mark.parametrize("how", ["closed", "reloaded", "left"])
+def test_a_page_that_goes_while_one_types_loses_nothing(signed_up: App, how):
+    """Also the last keys, which were not saved yet."""
+    app = signed_up
+    app.new_note("First words")
+    app.wait_saved()
+    watcher = app.tab()
+    app.type(", and the last")
+    if how == "closed":
+        app.page.close(run_before_unload=True)
+    elif how == "reloaded":
+        app.page.reload()
+    else:
+        app.page.goto("about:blank")
+    watcher.reload()
+    watcher.expect_titles("First words, and the last")
+    watcher.wait_synced()
+
+
 def test_words_found_in_the_text_can_be_used(signed_up: App):
     app = signed_up
     app.new_note("See https://example.org/a?b=c, write to ada@example.com until 2 December 2026.").leave()
