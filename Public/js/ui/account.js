@@ -1,7 +1,6 @@
 // The account: signing in and out, its devices, and all that it holds as files.
 
-import { exportAll } from "../archive/export.js"
-import { importFiles } from "../archive/import.js"
+import { exportAll, importFiles } from "../archive/archive.js"
 import { button, byteText, fill, h, icon, longDate, plural, set } from "./dom.js"
 import { ago, ask, problemView, save } from "./widgets.js"
 
