@@ -222,8 +222,8 @@ export const editor = (app, id, { tags, commands }) => {
       if (name === "drop") take(event.dataTransfer.files)
     })
   }
-  document.addEventListener("visibilitychange", () => { if (document.hidden) saving.commit() }, { signal })
-  addEventListener("pagehide", () => saving.commit(), { signal })
+  document.addEventListener("visibilitychange", () => { if (document.hidden) saving.keep() }, { signal })
+  addEventListener("pagehide", () => saving.keep(), { signal })
 
   engine.opened(last ? id : null)
   update()

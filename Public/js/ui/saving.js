@@ -5,6 +5,25 @@ import { rebase } from "../model/difference.js"
 
 const pause = 400 // ms without a key after which a moment of typing is over
 const longest = 2_000 // ms of typing without a pause after which it is saved all the same
+const KEPT = "typed " // and the ID of a note: what the names of kept words begin with
+
+/**
+ * Puts into the copy what was typed last in pages that ended before it was saved.
+ * @param {Copy} copy
+ */
+export const takeKept = async copy => {
+  await copy.loaded
+  for (const name of Object.keys(localStorage).filter(name => name.startsWith(KEPT))) {
+    const id = name.slice(KEPT.length)
+    const { account, value, base, tags } = JSON.parse(localStorage[name])
+    if (account === copy.session?.account.uniqueID && copy.note(id)?.text !== value) {
+      if (copy.note(id)) await copy.write(id, value, base)
+      else if (base.clock) await copy.rescue({ uniqueID: id, tags, attachments: [] }, value)
+      else await copy.createNote({ uniqueID: id, text: value, tags })
+    }
+    delete localStorage[name]
+  }
+}
 
 export class Saving {
   #timer = 0
@@ -51,6 +70,15 @@ export class Saving {
     this.editor.settled()
   }
 
+  /** The page ends, perhaps before a transaction does. What is put into localStorage is kept all the same. */
+  keep() {
+    const { copy, id, base, editor: { tags } } = this
+    const value = this.editor.read()
+    if (value === base.value || !copy.session) return
+    localStorage[KEPT + id] = JSON.stringify({ account: copy.session.account.uniqueID, value, base, tags })
+    this.commit()
+  }
+
   /** For what belongs to a note but is not text: makes the note if it is not there yet. */
   async ensure() {
     await this.commit()
@@ -64,6 +92,7 @@ export class Saving {
     if (!isThere) await copy.createNote({ uniqueID: id, text: value, tags: editor.tags })
     const clock = isThere ? await copy.write(id, value, base) : copy.note(id)?.textClock ?? null
     this.base = { clock, value }
+    delete localStorage[KEPT + id]
   }
 
   /**

@@ -8,6 +8,7 @@ import { button, fill, h, iconButton, plural, set } from "./dom.js"
 import { editor } from "./editor.js"
 import { banners, deleted, edits } from "./history.js"
 import { noteList } from "./list.js"
+import { takeKept } from "./saving.js"
 import { indicator } from "./sync-panel.js"
 import { mark, setTheme, sidePane } from "./tags.js"
 import { actOnToast, announce, dialog, menu, startWidgets, toast } from "./widgets.js"
@@ -211,7 +212,11 @@ export const startShell = (copy, engine) => {
     shown = ""
     show()
   }
-  copy.addEventListener("session", () => { if (who !== (who = copy.session?.account.uniqueID)) again() })
+  copy.addEventListener("session", () => {
+    if (who === (who = copy.session?.account.uniqueID)) return
+    again()
+    app.attempt(takeKept(copy)) // Whoever signs out leaves nothing.
+  })
   copy.addEventListener("change", event => {
     const { ids } = /** @type {CustomEvent<{ids: Set<string> | null}>} */ (event).detail
     if (ids && !ids.has(noteID) && !ids.has(scope.tag ?? "")) return
@@ -219,6 +224,7 @@ export const startShell = (copy, engine) => {
     titles()
   })
   show()
+  app.attempt(takeKept(copy))
 }
 
 /** @param {string} title @param {...import("./dom.js").Child} rest */
