@@ -10,7 +10,8 @@ const {version, files} = worker.shell, CACHE = `hesper-${version}`
 /** What the page has just fetched is not fetched again; what is of another version is. */
 const fetched = async path => {
   const integrity = files[path]
-  const answer = await fetch(path, {integrity, cache: "force-cache"}).catch(() => fetch(path, {integrity, cache: "reload"}))
+  const asked = cache => fetch(path, {integrity, cache})
+  const answer = await asked("force-cache").catch(() => asked("reload"))
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
   return answer
 }
@@ -18,7 +19,9 @@ const fetched = async path => {
 /** All files, or none: the version before stays in use if one cannot be had. */
 const keep = async () => {
   const cache = await caches.open(CACHE)
-  await Promise.all(Object.keys(files).map(async path => await cache.match(path) ?? cache.put(path, await fetched(path))))
+  await Promise.all(Object.keys(files).map(async path => {
+    if (!await cache.match(path)) await cache.put(path, await fetched(path))
+  }))
 }
 
 const cleanUp = async () => {

@@ -2,7 +2,7 @@
 
 import { Copy } from "./store/copy.js"
 import { Engine } from "./sync/engine.js"
-import { keepUpToDate } from "./sync/updates.js"
+import { keepUpToDate } from "./sync/remote.js"
 import { offerUpdate } from "./ui/history.js"
 import { startShell } from "./ui/shell.js"
 

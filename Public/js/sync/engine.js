@@ -1,4 +1,4 @@
-// Keeps the copy and the server the same (clients.md, rules 6, 9, 12, 13). The tab with the Web Lock leads, others hear of it.
+// Keeps the copy and the server the same (clients.md). The tab that has the Web Lock leads, the others hear of it.
 import {Http} from "./http.js"
 import {Remote} from "./remote.js"
 import {Rounds} from "./rounds.js"
@@ -7,7 +7,6 @@ import {Transfers} from "./transfers.js"
 const TOGETHER = 150 // ms in which changes are gathered, to be sent together
 const FIRST_WAIT = 1_000, LONGEST_WAIT = 60_000 // ms after something went wrong
 const FIRST_POLL = 5_000, LONGEST_POLL = 60_000 // ms between polls while nothing happens
-const HIDDEN = 5 // times as long while nobody looks
 const STEADY = 30_000 // ms that a stream lasts before a break counts as a first one
 const TYPING = 3_000 // ms between two signs of typing
 
@@ -60,7 +59,7 @@ export class Engine extends Remote {
   /** @param {Copy} copy */
   constructor(copy) {
     super(copy, new Http(entry => {
-      this.#say({kind: "requests", entries: [entry]})
+      this.#say({kind: "request", entry})
       this.dispatchEvent(new Event("requests"))
     }))
     this.rounds = new Rounds(copy, this.http, toFetch => this.#share({toFetch}))
@@ -97,7 +96,8 @@ export class Engine extends Remote {
   get status() {
     const {hasFinished, trouble, ...shared} = this.#shared
     const {copy, copy: {session}, rounds: {isSame, record}} = this
-    const toSend = copy.unsentCount(), isDone = hasFinished && !toSend && !shared.uploads.count
+    const toSend = copy.unsentCount(), waiting = toSend + shared.uploads.count + shared.toFetch.objects
+    const isDone = hasFinished && !waiting && !record.startedOver
     const lasting = session?.isTwin ? TWIN : isDone && isSame === false ? OTHER : null
     const problem = shared.problem ?? (shared.uploads.count ? trouble : null) ?? lasting
     /** @type {Status["phase"]} */
@@ -106,8 +106,8 @@ export class Engine extends Remote {
     if (session?.signedOut) phase = "expired"
     if (!session) phase = "signed-out"
     return {
-      ...shared, phase, toSend, problem, identical: phase === "synced" && isSame === true, lastSync: record.lastSync ?? null,
-      leads: this.#leads, isSecure: isSecureContext, isPersistent: this.#isPersistent,
+      ...shared, phase, toSend, problem, identical: phase === "synced" && isSame === true,
+      lastSync: record.lastSync ?? null, leads: this.#leads, isSecure: isSecureContext, isPersistent: this.#isPersistent,
     }
   }
 
@@ -207,7 +207,7 @@ export class Engine extends Remote {
     const now = Date.now(), {nextTry, live} = this.#shared, {session} = this.copy
     if (!session || session.signedOut) return Infinity
     if (nextTry) return nextTry
-    const poll = Math.min(FIRST_POLL * 1.5 ** this.#quiet, LONGEST_POLL) * (this.#isVisible ? 1 : HIDDEN)
+    const poll = Math.min(FIRST_POLL * 1.5 ** this.#quiet, LONGEST_POLL)
     const again = this.#locks && !this.#stream.stop ? Math.max(this.#stream.after, now + FIRST_WAIT) : Infinity
     return Math.min(live ? Infinity : Math.min(now + poll, again), this.copy.nextDeletion() ?? Infinity)
   }
@@ -312,17 +312,15 @@ export class Engine extends Remote {
     if (kind === "typing") this.dispatchEvent(new CustomEvent("typing", {detail: said.detail}))
     if (kind === "opened") this.transfers.open = said.noteID
     if (kind === "who-is-seen") this.#sayIfSeen()
-    if (kind === "requests") {
-      const known = new Set(this.http.log.map(entry => entry.requestID))
-      for (const entry of said.entries) if (!known.has(entry.requestID)) this.http.remember(entry)
-      this.dispatchEvent(new Event("requests"))
-    }
+    if (kind === "log") this.http.log = said.log
+    if (kind === "request") this.http.remember(said.entry)
+    if (kind === "log" || kind === "request") this.dispatchEvent(new Event("requests"))
     if (!this.#leads) return
     if (kind === "sync") this.syncNow()
     if (kind === "seen" && !this.#isVisible && this.#locks) this.#giveUp()
     if (kind === "hello") {
       this.#tell()
-      this.#say({kind: "requests", entries: this.http.log})
+      this.#say({kind: "log", log: this.http.log})
     }
   }
 

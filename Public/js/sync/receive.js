@@ -1,4 +1,4 @@
-// Takes an answer of sync, or a page of events, in: all in one transaction with its token (clients.md, rules 3, 4, 5 and 9).
+// Takes an answer of sync, or a page of events, in: in one transaction with its token (clients.md, rules 3, 4, 5, 9).
 import {partsOf} from "../model/clock.js"
 import {lostWords} from "../model/difference.js"
 import {emptyEntity, readState} from "../model/entity.js"
@@ -7,7 +7,9 @@ import {clockIn, edit, forget, putDeleted, putEntity, replaceEntity, rescueIn} f
 import {Problem} from "./http.js"
 
 /** What an answer may change. */
-export const STORES = ["objects", "deleted", "unsent", "made", "deletions", "bytes", "shelf", "notices", "meta", "relays"]
+export const STORES = [
+  "objects", "deleted", "unsent", "made", "deletions", "bytes", "shelf", "notices", "meta", "relays",
+]
 const STAMP_AGAIN = ["clock-ahead", "clock-reused"]
 const DELETED = "deleted object" // the type of a Relay
 
@@ -38,7 +40,8 @@ export const receive = async (tx, copy, push, answer) => {
     ...sync, token: answer.syncToken, serverDigest: isEnd ? answer.digest : null,
     ...isEnd && {lastSync: moment, reading: false},
   }, "sync")
-  return {refusedClocks, isToSend: tx.journal.some(({store, record}) => record && (store === "unsent" || store === "made"))}
+  const isToSend = tx.journal.some(({store, record}) => record && (store === "unsent" || store === "made"))
+  return {refusedClocks, isToSend}
 }
 
 const fold = async (tx, entity) => {
@@ -71,8 +74,7 @@ const takeResults = async (tx, {edits, made, deletions, relayed}, results) => {
   }
   for (const one of made) {
     const {uniqueID, fixed} = one, {status, problem, fields} = receiptOf(one)
-    // The DeletedObject is in this answer, and rescues the words.
-    if (status === "deleted" || STAMP_AGAIN.includes(problem?.slug)) continue
+    if (status === "deleted") continue // Its DeletedObject is in this answer, and rescues the words.
     tx.delete("made", uniqueID)
     if (!problem) {
       for (const name in fixed) if (fields[name]?.outcome !== "rejected") entityOf(one).fixed[name] = fixed[name]
@@ -102,8 +104,10 @@ const takeResults = async (tx, {edits, made, deletions, relayed}, results) => {
       if (attribute === "text" && outcome && !relayed) overruled.push(one)
     }
     if (now?.clock === clock) tx.delete("unsent", [uniqueID, attribute])
-    // Typed on while it was in flight: what is here descends from what was acknowledged just now.
-    else if (now && attribute === "text" && !problem && !relayed) tx.put("unsent", {...now, base: clock, baseValue: value})
+    else if (now && attribute === "text" && !problem && !relayed) {
+      // Typed on while it was in flight: what is here descends from what was acknowledged just now.
+      tx.put("unsent", {...now, base: clock, baseValue: value})
+    }
   }
   if (relayed) for (const {uniqueID} of [...deletions, ...made, ...edits]) tx.delete("relays", uniqueID)
   await Promise.all([...acknowledged.values()].map(entity => fold(tx, entity)))
@@ -147,8 +151,8 @@ const tryHoldersAgain = async (tx, incoming, deleted) => {
 }
 
 /**
- * All that is unsent, in its order, from the greatest clock that the server knows (merge.md, Ahead). A text keeps its node:
- * it descends from what of it the server may have.
+ * All that is unsent, in its order, from the greatest clock that the server knows (merge.md, Ahead). A text keeps its
+ * node: it descends from what of it the server may have.
  * @param {Transaction} tx
  */
 export const stampAgain = async (tx, isNewNode = false) => {
@@ -161,22 +165,22 @@ export const stampAgain = async (tx, isNewNode = false) => {
 }
 
 /**
- * Begins to read all again (protocol.md, Restored servers). The copy stays. At first all of it is to be given back; what turns
- * out to be there no longer is: a reload in the middle loses nothing.
+ * Begins to read all again (protocol.md, Restored servers). The copy stays. At first all of it is to be given back; what
+ * turns out to be there no longer is: a reload in the middle loses nothing.
  * @param {Transaction} tx
  */
 export const startOver = async tx => {
-  const [objects, deleted, sync] = await Promise.all([tx.getAll("objects"), tx.getAll("deleted"), tx.get("meta", "sync")])
+  const all = await Promise.all([tx.getAll("objects"), tx.getAll("deleted")])
   tx.clear("relays")
-  for (const {uniqueID, type = DELETED} of [...objects, ...deleted]) tx.put("relays", {uniqueID, type, fixed: true}, uniqueID)
-  tx.put("meta", {...sync, token: null, serverDigest: null, startedOver: true, reading: true}, "sync")
+  for (const {uniqueID, type = DELETED} of all.flat()) tx.put("relays", {uniqueID, type, fixed: true}, uniqueID)
+  tx.put("meta", {...await tx.get("meta", "sync"), token: null, serverDigest: null, startedOver: true, reading: true}, "sync")
 }
 
 /** What is greater here is to be given back. */
 const compare = (tx, {uniqueID, type, fixed, registers}, theirs) => {
   const attributes = Object.keys(registers).filter(name => registers[name][1] > (theirs.registers[name]?.[1] ?? ""))
-  const isLess = name => theirs.fixed[name] === undefined || (name === "creationDate" && fixed[name] < theirs.fixed[name])
-  const relay = {uniqueID, type, attributes, fixed: Object.keys(fixed).some(isLess), theirs}
+  const isLess = ([name, value]) => !(name in theirs.fixed) || (name === "creationDate" && value < theirs.fixed[name])
+  const relay = {uniqueID, type, attributes, fixed: Object.entries(fixed).some(isLess), theirs}
   if (relay.fixed || attributes.length) tx.put("relays", relay, uniqueID)
   else tx.delete("relays", uniqueID)
 }
@@ -199,7 +203,7 @@ export const nextRelays = async tx => {
 
 /** What the server refused of what it lacked leaves the copy: an attribute, or what is set once. */
 const giveUp = async (tx, id, attribute = "") => {
-  const [{theirs}, {registers: {...registers}, ...held}] = await Promise.all([tx.get("relays", id), tx.get("objects", id)])
+  const {theirs} = await tx.get("relays", id), {registers: {...registers}, ...held} = await tx.get("objects", id)
   if (!attribute) held.fixed = theirs?.fixed ?? {}
   else if (theirs?.registers[attribute]) registers[attribute] = theirs.registers[attribute]
   else delete registers[attribute]

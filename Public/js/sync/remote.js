@@ -1,7 +1,9 @@
-// What only the server knows, asked for when somebody looks: sessions, devices, histories, what was deleted.
+// What only the server knows: sessions, devices, histories, what was deleted; and new versions of the app.
 import {derivedID} from "../model/hash.js"
 import {Problem} from "./http.js"
 import {stampAgain} from "./receive.js"
+
+const HOUR = 3_600_000, MINUTE = 60_000
 
 const otherAccount = ({account: {email}}) => new Problem({
   slug: "other-account", title: "Somebody else's notes are here",
@@ -38,7 +40,7 @@ export class Remote extends EventTarget {
     return this.#enter("/v1/accounts", credentials)
   }
 
-  /** Makes this browser a device of an account; over notes that are here, of the same. @param {Credentials} credentials */
+  /** Makes this browser a device; over notes that are here, of their account. @param {Credentials} credentials */
   signIn(credentials) {
     return this.#enter("/v1/devices", credentials)
   }
@@ -57,7 +59,7 @@ export class Remote extends EventTarget {
     })
   }
 
-  /** The server does not know this device any more: everything stays until the person signs in again. @param {string} device */
+  /** The server does not know this device any more: everything stays, and waits for a new sign-in. */
   expire(device) {
     return this.copy.transaction(["meta"], "readwrite", async tx => {
       const session = await tx.get("meta", "session")
@@ -86,7 +88,8 @@ export class Remote extends EventTarget {
 
   /**
    * Who changed a note, when and how, newest first, a page at a time.
-   * @param {string} noteID @param {string | null} [cursor] @returns {Promise<{edits: HistoryEdit[], nextCursor?: string}>}
+   * @param {string} noteID @param {string | null} [cursor]
+   * @returns {Promise<{edits: HistoryEdit[], nextCursor?: string}>}
    */
   history(noteID, cursor) {
     return this.#get(paged(`/v1/notes/${noteID}/edits`, cursor))
@@ -120,7 +123,8 @@ export class Remote extends EventTarget {
     return copy.createNote({
       uniqueID, creationDate, text: standing.get("text"), archived: standing.get("archived"),
       sortDate: standing.get("sortDate") ?? creationDate, tags: members("tags.", id => copy.tag(id)),
-      attachments: members("attachments.", id => copy.attachment(id)), attributes: Object.fromEntries(those("attributes.")),
+      attachments: members("attachments.", id => copy.attachment(id)),
+      attributes: Object.fromEntries(those("attributes.")),
     })
   }
 
@@ -135,4 +139,42 @@ export class Remote extends EventTarget {
     } while (cursor)
     return found
   }
+}
+
+/**
+ * Registers the service worker, and looks for a new version each hour, or when the function that it returns is called.
+ * @param {(apply: () => void) => void} offer a new version is ready @param {() => void} reload
+ */
+export const keepUpToDate = (offer, reload) => {
+  const container = navigator.serviceWorker
+  if (!container) return () => {}
+  let registration, looked = Date.now(), isApplying = false, isControlled = Boolean(container.controller)
+  const offerWaiting = () => {
+    const {waiting} = registration
+    // The first version of all needs nobody's consent.
+    if (waiting && container.controller) offer(() => {
+      isApplying = true
+      waiting.postMessage("skipWaiting")
+    })
+  }
+  container.addEventListener("controllerchange", () => {
+    if (isApplying) reload()
+    // Another tab went over: this one still shows the version before.
+    else if (isControlled) offer(reload)
+    isControlled = true
+  })
+  const types = /** @type {any} */ (globalThis).trustedTypes
+  const policy = types?.createPolicy("hesper", {createScriptURL: path => path})
+  container.register(policy?.createScriptURL("/sw.js") ?? "/sw.js", {updateViaCache: "none"}).then(made => {
+    registration = made
+    offerWaiting()
+    made.addEventListener("updatefound", () => made.installing?.addEventListener("statechange", offerWaiting))
+  }, () => {}) // Without a worker all works but opening without a network.
+  const look = () => {
+    if (Date.now() - looked < MINUTE) return
+    looked = Date.now()
+    registration?.update().catch(() => {})
+  }
+  setInterval(look, HOUR)
+  return look
 }

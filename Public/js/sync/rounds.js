@@ -152,7 +152,9 @@ export class Rounds {
     return this.#change(async tx => {
       const sync = await tx.get("meta", "sync"), now = Date.now()
       const isOther = this.isSame === false && !this.copy.unsentCount() && now - (sync.repaired ?? 0) > HOUR
-      if (isOther || sync.startedOver) tx.put("meta", {...sync, startedOver: false, ...isOther && {repaired: now}}, "sync")
+      if (isOther || sync.startedOver) {
+        tx.put("meta", {...sync, startedOver: false, repaired: isOther ? now : sync.repaired}, "sync")
+      }
       if (isOther) await startOver(tx)
       return isOther
     })

@@ -86,7 +86,10 @@ export class Transfers {
     let failure
     await Promise.all(jobs.map(job => this.#inTurn(async () => {
       if (failure || signal.aborted) return
-      await work(job).catch(error => { if (!isRefusal(error)) failure = error })
+      await work(job).catch(error => {
+        if (isRefusal(error)) this.#later.set(job.uniqueID, Date.now() + LATER)
+        else failure = error
+      })
     }, job.note)))
     if (failure) throw failure
   }
@@ -117,8 +120,8 @@ export class Transfers {
   #told(downloads = this.#downloads) {
     this.#downloads = downloads
     const all = this.#toSend(), sum = sizes => sizes.reduce((one, other) => one + other, 0)
-    const uploads = {count: all.length, sent: sum([...this.#going.values()]), total: sum(all.map(one => one.fixed.byteCount))}
-    this.tell({uploads, downloads})
+    const sent = sum([...this.#going.values()]), total = sum(all.map(one => one.fixed.byteCount))
+    this.tell({uploads: {count: all.length, sent, total}, downloads})
   }
 
   /** @param {Made} made */
@@ -140,10 +143,9 @@ export class Transfers {
       })
       this.over(null)
     } catch (/** @type {any} */ error) {
-      if (!isRefusal(error)) throw error
-      this.#later.set(id, Date.now() + LATER)
       if (NEVER.includes(error.slug)) await this.#shelve(made, error)
-      this.over(error)
+      if (isRefusal(error)) this.over(error)
+      throw error
     } finally {
       this.#going.delete(id)
       this.#told()
@@ -163,7 +165,6 @@ export class Transfers {
 
   /** Goes on where it broke off, also after a reload. */
   async #sendParts(id, blob, headers, signal) {
-    const keep = record => this.copy.transaction(["uploads"], "readwrite", tx => tx.put("uploads", {uniqueID: id, ...record}))
     let {location, offset} = await this.#begun(id, signal)
     if (!location) {
       const begun = await this.http.send("PUT", dataPath(id), {
@@ -175,7 +176,8 @@ export class Transfers {
     for (; offset < blob.size; offset = Math.min(offset + PART, blob.size)) {
       this.#going.set(id, offset)
       this.#told()
-      await keep({location, offset})
+      const record = {uniqueID: id, location, offset}
+      await this.copy.transaction(["uploads"], "readwrite", tx => tx.put("uploads", record))
       await this.http.send("PATCH", location, {
         body: blob.slice(offset, offset + PART), signal, headers: {
           "Content-Type": "application/partial-upload", "Upload-Offset": String(offset),
@@ -191,7 +193,8 @@ export class Transfers {
     try {
       if (!location) return {offset: 0}
       const {headers} = await this.http.send("HEAD", location, {signal})
-      return {location, offset: headers.get("Upload-Complete") === "?1" ? Infinity : Number(headers.get("Upload-Offset"))}
+      const isComplete = headers.get("Upload-Complete") === "?1"
+      return {location, offset: isComplete ? Infinity : Number(headers.get("Upload-Offset"))}
     } catch (/** @type {any} */ error) {
       if (error.status === 404) return {offset: 0} // the server forgot it
       throw error
@@ -214,30 +217,23 @@ export class Transfers {
     }
     let room = quota ? quota * SHARE - usage : GUESS
     const rank = ({note}) => note === this.open ? 0 : 1
-    return found.sort((a, b) => rank(a) - rank(b) || (a.date > b.date ? -1 : 1)).filter(one => (room -= one.byteCount) > 0)
+    found.sort((a, b) => rank(a) - rank(b) || (a.date > b.date ? -1 : 1))
+    return found.filter(one => (room -= one.byteCount) > 0)
   }
 
   #fetch(id, signal) {
-    const standing = this.#coming.get(id)
-    if (standing) return standing
-    const coming = this.#download(id, signal).finally(() => this.#coming.delete(id))
-    this.#coming.set(id, coming)
-    return coming
+    if (!this.#coming.has(id)) this.#coming.set(id, this.#download(id, signal).finally(() => this.#coming.delete(id)))
+    return this.#coming.get(id)
   }
 
   async #download(id, signal) {
-    try {
-      const {value: blob} = await this.http.send("GET", dataPath(id), {as: "blob", signal})
-      const {sha256: wanted} = this.copy.attachment(id) ?? {}
-      const isDamaged = wanted && wanted !== await hashOfFile(await blob.arrayBuffer())
-      if (isDamaged) throw new Problem({slug: "damaged", title: "Other bytes came than were sent"})
-      // Without room they are shown all the same, and fetched again.
-      const keep = tx => tx.put("bytes", {uniqueID: id, blob, lastUse: Date.now()})
-      await this.copy.transaction(["bytes"], "readwrite", keep).catch(() => this.#later.set(id, Date.now() + LATER))
-      return blob
-    } catch (/** @type {any} */ error) {
-      if (isRefusal(error)) this.#later.set(id, Date.now() + LATER)
-      throw error
-    }
+    const {value: blob} = await this.http.send("GET", dataPath(id), {as: "blob", signal})
+    const {sha256: wanted} = this.copy.attachment(id) ?? {}
+    const isDamaged = wanted && wanted !== await hashOfFile(await blob.arrayBuffer())
+    if (isDamaged) throw new Problem({slug: "damaged", title: "Other bytes came than were sent"})
+    // Without room they are shown all the same, and fetched again.
+    const keep = tx => tx.put("bytes", {uniqueID: id, blob, lastUse: Date.now()})
+    await this.copy.transaction(["bytes"], "readwrite", keep).catch(() => this.#later.set(id, Date.now() + LATER))
+    return blob
   }
 }
