@@ -107,7 +107,8 @@ export class Engine extends Remote {
     if (!session) phase = "signed-out"
     return {
       ...shared, phase, toSend, problem, identical: phase === "synced" && isSame === true,
-      lastSync: record.lastSync ?? null, leads: this.#leads, isSecure: isSecureContext, isPersistent: this.#isPersistent,
+      lastSync: record.lastSync ?? null, leads: this.#leads, isSecure: isSecureContext,
+      isPersistent: this.#isPersistent,
     }
   }
 

@@ -25,7 +25,8 @@ export class Problem extends Error {
 const refusal = ({status, headers}, requestID, says) => new Problem({
   // A proxy answers for a server that is away, in words of its own.
   slug: status > 501 && status < 505 ? "unavailable" : "unexpected", title: `The server answered ${status}`, ...says,
-  status, requestID: headers.get("X-Request-ID") ?? requestID, retryAfter: Number(headers.get("Retry-After")) * 1000 || 0,
+  status, requestID: headers.get("X-Request-ID") ?? requestID,
+  retryAfter: Number(headers.get("Retry-After")) * 1000 || 0,
 })
 
 /** Speaks to the server that the page came from, with the session's cookie. */

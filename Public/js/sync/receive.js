@@ -165,15 +165,16 @@ export const stampAgain = async (tx, isNewNode = false) => {
 }
 
 /**
- * Begins to read all again (protocol.md, Restored servers). The copy stays. At first all of it is to be given back; what
- * turns out to be there no longer is: a reload in the middle loses nothing.
+ * Begins to read all again (protocol.md, Restored servers). The copy stays. At first all of it is to be given back;
+ * what turns out to be there no longer is: a reload in the middle loses nothing.
  * @param {Transaction} tx
  */
 export const startOver = async tx => {
   const all = await Promise.all([tx.getAll("objects"), tx.getAll("deleted")])
   tx.clear("relays")
   for (const {uniqueID, type = DELETED} of all.flat()) tx.put("relays", {uniqueID, type, fixed: true}, uniqueID)
-  tx.put("meta", {...await tx.get("meta", "sync"), token: null, serverDigest: null, startedOver: true, reading: true}, "sync")
+  const sync = await tx.get("meta", "sync")
+  tx.put("meta", {...sync, token: null, serverDigest: null, startedOver: true, reading: true}, "sync")
 }
 
 /** What is greater here is to be given back. */

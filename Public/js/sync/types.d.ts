@@ -1,4 +1,4 @@
-// The shapes of syncing: what goes to the server and comes back, and how it stands. All are global; no browser loads it.
+// The shapes of syncing: what goes to the server and comes back, how it stands. All are global; no browser loads it.
 
 /** One line of the log of requests. */
 interface LogEntry {
