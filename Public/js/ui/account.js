@@ -1,7 +1,7 @@
 // The account: signing in and out, its devices, and all that it holds as files.
 
 import { exportAll, importFiles } from "../archive/archive.js"
-import { button, byteText, fill, h, icon, longDate, plural, set } from "./dom.js"
+import { button, byteText, copyOf, fill, h, longDate, plural, set } from "./dom.js"
 import { ago, ask, problemView, save } from "./widgets.js"
 
 /** What a person may call this browser: "Firefox on Linux". */
@@ -12,20 +12,6 @@ const deviceName = () => {
   return `${names[brand] ?? brand} on ${found("Android", "iPhone", "iPad", "CrOS", "Windows", "Mac", "Linux")}`
 }
 
-/** A field that says below itself what is wrong. */
-const field = (id, label, properties, hint = "") => {
-  const error = h("p", { class: "error", id: `${id}-error` })
-  const note = h("p", { class: "field-note", id: `${id}-note` }, hint)
-  const say = text => {
-    fill(error, text)
-    set(input, "aria-invalid", text ? true : null)
-    if (text) input.focus()
-    return !text
-  }
-  const input = h("input", { id, required: true, "aria-describedby": `${error.id} ${note.id}`, oninput: () => say(""), ...properties })
-  return { element: h("div", { class: "field" }, h("label", { for: id }, label), input, error, note), input, note, say }
-}
-
 /**
  * The first page; and signing in again when the session has ended (clients.md, rule 13).
  * @type {Opener}
@@ -33,44 +19,38 @@ const field = (id, label, properties, hint = "") => {
 export const signin = app => {
   const { copy, engine, go } = app
   const { session } = copy
+  const { element, first, form, heading, kept, show, rule, problem, submit, question, turn } = copyOf("signin")
+  const { email, password, device } = form
   const unsent = copy.unsentCount() && plural(copy.unsentCount(), "change")
   const invitation = new URLSearchParams(location.hash.split("?")[1]).get("invitation")
   let isOpen = true // until the server has said
   let isNew = invitation !== null && !session
   let timer = 0
-  const email = field("email", "E-mail", { type: "email", autocomplete: "username", value: session?.account.email ?? "", readonly: session && true })
-  const password = field("password", "Password", { type: "password" }, "At least 8 characters. Nobody can tell it to you again, so keep it well.")
-  const device = field("device", "Name of this device", { maxlength: 100, value: deviceName(), autocomplete: "off" })
-  const show = button("Show", { class: "quiet show-password", "aria-label": "Show the password", "aria-pressed": false, onclick: () => {
-    const isShown = password.input.type === "text"
-    password.input.type = isShown ? "password" : "text"
-    set(show, "aria-pressed", !isShown)
-  } })
-  password.element.append(show)
-  const heading = h("h2")
-  const problem = h("div")
-  const submit = button("", { class: "primary wide", type: "submit" })
-  const other = h("p", { class: "muted" })
 
+  /** Says below a field what is wrong. */
+  const say = (input, text) => {
+    fill(input.parentElement.querySelector(".error"), text)
+    set(input, "aria-invalid", text ? true : null)
+    if (text) input.focus()
+    return !text
+  }
   const layOut = () => {
-    const choice = (text, label, onclick) => fill(other, text, button(label, { class: "quiet", onclick }))
+    const canTurn = session || isNew || isOpen || invitation
     fill(heading, session ? "Sign in again" : isNew ? "Make an account" : "Sign in")
     fill(submit, isNew ? "Make the account" : "Sign in")
     submit.disabled = false
-    password.note.hidden = !isNew
-    password.input.autocomplete = isNew ? "new-password" : "current-password"
-    if (session) choice("Somebody else? ", "Erase the notes here", leave)
-    else if (isNew) choice("You have one? ", "Sign in", turn)
-    else if (isOpen || invitation) choice("New here? ", "Make an account", turn)
-    else fill(other, "For an account, ask whoever runs this server.")
+    rule.hidden = !isNew
+    password.autocomplete = isNew ? "new-password" : "current-password"
+    fill(question, session ? "Somebody else?" : isNew ? "You have one?" : canTurn ? "New here?" : "For an account, ask whoever runs this server.")
+    fill(turn, session ? "Erase the notes here" : isNew ? "Sign in" : "Make an account")
+    turn.hidden = !canTurn
   }
-  const turn = () => {
+  const turnOver = () => {
     isNew = !isNew
-    email.say("")
-    password.say("")
+    for (const input of [email, password]) say(input, "")
     fill(problem)
     layOut()
-    email.input.focus()
+    email.focus()
   }
   const leave = () => ask("Erase the notes here?", unsent ? `${unsent} never reached the server and would be lost. Export them first.`
     : "All of them are on the server, too.", "Erase", () => copy.erase(), ["Export", () => go("#/transfer")])
@@ -83,18 +63,18 @@ export const signin = app => {
   }
   const explain = error => {
     const { slug, pointer, retryAfter, detail } = error
-    const at = [email, password, device].find(({ input }) => pointer?.toLowerCase().includes(input.id))
-    if (slug === "unauthenticated") return password.say("E-mail or password is wrong.")
-    fill(problem, slug === "email-taken" ? button("Sign in instead", { onclick: turn }) : !at && problemView(error))
-    at?.say(slug === "email-taken" ? "There is an account with this e-mail already." : detail)
+    const at = [email, password, device].find(({ id }) => pointer?.toLowerCase().includes(id))
+    if (slug === "unauthenticated") return say(password, "E-mail or password is wrong.")
+    fill(problem, slug === "email-taken" ? button("Sign in instead", { onclick: turnOver }) : !at && problemView(error))
+    if (at) say(at, slug === "email-taken" ? "There is an account with this e-mail already." : detail)
     if (slug === "too-many-requests") wait(Math.ceil(retryAfter / 1000))
   }
   const send = async event => {
     event.preventDefault()
-    const what = { email: email.input.value.trim(), password: password.input.value, deviceName: device.input.value.trim() }
-    const isRight = email.say(/.@./.test(what.email) ? "" : "Like ada@example.org, please.")
-      && password.say(what.password.length < (isNew ? 8 : 1) ? "At least 8 characters, please." : "")
-      && device.say(what.deviceName ? "" : "Such as “laptop”, please.")
+    const what = { email: email.value.trim(), password: password.value, deviceName: device.value.trim() }
+    const isRight = say(email, /.@./.test(what.email) ? "" : "Like ada@example.org, please.")
+      && say(password, what.password.length < (isNew ? 8 : 1) ? "At least 8 characters, please." : "")
+      && say(device, what.deviceName ? "" : "Such as “laptop”, please.")
     if (submit.disabled || !isRight) return
     fill(problem)
     fill(submit, "One moment…")
@@ -108,20 +88,27 @@ export const signin = app => {
     }
   }
 
+  if (session) {
+    first.remove()
+    fill(kept, `Everything is still here${unsent ? `, also ${unsent} that the server does not have yet` : ""}.`)
+    email.value = session.account.email
+    email.readOnly = true
+  }
+  device.value = deviceName()
+  form.onsubmit = send
+  form.oninput = event => say(event.target, "")
+  turn.onclick = session ? leave : turnOver
+  show.onclick = () => {
+    const isShown = password.type === "text"
+    password.type = isShown ? "password" : "text"
+    set(show, "aria-pressed", !isShown)
+  }
+  layOut()
   engine.server().then(server => {
     isOpen = server.signUp === "open"
     layOut()
   }, () => {}) // Sending the form says what is wrong.
-  layOut()
-  return {
-    title: "Sign in", focus: () => (session ? password : email).input.focus(), stop: () => clearTimeout(timer),
-    element: h("div", { class: "signin" },
-      !session && h("header", null, h("h1", { class: "signin-mark" }, icon("star"), "Hesper"), h("p", { class: "signin-line" },
-        "Notes that are there whenever you are: on every device, with or without a network, on a server of your own.")),
-      h("form", { class: "stack", novalidate: true, onsubmit: send, "aria-label": "Sign in" }, heading,
-        session && h("p", null, `Everything is still here${unsent ? `, also ${unsent} that the server does not have yet` : ""}.`),
-        email.element, password.element, device.element, problem, submit, other)),
-  }
+  return { element, title: "Sign in", focus: () => (session ? password : email).focus(), stop: () => clearTimeout(timer) }
 }
 
 /**
@@ -131,10 +118,7 @@ export const signin = app => {
 export const devices = app => {
   const { copy, engine, go, toast } = app
   const { session } = copy
-  const usage = h("div", { class: "muted" })
-  const list = h("ul", { class: "rows" })
-  const problem = h("div")
-
+  const { element, email, usage, list, problem } = copyOf("devices")
   const leave = (how = {}) => engine.signOut(how).then(() => go("#/"), error => ask("Not signed out yet", problemView(error),
     "Erase the notes here all the same", () => leave({ anyway: true }), ["Try again", leave]))
   const askToLeave = () => {
@@ -175,13 +159,10 @@ export const devices = app => {
       fill(problem, problemView(error, load))
     }
   }
+  fill(email, session?.account.email)
   layOut([{ ...session?.device, current: true }]) // Signing out here is possible without the server's list.
   load()
-  return {
-    title: "Account and devices",
-    element: h("div", null, h("section", { class: "section" }, h("h2", null, "Account"), h("p", null, session?.account.email), usage),
-      h("section", { class: "section" }, h("h2", null, "Devices"), list, problem)),
-  }
+  return { element, title: "Account and devices" }
 }
 
 /** Imports, and says what came of it. */
@@ -222,29 +203,22 @@ export const transfer = ({ copy, engine }) => {
       fill(place, problemView(error, () => run(place, work)))
     }
   }
-  const pack = async progress => {
+  const exported = async progress => {
     const { blob, name, notes, attachments, missing } = await exportAll(copy, { progress, bytesOf: async id => await copy.bytes(id) ?? engine.want(id) })
     save(blob, name)
     return { text: `${name}: ${plural(notes, "note")}, ${plural(attachments, "file")}.`, lines: missing }
   }
-  const section = (title, text, ...buttons) => {
-    const place = h("div", { role: "status" })
-    return h("section", { class: "section stack" }, h("h2", null, title), h("p", null, text), h("div", { class: "actions" }, buttons.map(make => make(place))), place)
-  }
-  const chooser = (label, kind) => place => {
-    const input = h("input", { type: "file", hidden: true, multiple: true, ...kind, onchange: () => {
-      const files = [...input.files ?? []]
+  const { element, pack, packed, files, folder, taken } = copyOf("transfer")
+  pack.onclick = () => run(packed, exported)
+  const inputs = element.querySelectorAll("input")
+  for (const [at, button] of [files, folder].entries()) {
+    const input = inputs[at]
+    button.onclick = () => input.click()
+    input.onchange = () => {
+      const chosen = [...input.files]
       input.value = ""
-      run(place, progress => take(copy, files, progress))
-    } })
-    return [button(label, { icon: "file", onclick: () => input.click() }), input]
+      run(taken, progress => take(copy, chosen, progress))
+    }
   }
-  return {
-    title: "Import and export",
-    element: h("div", null,
-      section("Export", "One zip with each note as a Markdown file, pictures and files, and all of it once more for Hesper to read. Works without a network, too.",
-        place => button("Export everything", { icon: "download", onclick: () => run(place, pack) })),
-      section("Import", "Such a zip, or texts and Markdown files, also whole folders, whose names become tags. Nothing comes twice.",
-        chooser("Choose files", { accept: ".zip,.md,.markdown,.txt,.text" }), chooser("Choose a folder", { webkitdirectory: true }))),
-  }
+  return { element, title: "Import and export" }
 }

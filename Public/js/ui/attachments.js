@@ -1,6 +1,6 @@
 // Pictures and files of a note: taken in, shown small and in full, downloaded, taken out again.
 
-import { byteText, fill, h, icon, iconButton, plural, set } from "./dom.js"
+import { byteText, copyOf, fill, h, icon, iconButton, plural, set } from "./dom.js"
 import { problemView, save } from "./widgets.js"
 
 // Browsers only show these; in all else something could run.
@@ -89,9 +89,7 @@ export const attachments = (app, note) => {
   /** One picture in full; arrow keys go on. */
   const viewer = first => {
     let at = first
-    const image = h("img")
-    const about = h("p", { class: "muted small", role: "status" })
-    const failure = h("div")
+    const { element, image, about, failure, previous, next, save: keep, out } = copyOf("viewer")
     const step = by => {
       const list = all().filter(isPicture)
       const index = (list.findIndex(({ uniqueID }) => uniqueID === at) + by + list.length) % list.length
@@ -100,16 +98,16 @@ export const attachments = (app, note) => {
       at = uniqueID
       for (const [name, value] of Object.entries({ width, height, alt: filename, src: previewURL(now) })) set(image, name, value)
       fill(about, [filename, width && `${width} × ${height}`, byteText(byteCount), list[1] && `${index + 1} of ${list.length}`].filter(Boolean).join(" · "))
-      for (const way of ways) way.hidden = !list[1]
+      previous.hidden = next.hidden = !list[1]
       fill(failure)
       address(now).then(url => { if (at === uniqueID) image.src = url }, error => fill(failure, problemView(error, () => step(0))))
     }
-    const ways = [iconButton("back", "Previous picture", { onclick: () => step(-1) }), iconButton("back", "Next picture", { class: "forward", onclick: () => step(1) })]
-    const content = h("figure", { class: "viewer-figure" }, h("div", { class: "viewer-picture" }, image), failure, h("figcaption", null, ways[0], about,
-      iconButton("download", "Download", { onclick: () => download(at) }),
-      iconButton("trash", "Take it out of the note", { onclick: () => { close(); remove(at) } }), ways[1]))
-    const close = app.dialog("Picture", content, { looks: "viewer" })
-    content.closest("dialog")?.addEventListener("keydown", ({ key }) => ways[["ArrowLeft", "ArrowRight"].indexOf(key)]?.click())
+    const close = app.dialog("Picture", element, { looks: "viewer" })
+    previous.onclick = () => step(-1)
+    next.onclick = () => step(1)
+    keep.onclick = () => download(at)
+    out.onclick = () => { close(); remove(at) }
+    element.closest("dialog").onkeydown = ({ key }) => ({ ArrowLeft: previous, ArrowRight: next })[key]?.click()
     step(0)
   }
 

@@ -1,7 +1,7 @@
 // What was, and what was lost: a note's edits, notes deleted lately, and the notices that say so. From all of it there is a way back.
 
 import { difference } from "../model/difference.js"
-import { button, fill, h, iconButton, longDate, plural, shortDate } from "./dom.js"
+import { button, copyOf, fill, h, iconButton, longDate, plural, shortDate } from "./dom.js"
 import { problemView } from "./widgets.js"
 
 const MOMENT = 120_000 // ms; edits of one device that are closer are shown as one
@@ -117,7 +117,7 @@ export const deleted = ({ engine, go, toast, attempt }) => {
     const page = await engine.recentlyDeleted(cursor)
     list.append(...page.notes.map(row))
     return page
-  }, h("div", { class: "empty" }, h("p", { class: "empty-title" }, "Nothing was deleted lately"), h("p", null, "What you delete can be put back from here for some weeks.")))
+  }, copyOf("nothing-deleted").element)
   return { title: "Recently deleted", element: pages }
 }
 
@@ -131,10 +131,6 @@ export const offerUpdate = apply => {
   update = apply
   lookAgain()
 }
-
-/** What is missing without a secure context, and what to do about it. */
-export const insecure = () => ["Over plain HTTP Hesper cannot open without a network, and others on the way can read along. ",
-  h("a", { href: "/https.html" }, "How to serve it over HTTPS")]
 
 /** A line for each thing that `look` finds: [key, words, buttons]. Those that stay are left alone, so that the focus stays. */
 const region = look => {
@@ -162,7 +158,7 @@ export const banners = ({ copy, engine, go }) => {
       copy.session && phase === "expired" && ["expired", "This device was signed out. What you write stays here until you sign in again.", quiet("Sign in", () => go("#/signin"))],
       toSend > 0 && isPersistent === false && (phase === "offline" || phase === "waiting") && [toSend,
         `${plural(toSend, "change")} not sent yet, in storage that this browser may clear. Stay until there is a network, or export.`, quiet("Export", () => go("#/transfer"))],
-      !isSecure && !copy.settings.get("knowsInsecure") && ["insecure", insecure(), dismiss(() => copy.settings.set("knowsInsecure", true))],
+      !isSecure && !copy.settings.get("knowsInsecure") && ["insecure", copyOf("insecure").element, dismiss(() => copy.settings.set("knowsInsecure", true))],
       update && ["update", "A new version is ready.", quiet("Reload", () => update())],
       ...copy.notices().filter(({ kind }) => kind === "rescued").map(({ key, into }) => [key,
         ["A note was deleted on another device while you wrote in it. Your words are kept in ", h("bdi", null, copy.note(into)?.title || "a new note"), "."],
@@ -184,10 +180,11 @@ export const notices = (app, id) => {
   const { copy, attempt } = app
   const undo = ({ key, mine }) => attempt(putBack(app, id, mine, "Your words are back").then(() => copy.dismiss(key)))
   const show = notice => {
-    const close = app.dialog("What the merge did", h("div", { class: "stack" }, h("p", { class: "muted" }, "Struck out: your words that are gone. Underlined: what stands instead."),
-      marked(notice.mine, copy.note(id)?.text ?? ""), h("div", { class: "actions" },
-        button("Keep it so", { onclick: () => { close(); copy.dismiss(notice.key) } }),
-        button("Put my words back", { class: "primary", onclick: () => { close(); undo(notice) } }))))
+    const { element, words, keep, undo: back } = copyOf("merged")
+    const close = app.dialog("What the merge did", element)
+    words.append(marked(notice.mine, copy.note(id)?.text ?? ""))
+    keep.onclick = () => { close(); copy.dismiss(notice.key) }
+    back.onclick = () => { close(); undo(notice) }
   }
   const { element, layOut } = region(() => copy.notices().filter(({ kind, uniqueID }) => kind === "merged" && uniqueID === id).map(notice =>
     [notice.key, "The same words were changed elsewhere, and yours were replaced.", quiet("Show", () => show(notice)), quiet("Undo", () => undo(notice)), dismiss(() => copy.dismiss(notice.key))]))

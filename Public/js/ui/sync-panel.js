@@ -1,7 +1,6 @@
 // How sync stands, all there is to know of it (clients.md, rule 6), and the shelf of what the server refused.
 
-import { button, byteText, fill, h, plural, set, shortDate } from "./dom.js"
-import { insecure } from "./history.js"
+import { button, byteText, copyOf, fill, h, plural, set, shortDate } from "./dom.js"
 import { ago, copyText, problemView, wordsOf } from "./widgets.js"
 
 /** In two words, in a sentence, and how good that is. */
@@ -21,18 +20,18 @@ const wording = ({ phase, toSend, toFetch, uploads, identical }, refused) => {
 const progress = ({ count, total }, done) => count > 0 && [`${plural(count, "file")}, ${byteText(done)} of ${byteText(total)}`,
   h("progress", { max: total || 1, value: done, "aria-label": "Progress" })]
 
-/** What there is to say of a status, if there is. */
+/** What there is to say of each, if there is. */
 const facts = {
-  "To send": ({ toSend }) => toSend ? plural(toSend, "change") : "Nothing",
-  "To fetch": ({ toFetch: { objects, bytes } }) => objects ? `${plural(objects, "object")}, ${byteText(bytes)}` : "Nothing",
-  "Uploading": ({ uploads }) => progress(uploads, uploads.sent),
-  "Downloading": ({ downloads }) => progress(downloads, downloads.got),
-  "Offline since": ({ offlineSince }) => offlineSince && `${shortDate(offlineSince)}, ${ago(offlineSince)}`,
-  "Next try": ({ nextTry }) => nextTry && nextTry > Date.now() && `In ${plural(Math.ceil((nextTry - Date.now()) / 1000), "second")}`,
-  "Last synced": ({ lastSync }) => lastSync ? ago(lastSync) : "Not yet",
-  "Changes of others": ({ live, leads }) => `${live ? "Come as they happen" : "Are asked for now and then"}${leads ? "" : ", by another tab"}`,
-  "Other devices": ({ listeners }) => listeners && `${listeners} listening`,
-  "Storage": ({ isPersistent }) => isPersistent ? "Kept until you erase it" : isPersistent === false
+  toSend: ({ toSend }) => toSend ? plural(toSend, "change") : "Nothing",
+  toFetch: ({ toFetch: { objects, bytes } }) => objects ? `${plural(objects, "object")}, ${byteText(bytes)}` : "Nothing",
+  uploads: ({ uploads }) => progress(uploads, uploads.sent),
+  downloads: ({ downloads }) => progress(downloads, downloads.got),
+  offlineSince: ({ offlineSince }) => offlineSince && `${shortDate(offlineSince)}, ${ago(offlineSince)}`,
+  nextTry: ({ nextTry }) => nextTry > Date.now() && `In ${plural(Math.ceil((nextTry - Date.now()) / 1000), "second")}`,
+  lastSync: ({ lastSync }) => lastSync ? ago(lastSync) : "Not yet",
+  live: ({ live, leads }) => `${live ? "Come as they happen" : "Are asked for now and then"}${leads ? "" : ", by another tab"}`,
+  listeners: ({ listeners }) => listeners && `${listeners} listening`,
+  isPersistent: ({ isPersistent }) => isPersistent ? "Kept until you erase it" : isPersistent === false
     && "This browser may clear it when the disk is full. Installing the app or a bookmark makes it keep it.",
 }
 
@@ -62,47 +61,42 @@ export const indicator = app => {
 
 const open = app => {
   const { copy, engine } = app
+  const { element, words, act, problem, insecure, refused, shelf, copyLog, log, ...parts } = copyOf("sync")
   const go = to => {
     close()
     app.go(to)
   }
-  const words = h("p", { class: "sync-sentence", role: "status" })
-  const act = button("", { onclick: () => engine.status.phase === "expired" ? go("#/signin") : engine.syncNow() })
-  const problem = h("div")
-  const shelf = h("section")
-  const rows = Object.keys(facts).map(label => h("div", null, h("dt", { class: "muted" }, label), h("dd", { class: "number" })))
-  const log = h("ol", { class: "log mono", tabindex: 0, "aria-label": "Requests" })
   /** Fills it if that is about something else than before: the focus stays. */
-  const tell = (element, about, content) => {
+  const tell = (part, about, content) => {
     const key = JSON.stringify(about)
-    if (element.dataset.about !== key) fill(element, content())
-    element.dataset.about = key
+    if (part.dataset.about !== key) fill(part, content())
+    part.dataset.about = key
   }
   const say = () => {
     const { status } = engine
-    const refused = copy.shelf()
-    const [, long, tone] = wording(status, refused.length)
+    const entries = copy.shelf()
+    const [, long, tone] = wording(status, entries.length)
     const label = status.phase === "expired" ? "Sign in again" : "Sync now"
     set(words, "data-tone", tone)
     tell(words, long, () => long)
     tell(act, label, () => label)
     tell(problem, [status.problem, tone], () => status.problem && tone !== "good" && problemView(status.problem))
-    tell(shelf, refused.map(({ key }) => key), () => refused.length > 0 && [h("h2", null, "Refused by the server"),
-      h("ul", { class: "rows" }, refused.map(entry => refusal({ ...app, go }, entry)))])
+    tell(shelf, entries.map(({ key }) => key), () => entries.map(entry => refusal({ ...app, go }, entry)))
     tell(log, engine.requests().at(-1)?.requestID, () => engine.requests().map(request => h("li", null, line(request))).reverse())
-    Object.values(facts).forEach((contentOf, index) => {
-      const content = contentOf(status)
-      fill(rows[index].children[1], content)
-      rows[index].hidden = !content
-    })
+    refused.hidden = !entries.length
+    for (const name in facts) {
+      const content = facts[name](status)
+      fill(parts[name], content)
+      parts[name].parentElement.hidden = !content
+    }
   }
+  act.onclick = () => engine.status.phase === "expired" ? go("#/signin") : engine.syncNow()
+  copyLog.onclick = () => copyText(engine.requests().map(line).join("\n"), "The log is in the clipboard")
+  if (engine.status.isSecure) insecure.remove()
+  else insecure.append(copyOf("insecure").element)
   say()
   const timer = setInterval(say, 500)
-  const close = app.dialog("Sync", h("div", { class: "sync-panel stack" }, h("div", { class: "spread" }, words, act), problem,
-    !engine.status.isSecure && h("p", { class: "banner warn" }, h("span", null, insecure())), shelf, h("dl", { class: "facts" }, rows),
-    h("details", null, h("summary", { class: "muted" }, "The last 200 requests"),
-      button("Copy log", { icon: "copy", onclick: () => copyText(engine.requests().map(line).join("\n"), "The log is in the clipboard") }), log)),
-  { onclose: () => clearInterval(timer) })
+  const close = app.dialog("Sync", element, { onclose: () => clearInterval(timer) })
 }
 
 /** What was refused, why, and what can be done. */
