@@ -1,6 +1,6 @@
 // The vectors that concern a client (Tests/Vectors), for node's test runner and for a page: it is told the data. What
 // only a server does (merging texts, refusing clocks that are ahead) is left out, the rest is checked case by case.
-import {ClockSource, formatDate, makeClock, parseDate, partsOf} from "../../Public/js/model/clock.js"
+import {ClockSource, formatDate, makeClock, parseDate, partsOf} from "../../Public/js/model/entity.js"
 import * as model from "../../Public/js/model/entity.js"
 import {hex} from "../../Public/js/model/hash.js"
 import {foldCase, foldName, haystackOf, matches, queryOf, termsOf} from "../../Public/js/model/terms.js"

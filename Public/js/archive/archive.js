@@ -1,8 +1,7 @@
 // Everything here as one zip, laid out as the server's GET /v1/export is: Markdown, attachments, and hesper.json; and in
 // again, as often as one likes, with texts beside. IDs are those of the export, or derived from where a text lies as
 // `hesper import` derives them: so nothing comes twice, here or there.
-import {formatDate, makeClock, parseDate, partsOf} from "../model/clock.js"
-import {ZERO, clockOf, emptyEntity, exists, fold, hashOf, hashOfDeleted, readState, resolve, sectionOf, valueOf, writeState, xor} from "../model/entity.js"
+import {ZERO, clockOf, emptyEntity, exists, fold, formatDate, hashOf, hashOfDeleted, makeClock, parseDate, partsOf, readState, resolve, sectionOf, valueOf, writeState, xor} from "../model/entity.js"
 import {derivedID, hashOfFile, hex, isID, newID} from "../model/hash.js"
 import {foldName} from "../model/terms.js"
 import {titleOf} from "../model/text.js"

@@ -1,5 +1,84 @@
-// Objects in registers: the fold, the digest, membership (merge.md), and their two shapes on the wire (protocol.md).
+// Clocks, and objects in registers: the fold, the digest, membership (merge.md), the two shapes on the wire (protocol.md).
+// A clock is its text, which sorts as its bytes do; a date likewise.
 import {sha256, utf8} from "./hash.js"
+
+const CLOCK = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)-([\da-f]{4})-([\da-f]{16})$/i
+const LAST = 253402300799999 // the end of the year 9999, where time stands still
+const MOST = 0xffff
+
+/** @type {Model["formatDate"]} */
+export const formatDate = ms => new Date(Math.min(ms, LAST)).toISOString()
+
+/** @type {Model["parseDate"]} */
+export const parseDate = text => {
+  const ms = text.length === 24 ? Date.parse(text) : NaN
+  // Date.parse takes some days that are not there, such as 31 November, for others.
+  return ms <= LAST && formatDate(ms) === text ? ms : null
+}
+
+/** @type {Model["makeClock"]} */
+export const makeClock = (ms, counter, node) =>
+  `${formatDate(Math.max(0, Math.trunc(ms)))}-${counter.toString(16).padStart(4, "0")}-${node.toLowerCase()}`
+
+/** @type {Model["partsOf"]} */
+export const partsOf = clock => {
+  const [, date = "", counter, node] = CLOCK.exec(clock) ?? []
+  const milliseconds = parseDate(date) ?? -1
+  if (milliseconds < 0) throw new RangeError(`not a clock: ${clock}`)
+  return {milliseconds, counter: parseInt(counter, 16), node: node.toLowerCase()}
+}
+
+/** The clock of one device. What it says is greater than all it said or saw before. */
+export class ClockSource {
+  #kept
+
+  /** @param {string} node @param {SavedClock} [saved] */
+  constructor(node, saved) {
+    this.node = node
+    this.#kept = {greatest: "", agreed: "", offset: 0, ...saved}
+  }
+
+  /** Put right by the server's. @param {number} wallMs */
+  now(wallMs) {
+    return wallMs + this.#kept.offset
+  }
+
+  /** @param {number} wallMs @param {string} [node] another's to stamp with */
+  tick(wallMs, node = this.node) {
+    const {greatest} = this.#kept
+    let made = makeClock(this.now(wallMs), 0, node)
+    if (made.slice(0, 24) <= greatest.slice(0, 24)) {
+      const {milliseconds, counter} = partsOf(greatest)
+      const carries = counter === MOST && milliseconds < LAST
+      made = carries ? makeClock(milliseconds + 1, 0, node) : makeClock(milliseconds, Math.min(counter + 1, MOST), node)
+    }
+    return this.#kept.greatest = made
+  }
+
+  /** @param {string} clock that the server accepted or sent */
+  observe(clock) {
+    // Taken in, nothing could be ticked after it any more.
+    if (!CLOCK.test(clock)) throw new RangeError(`not a clock: ${clock}`)
+    const kept = this.#kept
+    if (clock > kept.agreed) kept.agreed = clock
+    if (clock > kept.greatest) kept.greatest = clock
+  }
+
+  /** @param {string} serverClock @param {number} wallMs */
+  learn(serverClock, wallMs) {
+    this.#kept.offset = partsOf(serverClock).milliseconds - wallMs
+    this.observe(serverClock)
+  }
+
+  /** Forgets what only this device said (merge.md, Ahead). */
+  setBack() {
+    this.#kept.greatest = this.#kept.agreed
+  }
+
+  saved() {
+    return {...this.#kept}
+  }
+}
 
 /** What makes an object exist (merge.md, Edits). A map, as an app may call a type of its own "constructor". */
 const NEEDED = new Map([["note", "creationDate"], ["tag", "name"], ["attachment", "mimeType"]])
@@ -8,13 +87,13 @@ const PROPERTIES = ["mimeType", "width", "height", "filename", "preview", "byteC
 /** The digest of nothing. */
 export const ZERO = "0".repeat(32)
 
-/** The list of `changes` that objects of a type are in. @param {string} type */
+/** @type {Model["sectionOf"]} */
 export const sectionOf = type => NEEDED.has(type) ? `${type}s` : "objects"
 
-/** Of which nothing is known yet. @type {(uniqueID: string, type: string) => Entity} */
+/** @type {Model["emptyEntity"]} */
 export const emptyEntity = (uniqueID, type) => ({uniqueID, type, fixed: {}, registers: {}})
 
-/** From what sync, changes and feeds show. @param {string} section @param {any} state */
+/** @type {Model["readState"]} */
 export const readState = (section, state) => {
   const entity = emptyEntity(state.uniqueID, section === "objects" ? state.objectType : section.slice(0, -1))
   for (const name of section === "attachments" ? PROPERTIES : ["creationDate"]) {
@@ -30,7 +109,7 @@ export const readState = (section, state) => {
   return entity
 }
 
-/** An element of a push; `textBase` is the caller's. @param {Entity} entity */
+/** @type {Model["writeChange"]} */
 export const writeChange = ({uniqueID, type, fixed, registers}) => {
   /** @type {Record<string, any>} */
   const change = {uniqueID, ...fixed}
@@ -47,7 +126,7 @@ export const writeChange = ({uniqueID, type, fixed, registers}) => {
   return change
 }
 
-/** As sync shows it, with its defaults and its members in order. @param {Entity} entity */
+/** @type {Model["writeState"]} */
 export const writeState = entity => {
   const state = writeChange(entity), {type} = entity
   if (type === "attachment") return state
@@ -63,10 +142,7 @@ export const writeState = entity => {
   return state
 }
 
-/**
- * Folds `from`, of the same object, in (merge.md, The fold). Whether anything changed.
- * @param {Entity} into @param {Entity} from
- */
+/** @type {Model["fold"]} */
 export const fold = (into, from) => {
   let changed = !into.type && from.type !== ""
   into.type ||= from.type
@@ -84,27 +160,27 @@ export const fold = (into, from) => {
   return changed
 }
 
-/** Of one object (merge.md, The fold). @param {DeletedObject} a @param {DeletedObject} b */
+/** @type {Model["foldDeleted"]} */
 export const foldDeleted = (a, b) => {
   const folded = {...b, ...a}
   for (const name of ["mergedInto", "deletionDate"]) if (b[name] < a[name]) folded[name] = b[name]
   return folded
 }
 
-/** Whether it is there yet: edits that come before what makes it exist wait. @param {Entity} entity */
+/** @type {Model["exists"]} */
 export const exists = ({type, fixed, registers}) => {
   const needed = NEEDED.get(type)
   return needed ? needed in fixed || needed in registers : type !== ""
 }
 
-/** What an attribute is now, its default if nobody set it. @param {Entity} entity @param {string} attribute */
+/** @type {Model["valueOf"]} */
 export const valueOf = ({fixed, registers}, attribute) => registers[attribute]
   ? registers[attribute][0] : {text: "", archived: false, sortDate: fixed.creationDate}[attribute]
 
-/** Null if nobody set it. @param {Entity} entity @param {string} attribute */
+/** @type {Model["clockOf"]} */
 export const clockOf = (entity, attribute) => entity.registers[attribute]?.[1] ?? null
 
-/** What is hashed (merge.md, The digest). @param {Entity} entity */
+/** @type {Model["linesOf"]} */
 export const linesOf = ({uniqueID, type, fixed, registers}) => {
   // Names of attributes are ASCII, so the order of JavaScript's strings is that of their bytes.
   const lines = Object.keys(registers).sort().map(attribute => `${attribute}=${registers[attribute][1]}`)
@@ -114,20 +190,17 @@ export const linesOf = ({uniqueID, type, fixed, registers}) => {
 
 const hashOfLines = lines => sha256(utf8(lines.join("\n") + "\n")).subarray(0, 16)
 
-/** Its part of the digest, 16 bytes. @param {Entity} entity */
+/** @type {Model["hashOf"]} */
 export const hashOf = entity => hashOfLines(linesOf(entity))
 
-/** @param {DeletedObject} deleted */
+/** @type {Model["hashOfDeleted"]} */
 export const hashOfDeleted = ({uniqueID, mergedInto}) =>
   hashOfLines(["deleted", uniqueID, ...mergedInto ? [mergedInto] : []])
 
-/** Two digests in hex added, or one taken out of the other. @param {string} a @param {string} b */
+/** @type {Model["xor"]} */
 export const xor = (a, b) => (BigInt(`0x${a}`) ^ BigInt(`0x${b}`)).toString(16).padStart(32, "0")
 
-/**
- * The live object that an ID stands for; null if that is dead or unknown (merge.md, Membership).
- * @param {string} id @param {ReadonlyMap<string, DeletedObject>} deleted @param {(id: string) => boolean} isLive
- */
+/** @type {Model["resolve"]} */
 export const resolve = (id, deleted, isLive) => {
   // A ring, which only a faulty server could send, ends too.
   for (let steps = deleted.size; steps >= 0; steps--) {
@@ -139,11 +212,7 @@ export const resolve = (id, deleted, isLive) => {
   return null
 }
 
-/**
- * A note's tags or attachments as a reader sees them, in the order of their clocks (merge.md, Membership).
- * @param {Entity} entity @param {string} kind @param {ReadonlyMap<string, DeletedObject>} deleted
- * @param {(id: string) => boolean} isLive
- */
+/** @type {Model["membersOf"]} */
 export const membersOf = ({registers}, kind, deleted, isLive) => {
   /** @type {Map<string, Register>} */
   const decided = new Map()

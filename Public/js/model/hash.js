@@ -76,28 +76,28 @@ const digest = (bytes, initial, mix) => {
   return Uint8Array.from({length: 4 * state.length}, (_, i) => state[i >> 2] >> 24 - 8 * (i & 3))
 }
 
-/** @param {Uint8Array} bytes */
+/** @type {Model["sha256"]} */
 export const sha256 = bytes => digest(bytes, initial256, mix256)
 
-/** @param {Uint8Array} bytes */
+/** @type {Model["sha1"]} */
 export const sha1 = bytes => digest(bytes, initial1, mix1)
 
-/** SHA-256 of a file, in hex; by the browser's own where it may. @param {BufferSource} bytes */
+/** @type {Model["hashOfFile"]} */
 export const hashOfFile = async bytes => hex(crypto.subtle
   ? new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)) : sha256(new Uint8Array(bytes)))
 
 const encoder = new TextEncoder()
 
-/** @param {string} text */
+/** @type {Model["utf8"]} */
 export const utf8 = text => encoder.encode(text)
 
-/** @param {Uint8Array} bytes */
+/** @type {Model["hex"]} */
 export const hex = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, "0")).join("")
 
-/** Of some bytes, as header fields have them. @param {Uint8Array} bytes */
+/** @type {Model["base64"]} */
 export const base64 = bytes => btoa(String.fromCharCode(...bytes))
 
-/** @param {string} text */
+/** @type {Model["isID"]} */
 export const isID = text => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text)
 
 const idOf = (bytes, version) => {
@@ -106,10 +106,10 @@ const idOf = (bytes, version) => {
   return hex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")
 }
 
-/** A random one. `crypto.randomUUID` is not there without a secure context; `getRandomValues` is. */
+/** @type {Model["newID"]} */
 export const newID = () => idOf(crypto.getRandomValues(new Uint8Array(16)), 4)
 
-/** What `name` is called in a namespace, the same everywhere. @param {string} namespace an ID @param {string} name */
+/** @type {Model["derivedID"]} */
 export const derivedID = (namespace, name) => {
   const digits = namespace.replaceAll("-", "").match(/../g) ?? []
   return idOf(sha1(Uint8Array.from([...digits.map(pair => parseInt(pair, 16)), ...utf8(name)])).slice(0, 16), 5)

@@ -9,11 +9,11 @@ const KEPT = "\\u0131\\u1c89\\ua7cb\\ua7cc\\ua7ce\\ua7d2\\ua7d4\\ua7da\\ua7dc\\u
 const CHEROKEE = "\\u13a0-\\u13fd\\uab70-\\uabbf"
 const PARTS = new RegExp(`[${KEPT}]+|([${CHEROKEE}]+)|([^${KEPT}${CHEROKEE}]+)`, "gu")
 
-/** Unicode 15.1, each scalar by itself, whatever the browser has (case-folding.json). @param {string} text */
+/** @type {Model["foldCase"]} */
 export const foldCase = text => text.replace(PARTS, (kept, cherokee, rest) =>
   rest ? rest.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ") : cherokee?.toUpperCase() ?? kept)
 
-/** Tags whose folded names are the same string are one (merge.md, Tags). @param {string} name */
+/** @type {Model["foldName"]} */
 export const foldName = name => foldCase(name.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, "").normalize()).normalize()
 
 /** The most bytes of UTF-8 that a term has, the most scalars and the most terms of a query. */
@@ -51,13 +51,13 @@ const runsOf = text => {
     ? [...run].map((scalar, i, all) => scalar + (all[i + 1] ?? "")) : [run.length * 3 > LONGEST ? cut(run) : run])
 }
 
-/** In order. @param {string} text @returns {string[]} */
+/** @type {Model["termsOf"]} */
 export const termsOf = text => runsOf(text).flat()
 
-/** What to keep of a text to search in it: its terms with a space before each. @param {string} text */
+/** @type {Model["haystackOf"]} */
 export const haystackOf = text => ["", ...termsOf(text)].join(" ")
 
-/** Words and "phrases". Every word, and the last of a phrase, finds what begins with it. @type {(text: string) => Query} */
+/** @type {Model["queryOf"]} */
 export const queryOf = text => {
   if ([...text].length > MOST_SCALARS) return {needles: [], problem: "too-long"}
   const pieces = text.split(/["“”„‟＂]/).flatMap((piece, i) => i % 2 ? [piece] : piece.split(/\p{White_Space}+/u))
@@ -82,5 +82,5 @@ const has = (haystack, needle) => {
   return haystack.includes(needle)
 }
 
-/** A query without words finds everything, a refused one nothing. @param {Query} query @param {string} haystack */
+/** @type {Model["matches"]} */
 export const matches = ({needles, problem}, haystack) => !problem && needles.every(needle => has(haystack, needle))

@@ -1,5 +1,6 @@
-// The shapes of the model. All are global in the scripts; no browser loads this file. Those of objects are in
-// ../store/types.d.ts. A clock is its text of 46 characters, a date one of 24 (`2026-11-21T08:47:12.345Z`).
+// The shapes of the model and what its functions do. All are global in the scripts; no browser loads this file. Objects are
+// in ../store/types.d.ts. A clock is its text of 46 characters, a date one of 24 (`2026-11-21T08:47:12.345Z`), an ID a UUID
+// in lower case. Places in a text are in UTF-16 code units.
 
 /** What is kept of a `ClockSource`. */
 interface SavedClock {
@@ -19,7 +20,7 @@ interface Query {
   problem: "too-long" | "too-many-terms" | null
 }
 
-/** What can be clicked in a text. Places are in UTF-16 code units. */
+/** What can be clicked in a text. */
 interface Finding {
   kind: "link" | "mail" | "date"
   start: number
@@ -35,4 +36,104 @@ interface Piece {
   /** Where it begins in the text before, and in the text after. */
   old: number
   now: number
+}
+
+/** By uniqueID. */
+type Graves = ReadonlyMap<string, DeletedObject>
+
+interface Model {
+  // entity.js: clocks (merge.md, Clocks)
+
+  /** From milliseconds since 1970, of a year before 10000. */
+  formatDate: (ms: number) => string
+  /** Milliseconds since 1970; null if `formatDate` would not write it so. */
+  parseDate: (text: string) => number | null
+  /** Of milliseconds since 1970, a counter of 0 to 65535, and 16 hex digits. */
+  makeClock: (ms: number, counter: number, node: string) => string
+  /** A malformed one is a RangeError. */
+  partsOf: (clock: string) => {milliseconds: number, counter: number, node: string}
+
+  // entity.js: objects
+
+  /** The list of `changes` that objects of a type are in (protocol.md, Sync). */
+  sectionOf: (type: string) => string
+  /** An object of which nothing is known yet. */
+  emptyEntity: (uniqueID: string, type: string) => Entity
+  /** From what sync, changes and feeds show of an object in a list of this name. */
+  readState: (section: string, state: any) => Entity
+  /** An element of a push, with all that the entity has; `textBase` is the caller's. */
+  writeChange: (entity: Entity) => any
+  /** What sync shows, with defaults, and members in their order (protocol.md, Two shapes). */
+  writeState: (entity: Entity) => any
+  /** Folds `from`, of the same object, in (merge.md, The fold). Whether anything changed. */
+  fold: (into: Entity, from: Entity) => boolean
+  /** Of two of one object: a target stands before none, the smaller of two, the earlier date. */
+  foldDeleted: (a: DeletedObject, b: DeletedObject) => DeletedObject
+  /** Whether it is there yet: edits that come before what makes it exist wait (merge.md, Edits). */
+  exists: (entity: Entity) => boolean
+  /** What an attribute is now, its default if nobody set it. */
+  valueOf: (entity: Entity, attribute: string) => any
+  /** The clock of a register, null if nobody set it. */
+  clockOf: (entity: Entity, attribute: string) => string | null
+  /** What is hashed (merge.md, The digest). */
+  linesOf: (entity: Entity) => string[]
+  /** Parts of the digest, 16 bytes. */
+  hashOf: (entity: Entity) => Uint8Array
+  hashOfDeleted: (deleted: DeletedObject) => Uint8Array
+  /** Two digests of 32 hex digits added, or one taken out of the other. */
+  xor: (a: string, b: string) => string
+  /** The live object that an ID stands for; null if that is dead or unknown (merge.md, Membership). */
+  resolve: (id: string, deleted: Graves, isLive: (id: string) => boolean) => string | null
+  /** A note's tags or attachments as a reader sees them, in the order of their clocks (merge.md, Membership). */
+  membersOf: (entity: Entity, kind: string, deleted: Graves, isLive: (id: string) => boolean) => string[]
+
+  // hash.js
+
+  sha256: (bytes: Uint8Array) => Uint8Array
+  sha1: (bytes: Uint8Array) => Uint8Array
+  /** SHA-256 in hex, by the browser's own where it may. */
+  hashOfFile: (bytes: ArrayBuffer) => Promise<string>
+  utf8: (text: string) => Uint8Array
+  hex: (bytes: Uint8Array) => string
+  /** Of some bytes, as header fields have them. */
+  base64: (bytes: Uint8Array) => string
+  isID: (text: string) => boolean
+  /** A random one. */
+  newID: () => string
+  /** That which a name has in a namespace, which is an ID: the same everywhere. */
+  derivedID: (namespace: string, name: string) => string
+
+  // terms.js
+
+  /** Unicode 15.1, each scalar by itself, whatever the browser has (Tests/Vectors/case-folding.json). */
+  foldCase: (text: string) => string
+  /** Tags whose folded names are the same string are one (merge.md, Tags). */
+  foldName: (name: string) => string
+  /** In order. */
+  termsOf: (text: string) => string[]
+  /** What to keep of a text to search in it: its terms with a space before each. */
+  haystackOf: (text: string) => string
+  /** From words and "phrases". Every word, and the last of a phrase, finds what begins with it. */
+  queryOf: (text: string) => Query
+  /** A query without words finds everything, a refused one nothing. */
+  matches: (query: Query, haystack: string) => boolean
+
+  // text.js
+
+  /** The first line with words, at most 200 characters of it, without what Markdown begins it with; "" if there is none. */
+  titleOf: (text: string) => string
+  /** Some of what follows the title, on one line. */
+  excerptOf: (text: string) => string
+  /** In order and apart from each other. */
+  findings: (text: string) => Finding[]
+  /** Lines first, then the words in what changed. Never parts what people see as one character. */
+  difference: (before: string, after: string) => Piece[]
+  /** The one stretch of `before` that `text` takes the place of in `after`: whole characters. */
+  splice: (before: string, after: string) => {start: number, end: number, text: string}
+  /** Where a place in `before` is in `after`: beside the same words. */
+  moveCaret: (place: number, before: string, after: string) => number
+  /** What `mine` changed in `base`, done to `theirs`: null if they changed the same place. */
+  rebase: (base: string, mine: string, theirs: string) => string | null
+  /** Whether words that `mine` added to `base` are missing in what stands now. */
+  lostWords: (mine: string, base: string, standing: string) => boolean
 }

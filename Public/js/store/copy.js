@@ -1,10 +1,8 @@
 // The local copy, all that a client reads and writes (clients.md, rules 1 and 2). Its interface: types.d.ts.
-import {parseDate, partsOf} from "../model/clock.js"
-import {rebase} from "../model/difference.js"
-import {clockOf, valueOf} from "../model/entity.js"
+import {clockOf, parseDate, partsOf, valueOf} from "../model/entity.js"
+import {excerptOf, rebase, titleOf} from "../model/text.js"
 import {hashOfFile, newID, utf8} from "../model/hash.js"
 import {foldName} from "../model/terms.js"
-import {excerptOf, titleOf} from "../model/text.js"
 import {ALL_STORES, Following} from "./following.js"
 import {StoreError, clockIn, edit, makeNote, rescueIn} from "./records.js"
 

@@ -1,6 +1,7 @@
 // Transactions and what goes on inside one: the clock, edits, what the server is known to have, and its digest.
-import {ClockSource, formatDate, parseDate} from "../model/clock.js"
-import {ZERO, exists, fold, foldDeleted, hashOf, hashOfDeleted, valueOf, xor} from "../model/entity.js"
+import {
+  ClockSource, ZERO, exists, fold, foldDeleted, formatDate, hashOf, hashOfDeleted, parseDate, valueOf, xor,
+} from "../model/entity.js"
 import {derivedID, hex} from "../model/hash.js"
 
 const SENTENCES = {

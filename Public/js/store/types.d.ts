@@ -166,7 +166,7 @@ interface Transaction {
   /** What comes last, before the commit. */
   atEnd: (() => unknown)[]
   /** Of records.js: the clock, and what is to be added to the digest. */
-  clock: Promise<import("../model/clock.js").ClockSource> | null
+  clock: Promise<import("../model/entity.js").ClockSource> | null
   digest: string
   get(store: string, key: IDBValidKey): Promise<any>
   getAll(store: string, range?: IDBKeyRange, most?: number): Promise<any[]>
@@ -210,7 +210,7 @@ type Rescued = Pick<Note, "uniqueID" | "tags" | "attachments"> & {creationDate?:
 /** What is done inside transactions: records.js. Each says the stores that it needs. */
 interface Records {
   /** This device's clock, read and saved in the transaction, so that no two tabs tick the same. `meta`. */
-  clockIn: (tx: Transaction) => Promise<import("../model/clock.js").ClockSource>
+  clockIn: (tx: Transaction) => Promise<import("../model/entity.js").ClockSource>
   /** Sets a register; its clock. `meta`, `unsent`. */
   edit: (tx: Transaction, type: string, uniqueID: string, attribute: string, value: any) => Promise<string>
   /** Whether it was made: an ID that is known, dead or alive, makes nothing. `meta`, `objects`, `deleted`, `made`, `unsent`. */

@@ -1,7 +1,6 @@
 // Takes an answer of sync, or a page of events, in: in one transaction with its token (clients.md, rules 3, 4, 5, 9).
-import {partsOf} from "../model/clock.js"
-import {lostWords} from "../model/difference.js"
-import {emptyEntity, readState} from "../model/entity.js"
+import {emptyEntity, partsOf, readState} from "../model/entity.js"
+import {lostWords} from "../model/text.js"
 import {derivedID} from "../model/hash.js"
 import {clockIn, edit, forget, putDeleted, putEntity, replaceEntity, rescueIn} from "../store/records.js"
 import {Problem} from "./http.js"

@@ -1,6 +1,6 @@
 // One note: its text to read, and the same text to write; around it what belongs to the note.
 
-import { moveCaret, splice } from "../model/difference.js"
+import { moveCaret, splice } from "../model/text.js"
 import { attachments } from "./attachments.js"
 import { fill, h, icon, iconButton, longDate, set } from "./dom.js"
 import { notices } from "./history.js"

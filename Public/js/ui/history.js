@@ -1,6 +1,6 @@
 // What was, and what was lost: a note's edits, notes deleted lately, and the notices that say so. From all of it there is a way back.
 
-import { difference } from "../model/difference.js"
+import { difference } from "../model/text.js"
 import { button, copyOf, fill, h, iconButton, longDate, plural, shortDate } from "./dom.js"
 import { problemView } from "./widgets.js"
 

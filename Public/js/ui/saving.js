@@ -1,7 +1,7 @@
 // How typed words get into the copy: when, over which version, and what becomes of words that came meanwhile
 // (clients.md, rules 2 and 3).
 
-import { rebase } from "../model/difference.js"
+import { rebase } from "../model/text.js"
 
 const pause = 400 // ms without a key after which a moment of typing is over
 const longest = 2_000 // ms of typing without a pause after which it is saved all the same
