@@ -24,9 +24,10 @@ extension TextTriple {
             let words = words(pieces[lines[places[0]]])
             let isMoved = words > 0 && inBase > 0 && inOlder <= inBase && inNewer <= inBase
             guard isMoved || words >= Self.paragraphWords else { continue }
-            let copies = [Source.older, .base, .newer].flatMap { source in
+            let whole = [Source.older, .base, .newer].flatMap { source in
                 places.filter { pieces[lines[$0]].allSatisfy { $0.source == source || isBreak($0) } }
             }
+            let copies = whole + places.filter { !whole.contains($0) }
             left.formUnion(copies.prefix(max(0, places.count - max(1, inBase, inOlder, inNewer))))
         }
         if left.isEmpty { return pieces }
@@ -41,9 +42,11 @@ extension TextTriple {
     }
 
     private static func lines(_ pieces: [Piece], in texts: TextTriple) -> [Range<Int>] {
+        let output = TextOutput(texts: texts, pieces: pieces)
         var lines: [Range<Int>] = []
         var start = 0
-        for index in pieces.indices where texts[pieces[index].source].isBreak(pieces[index].token) {
+        for (index, piece) in pieces.enumerated()
+        where texts[piece.source].isBreak(piece.token) || output.beginsLine(after: index) {
             lines.append(start..<(index + 1))
             start = index + 1
         }

@@ -15,6 +15,13 @@ struct TextOutput {
         return bytes
     }
 
+    /// Whether a line break comes between a piece that is none and the next.
+    func beginsLine(after index: Int) -> Bool {
+        guard index + 1 < pieces.count else { return false }
+        let separator = separator(pieces[index], pieces[index + 1])
+        return !separator.isEmpty && String(decoding: separator, as: UTF8.self).contains(where: \.isNewline)
+    }
+
     private func bytes(_ piece: Piece) -> ArraySlice<UInt8> { texts[piece.source].bytes(of: piece.token) }
 
     /// Nothing, as a rule. Where two texts meet, their words must not become one word nor their graphemes one grapheme.
