@@ -3,7 +3,6 @@
 A server on a temporary folder, two browsers that sign in, an evening's notes (evening.py). `screenshots.py [NAME…]` takes those alone.
 """
 
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "Tests/BlackBox"), str(ROOT / "Tests/BlackBox/browser")]
 
-from app import App  # noqa: E402
+from app import CHROMIUM, App  # noqa: E402
 from client import Client, Server  # noqa: E402
 from device import Device  # noqa: E402
 from evening import NOTES, PICTURES, drawing  # noqa: E402
@@ -172,7 +171,7 @@ def main() -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
     with Server() as server, sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         client = Client(server.url)
         client.sign_up(EMAIL, device_name="Laptop")
         device = Device(client)

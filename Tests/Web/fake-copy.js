@@ -1,10 +1,9 @@
-// A copy without IndexedDB, which node does not have: the real memory and list over stores that are maps.
-import {NoteList} from "../../Public/js/store/note-list.js"
-import {edit} from "../../Public/js/store/records.js"
+// A copy without IndexedDB, which node does not have: the real one over stores that are maps.
+import {Copy, edit} from "../../Public/js/store/copy.js"
 
 const keyOf = record => record.attribute === undefined ? record.uniqueID : `${record.uniqueID} ${record.attribute}`
 
-export class FakeCopy extends NoteList {
+export class FakeCopy extends Copy {
   limits = {textBytes: 1 << 20, tagNameBytes: 256, attributeValueBytes: 8192, attachmentBytes: 100 << 20, filenameBytes: 1024,
     previewBytes: 8192}
   stores = {}
@@ -37,7 +36,5 @@ export class FakeCopy extends NoteList {
     return this.transaction([], "readwrite", tx => edit(tx, type, id, attribute, value))
   }
 
-  async bytes(id) {
-    return this.stores.bytes?.get(id)?.blob
-  }
+  bytes = async id => this.stores.bytes?.get(id)?.blob
 }

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict"
 import {createHash, webcrypto} from "node:crypto"
 import test from "node:test"
-import {ClockSource, ZERO, emptyEntity, fold, foldDeleted, formatDate, hashOf, membersOf, parseDate, resolve, xor} from "../../Public/js/model/entity.js"
-import {base64, derivedID, hashOfFile, hex, isID, newID, sha1, sha256, utf8} from "../../Public/js/model/hash.js"
-import {haystackOf, matches, queryOf} from "../../Public/js/model/terms.js"
+import {
+  ClockSource, ZERO, derivedID, emptyEntity, fold, foldDeleted, formatDate, hashOf, hashOfFile, isID, membersOf,
+  newID, parseDate, resolve, sha1, sha256, utf8, xor,
+} from "../../Public/js/model/entity.js"
+import {haystackOf, matches, queryOf} from "../../Public/js/model/text.js"
 import {random} from "./random.js"
 
 globalThis.crypto ??= webcrypto // node 18 keeps it to itself
@@ -14,25 +16,25 @@ test("hashes are those of node's own, at every length around a block", async () 
   const bytes = Uint8Array.from({length: 400}, (_, i) => i * 7 % 256)
   for (let length = 0; length <= bytes.length; length++) {
     const part = bytes.subarray(0, length)
-    assert.equal(hex(sha256(part)), createHash("sha256").update(part).digest("hex"))
-    assert.equal(hex(sha1(part)), createHash("sha1").update(part).digest("hex"))
-    assert.equal(await hashOfFile(part.slice().buffer), hex(sha256(part)))
+    assert.equal(sha256(part), createHash("sha256").update(part).digest("hex"))
+    assert.equal(sha1(part), createHash("sha1").update(part).digest("hex"))
+    assert.equal(await hashOfFile(part.slice().buffer), sha256(part))
   }
-  assert.equal(base64(utf8("über")), Buffer.from("über").toString("base64"))
 })
 
 test("hashing is fast: 100 MB, and 5,000 objects", () => {
   const bytes = new Uint8Array(100e6).fill(3)
-  let begin = performance.now()
-  assert.equal(hex(sha256(bytes)), createHash("sha256").update(bytes).digest("hex"))
-  // About 0.5 s and 40 ms on two quiet cores; a busy machine shall pass here, a slow algorithm not.
-  assert.ok(performance.now() - begin < 8000, `${performance.now() - begin} ms`)
+  let begin = process.cpuUsage()
+  assert.equal(sha256(bytes), createHash("sha256").update(bytes).digest("hex"))
+  // About 0.5 s and 40 ms, of the processor: a busy machine shall pass here, a slow algorithm not.
+  const took = () => process.cpuUsage(begin).user / 1000 // ms
+  assert.ok(took() < 8000, `${took()} ms`)
   const note = emptyEntity(newID(), "note")
   note.fixed.creationDate = "2026-11-21T08:40:00.000Z"
   for (const name of ["text", "archived", "sortDate", `tags.${newID()}`]) note.registers[name] = [true, clock(41)]
-  begin = performance.now()
+  begin = process.cpuUsage()
   for (let i = 0; i < 5000; i++) hashOf(note)
-  assert.ok(performance.now() - begin < 600, `${performance.now() - begin} ms`)
+  assert.ok(took() < 4000, `${took()} ms`)
 })
 
 test("IDs: random ones differ, derived ones are those of RFC 9562", () => {
@@ -49,7 +51,7 @@ test("a clock learns how far the wall clock is off, and keeps it", () => {
   source.learn("2026-11-21T08:47:12.345Z-0000-2c26b46b68ffc68f", wall)
   assert.equal(source.tick(wall + 5), `2026-11-21T08:47:12.350Z-0000-${NODE}`)
   assert.equal(formatDate(source.now(wall)), "2026-11-21T08:47:12.345Z")
-  const again = new ClockSource(NODE, JSON.parse(JSON.stringify(source.saved())))
+  const again = new ClockSource(NODE, JSON.parse(JSON.stringify(source.saved)))
   assert.equal(again.tick(wall + 5, "00000000000000aa"), "2026-11-21T08:47:12.350Z-0001-00000000000000aa")
   again.setBack()
   assert.equal(again.tick(wall), `2026-11-21T08:47:12.345Z-0001-${NODE}`)

@@ -1,30 +1,129 @@
-// Everything here as one zip, laid out as the server's GET /v1/export is: Markdown, attachments, and hesper.json; and in
-// again, as often as one likes, with texts beside. IDs are those of the export, or derived from where a text lies as
-// `hesper import` derives them: so nothing comes twice, here or there.
-import {ZERO, clockOf, emptyEntity, exists, fold, formatDate, hashOf, hashOfDeleted, makeClock, parseDate, partsOf, readState, resolve, sectionOf, valueOf, writeState, xor} from "../model/entity.js"
-import {derivedID, hashOfFile, hex, isID, newID} from "../model/hash.js"
-import {foldName} from "../model/terms.js"
-import {titleOf} from "../model/text.js"
-import {clockIn} from "../store/records.js"
-import {ArchiveError, ZipWriter, listZip, readEntry} from "./zip.js"
+// Everything as one zip, as the server exports it, and in again; texts, as `hesper import` takes them.
+import {
+  ZERO, derivedID, emptyEntity, exists, fold, formatDate, hashOf, hashOfDeleted, hashOfFile, isID, makeClock, newID,
+  parseDate, partsOf, readState, resolve, sectionOf, utf8, valueOf, writeState, xor,
+} from "../model/entity.js"
+import {foldName, titleOf} from "../model/text.js"
+import {clockIn} from "../store/copy.js"
 
-const DOCUMENT = "hesper.json", FORMAT = "hesper-export", VERSION = 1
-const LARGEST_DOCUMENT = 256 << 20
-const LONGEST_NAME = 60 // of at most 4 bytes each: with a number and an ending, what every system takes
-const BATCH = 200 // objects of one transaction
-// The namespaces of Sources/hesper/Import.
-const NOTES = "6d1f8a52-c3e0-4b7d-9e24-51b07f6ad318", TEXTS = "2b90e47c-15d8-4f03-a8c6-3d9f02b17e54"
-const TAGS = "e1c407a9-8d36-4275-b58f-1e6093d24ca7"
-const STORES = ["meta", "objects", "deleted", "deletions", "made", "unsent", "bytes"]
-/** Also what macOS adds for itself. */
-const HIDDEN = /(^|\/)(\.|__MACOSX\/)/
-const NOT_AS_EXPORTED = "It is not as an export has it, or made by a later Hesper. Reload the page, and try again."
+class ArchiveError extends Error {
+  name = "ArchiveError"
+  slug = this.message
+}
 
-/** What Windows takes for a device gets a line. */
-const safeName = words => [...words.replace(/[/\\:|<>"?*\s\p{C}]+/gu, found => found.trim() ? "-" : " ")]
+const LARGEST = 0xffffffff, MOST_FILES = 0xffff, LONGEST_LIST = 64 << 20
+const FILE = 0x04034b50, LISTED = 0x02014b50, END = 0x06054b50, DEFLATED = 8, UTF8 = 0x0800, ENCRYPTED = 1
+// How many bytes each number has: in the head of a file, its line in the list, the end.
+const HEAD = "4222444422", LINE = `42${HEAD.slice(1)}22244`, TAIL = "42222442"
+const HEAD_SIZE = 30, LINE_SIZE = 46, TAIL_SIZE = 22
+// Browsers unpack a deflated body between this and its CRC-32 and length.
+const GZIP_HEAD = Uint8Array.of(0x1f, 0x8b, DEFLATED, 0, 0, 0, 0, 0, 0, 255)
+
+const pack = (layout, ...numbers) => Uint8Array.from([...layout].flatMap((size, i) =>
+  [0, 8, 16, 24].slice(0, +size).map(shift => numbers[i] >>> shift)))
+
+const unpack = (layout, bytes, at = 0) => [...layout].map(size => {
+  let number = 0
+  for (let i = 0; i < +size; i++) number += (bytes[at++] ?? 0) * 2 ** (8 * i)
+  return number
+})
+
+const read = async (blob, start, end) => new Uint8Array(await blob.slice(start, end).arrayBuffer())
+
+const table = Int32Array.from({length: 256}, (_, byte) => {
+  for (let bit = 0; bit < 8; bit++) byte = byte & 1 ? byte >>> 1 ^ 0xedb88320 : byte >>> 1
+  return byte
+})
+
+const crcOf = async blob => {
+  let crc = -1
+  for (let at = 0; at < blob.size; at += 1 << 20) {
+    for (const byte of await read(blob, at, at + (1 << 20))) crc = crc >>> 8 ^ table[(crc ^ byte) & 255]
+  }
+  return ~crc >>> 0
+}
+
+// As MS-DOS has it: local, since 1980, in two seconds.
+const packDate = ms => {
+  const date = new Date(ms)
+  return Math.max(date.getFullYear() - 1980, 0) << 25 | date.getMonth() + 1 << 21 | date.getDate() << 16
+    | date.getHours() << 11 | date.getMinutes() << 5 | date.getSeconds() >> 1
+}
+
+const unpackDate = time => new Date((time >>> 25) + 1980, (time >>> 21 & 15) - 1, time >>> 16 & 31,
+  time >>> 11 & 31, time >>> 5 & 63, (time & 31) * 2).getTime()
+
+export class ZipWriter {
+  #parts = []
+  #list = []
+  #size = 0
+
+  async add(path, blob, date) {
+    const name = utf8(path), {size} = blob
+    const head = [20, UTF8, 0, packDate(date), await crcOf(blob), size, size, name.length, 0]
+    this.#list.push(new Blob([pack(LINE, LISTED, 20, ...head, 0, 0, 0, 0, this.#size), name]))
+    this.#parts.push(pack(HEAD, FILE, ...head), name, blob)
+    this.#size += HEAD_SIZE + name.length + size
+    if (this.#size > LARGEST || this.#list.length > MOST_FILES) throw new ArchiveError("zip-too-large")
+  }
+
+  finish() {
+    const list = new Blob(this.#list), {length} = this.#list
+    const tail = pack(TAIL, END, 0, 0, length, length, list.size, this.#size, 0)
+    return new Blob([...this.#parts, list, tail], {type: "application/zip"})
+  }
+}
+
+const broken = () => new ArchiveError("broken")
+
+/** @type {Archive["listZip"]} */
+export const listZip = async blob => {
+  const tail = await read(blob, Math.max(0, blob.size - TAIL_SIZE - MOST_FILES))
+  let at = tail.length - TAIL_SIZE
+  while (at >= 0 && unpack("4", tail, at)[0] !== END) at--
+  if (at < 0) throw broken()
+  const [, , , , count, length, start] = unpack(TAIL, tail, at)
+  if (start === LARGEST || length > LONGEST_LIST) throw new ArchiveError("zip-too-large")
+  const list = await read(blob, start, start + length), entries = []
+  for (let i = 0, line = 0; i < count; i++) {
+    const [mark, , , flags, method, time, crc, packed, size, name, extra, comment, , , , offset] =
+      unpack(LINE, list, line)
+    const path = new TextDecoder().decode(list.subarray(line + LINE_SIZE, line + LINE_SIZE + name)).normalize()
+    line += LINE_SIZE + name + extra + comment
+    if (mark !== LISTED || line > list.length) throw broken()
+    if (!path.endsWith("/")) entries.push({path, size, date: unpackDate(time), flags, method, crc, packed, offset})
+  }
+  return entries
+}
+
+/** @type {Archive["readEntry"]} */
+export const readEntry = async (blob, {size, flags, method, crc, packed, offset}) => {
+  if (flags & ENCRYPTED || ![0, DEFLATED].includes(method)) throw new ArchiveError("packed-otherwise")
+  const [mark, , , , , , , , name, extra] = unpack(HEAD, await read(blob, offset, offset + HEAD_SIZE))
+  const start = offset + HEAD_SIZE + name + extra, body = blob.slice(start, start + packed)
+  if (mark !== FILE || body.size !== packed) throw broken()
+  if (!method) {
+    if (packed !== size || await crcOf(body) !== crc) throw broken()
+    return body
+  }
+  const pieces = []
+  let left = size
+  const write = piece => {
+    if ((left -= piece.length) < 0) throw broken()
+    pieces.push(piece)
+  }
+  await new Blob([GZIP_HEAD, body, pack("44", crc, size)]).stream().pipeThrough(new DecompressionStream("gzip"))
+    .pipeTo(new WritableStream({write})).catch(() => { throw broken() })
+  return new Blob(pieces)
+}
+
+const DOCUMENT = "hesper.json", FORMAT = "hesper-export", VERSION = 1, LARGEST_DOCUMENT = 256 << 20
+const SECTIONS = ["tags", "attachments", "objects", "notes"]
+const LONGEST_NAME = 60 // of at most 4 bytes each
+
+const nameOf = words => [...words.replace(/[/\\:|<>"?*\s\p{C}]+/gu, found => found.trim() ? "-" : " ")]
   .slice(0, LONGEST_NAME).join("").replace(/^[ .~-]+|[ .]+$/g, "").replace(/^(con|prn|aux|nul|com\d|lpt\d)$/i, "$&_")
 
-/** A path for each file, also where upper and lower case are one. */
 const namer = () => {
   const taken = new Map()
   return (stem, ending) => {
@@ -36,44 +135,50 @@ const namer = () => {
   }
 }
 
-/** @type {(copy: Copy, how?: ExportOptions) => Promise<Exported>} */
+/** @type {Archive["exportAll"]} */
 export const exportAll = async (copy, {bytesOf = id => copy.bytes(id), progress = () => {}, now = Date.now()} = {}) => {
-  const zip = new ZipWriter(), pathFor = namer(), files = {}, missing = []
-  const ageOf = ({uniqueID, fixed}) => (fixed.creationDate ?? "") + uniqueID
-  // The oldest first: names go to those that have had them for longest.
+  const zip = new ZipWriter(), pathFor = namer(), files = {}, missing = [], exportDate = formatDate(now)
+  const ageOf = ({uniqueID, fixed: {creationDate = ""}}) => creationDate + uniqueID
   const entities = [...copy.entities()].sort((a, b) => ageOf(a) < ageOf(b) ? -1 : 1)
   const of = section => entities.filter(({type}) => sectionOf(type) === section)
   const notes = of("notes"), attachments = of("attachments"), all = [...notes, ...attachments]
   for (const [done, entity] of all.entries()) {
-    const {uniqueID, type, fixed} = entity
+    const {uniqueID, type, fixed, registers} = entity
     if (type === "note") {
-      const text = valueOf(entity, "text"), stem = safeName(titleOf(text)) || "Untitled"
-      const path = files[uniqueID] = pathFor((valueOf(entity, "archived") ? "Archive/" : "") + stem, ".md")
-      await zip.add(path, new Blob([text]), Date.parse((clockOf(entity, "text") ?? fixed.creationDate).slice(0, 24)), true)
+      const text = valueOf(entity, "text"), folder = valueOf(entity, "archived") ? "Archive/" : ""
+      const path = files[uniqueID] = pathFor(folder + (nameOf(titleOf(text)) || "Untitled"), ".md")
+      const date = (registers.text?.[1] ?? fixed.creationDate).slice(0, 24)
+      await zip.add(path, new Blob([text]), Date.parse(date))
     } else {
+      const {filename = `${uniqueID}.${fixed.mimeType.replace(/.*\/|\W.*/g, "")}`} = fixed
+      const [, stem, ending = ""] = /^(.*?)(\.\w{1,10})?$/s.exec(filename) ?? []
       const blob = await bytesOf(uniqueID).catch(() => undefined)
-      const {filename = `${uniqueID}.${/\/(\w+)/.exec(fixed.mimeType)?.[1]}`} = fixed
-      const [, stem, ending] = /^(.*?)(\.\w{1,10})?$/s.exec(filename) ?? []
       if (!blob) missing.push(entity)
-      else await zip.add(files[uniqueID] = pathFor(`Attachments/${safeName(stem) || uniqueID}`, ending ?? ""), blob, now, false)
+      else await zip.add(files[uniqueID] = pathFor(`Attachments/${nameOf(stem) || uniqueID}`, ending), blob, now)
     }
     progress(done + 1, all.length)
   }
-  const deletedObjects = [...copy.memory.deleted.values()]
-    .map(({uniqueID, objectType, mergedInto, deletionDate}) => ({uniqueID, objectType, mergedInto, deletionDate}))
+  const deletedObjects = [...copy.memory.deleted.values()].map(one => ({...one, hash: undefined}))
   const hashes = [...deletedObjects.map(hashOfDeleted), ...entities.map(hashOf)]
-  const exportDate = formatDate(now), lists = ["tags", "attachments", "objects", "notes"].map(name => [name, of(name).map(writeState)])
-  const document = {
-    format: FORMAT, formatVersion: VERSION, exportDate, digest: hashes.reduce((sum, hash) => xor(sum, hex(hash)), ZERO),
-    missing: missing.map(one => one.uniqueID), files, deletedObjects, ...Object.fromEntries(lists),
-  }
-  await zip.add(DOCUMENT, new Blob([JSON.stringify(document)]), now, true)
+  const contents = JSON.stringify({
+    format: FORMAT, formatVersion: VERSION, exportDate, digest: hashes.reduce(xor, ZERO), files, deletedObjects,
+    missing: missing.map(one => one.uniqueID),
+    ...Object.fromEntries(SECTIONS.map(name => [name, of(name).map(writeState)])),
+  })
+  await zip.add(DOCUMENT, new Blob([contents]), now)
   return {
     blob: zip.finish(), name: `hesper-${exportDate.slice(0, 10)}.zip`, notes: notes.length,
     attachments: attachments.length - missing.length,
-    missing: missing.map(({uniqueID, fixed}) => `${fixed.filename ?? uniqueID}: its bytes are not here.`),
+    missing: missing.map(({uniqueID, fixed}) => fixed.filename ?? uniqueID),
   }
 }
+
+const BATCH = 200
+// The namespaces of Sources/hesper/Import.
+const NOTES = "6d1f8a52-c3e0-4b7d-9e24-51b07f6ad318", TEXTS = "2b90e47c-15d8-4f03-a8c6-3d9f02b17e54"
+const TAGS = "e1c407a9-8d36-4275-b58f-1e6093d24ca7"
+const STORES = ["meta", "objects", "deleted", "deletions", "made", "unsent", "bytes"]
+const HIDDEN = /(^|\/)(\.|__MACOSX\/)/
 
 const refusing = (reason, body) => {
   try {
@@ -83,184 +188,142 @@ const refusing = (reason, body) => {
   }
 }
 
-const bytesOf = async ({size, read}, limit) => {
-  if (size > limit) throw new ArchiveError(`It has more than ${limit} bytes.`)
-  // Read, so that what is kept is no part of a file that may change on the disk.
+/** Read, so that what is kept is no part of a file that may change on the disk. */
+const bytesIn = async ({size, read}, limit) => {
+  if (size > limit) throw new ArchiveError("too-large")
   return (await read()).arrayBuffer()
 }
 
-const textOf = async (source, limit) => {
-  const bytes = await bytesOf(source, limit)
-  const text = refusing("It is not UTF-8.", () => new TextDecoder("utf-8", {fatal: true}).decode(bytes))
-  if (text.includes("\0")) throw new ArchiveError("It holds U+0000, no text.")
-  return text
+const textIn = async (source, limit) => {
+  const bytes = await bytesIn(source, limit)
+  return refusing("no-text", () => {
+    const text = new TextDecoder("utf-8", {fatal: true}).decode(bytes)
+    if (text.includes("\0")) throw new RangeError()
+    return text
+  })
 }
 
-const KINDS = new Map(Object.entries({archived: "boolean", tags: "boolean", attachments: "boolean", width: "number", height: "number", byteCount: "number"}))
-
-/**
- * Whether nothing here stumbles over it; the rest of what is wrong the server refuses.
- * @param {any[]} attribute name and value
- */
-const isRight = ([name, value]) => {
-  const [, kind, key] = /^(\w+)\.?(.*)$/s.exec(name) ?? []
+/** Whether nothing here stumbles: the server says what else is wrong. */
+const isRight = (name, value) => {
+  const [kind, key] = name.split(/\.(.*)/s)
   if (kind === "attributes") return value !== undefined && Object(value) !== value
-  return typeof value === (KINDS.get(kind) ?? "string") && (!key || isID(key)) && (!/Date$/.test(kind) || parseDate(value) !== null)
+  const isFlag = key || kind === "archived", isNumber = /^(width|height|byteCount)$/.test(kind)
+  return typeof value === (isFlag ? "boolean" : isNumber ? "number" : "string")
+    && (!key || isID(key)) && (!kind.endsWith("Date") || parseDate(value) !== null)
 }
 
 const readOne = (section, state, merged) => {
   const entity = readState(section, state), {uniqueID, fixed, registers} = entity
-  // An import deletes nothing. But it follows tags that were merged into others before.
   for (const [attribute, register] of Object.entries(registers)) {
     const tag = attribute.startsWith("tags.") && resolve(attribute.slice(5), merged, () => true)
     if (tag) fold(entity, {...entity, fixed: {}, registers: {[`tags.${tag}`]: register}})
   }
-  const values = Object.entries(registers).map(([name, [value, clock]]) => partsOf(clock) && [name, value])
-  if (!isID(uniqueID) || !exists(entity) || ![...Object.entries(fixed), ...values].every(isRight)) throw new RangeError()
+  const areRight = Object.entries(fixed).every(([name, value]) => isRight(name, value))
+    && Object.entries(registers).every(([name, [value, clock]]) => partsOf(clock) && isRight(name, value))
+  if (!isID(uniqueID) || !exists(entity) || !areRight) throw new RangeError()
   return entity
 }
 
-/** Makes objects of files, and takes them in. */
-class Import {
-  /** @type {ImportReport} */
-  report = {notes: 0, tags: 0, attachments: 0, objects: 0, changed: 0, unchanged: 0, deleted: 0, passedOver: 0, refused: []}
-  /** What is to be made, by its path. */
-  #tasks = []
-  /** What is to be taken in. @type {ImportItem[]} */
-  #items = []
-  /** The tags that it made, by their folded names. */
-  #tags = new Map()
-
-  constructor(copy) {
-    this.copy = copy
-  }
-
-  /** What is wrong with a file is in the report, what is wrong with the copy is thrown. */
-  async #try(path, body) {
-    try {
-      await body()
-    } catch (error) {
-      if (!(error instanceof ArchiveError)) throw error
-      this.report.refused.push({path, reason: error.message})
-    }
-  }
-
-  async run(files, progress) {
-    for (const file of files) {
-      const path = file.webkitRelativePath || file.name
-      if (/\.zip$/i.test(path)) await this.#try(path, () => this.#addZip(file))
-      else this.#addText({path, date: file.lastModified, size: file.size, read: () => file})
-    }
-    const tasks = this.#tasks, items = this.#items
-    for (const [i, [path, make]] of tasks.entries()) {
-      await this.#try(path, make)
-      if (items.length >= BATCH || items[items.length - 1]?.blob || i === tasks.length - 1) await this.#takeIn()
-      progress(i + 1, tasks.length)
-    }
-    return this.report
-  }
-
-  #addText(source) {
-    const {path, size} = source
-    if (HIDDEN.test(path) || !/\.(md|markdown|txt|text)$/i.test(path) || !size) this.report.passedOver++
-    else this.#tasks.push([path, () => this.#makeNote(source)])
-  }
-
-  async #addZip(zip) {
-    const entries = await listZip(zip)
-    const sources = entries.map(entry => ({...entry, read: () => readEntry(zip, entry)}))
-    const document = sources.find(({path}) => path.split("/").pop() === DOCUMENT)
-    if (document) return this.#restore(document, sources)
-    // A zip of a folder is that folder.
-    const [top, ...others] = new Set(entries.flatMap(({path}) => HIDDEN.test(path) ? [] : path.replace(/[^/]*$/, "").split("/")[0]))
-    const folder = top && !others.length ? "" : zip.name.replace(/\.[^.]*$/, "/")
-    for (const source of sources) this.#addText({...source, path: folder + source.path})
-  }
-
-  async #restore(found, sources) {
-    const {limits, memory} = this.copy, text = await textOf(found, LARGEST_DOCUMENT)
-    refusing(NOT_AS_EXPORTED, () => {
-      const {format, formatVersion, deletedObjects, files, ...lists} = JSON.parse(text)
-      if (format !== FORMAT || formatVersion !== VERSION) throw new RangeError()
-      const merged = new Map(deletedObjects.filter(gone => !memory.deleted.has(gone.uniqueID)).map(gone => [gone.uniqueID, gone]))
-      const folder = found.path.slice(0, -DOCUMENT.length)
-      for (const section of ["tags", "attachments", "objects", "notes"]) for (const state of lists[section]) {
-        this.#tasks.push([`${section} ${state?.uniqueID}`, async () => {
-          const entity = refusing(NOT_AS_EXPORTED, () => readOne(section, state, merged)), {uniqueID, type, fixed} = entity
-          if (type !== "attachment" || this.copy.known(uniqueID)) return this.#items.push({entity})
-          const source = sources.find(({path}) => path === (folder + files[uniqueID]).normalize())
-          const bytes = source && await bytesOf(source, limits.attachmentBytes)
-          if (!bytes || await hashOfFile(bytes) !== fixed.sha256) throw new ArchiveError("The archive does not have its bytes.")
-          this.#items.push({entity, blob: new Blob([bytes], {type: fixed.mimeType})})
-        }])
-      }
-    })
-  }
-
-  /**
-   * To the merge, a file is a device of its own: its node is half of the note's ID, its clock says when it was last
-   * changed, with a counter from the text. A file in no folder is known by name and text.
-   */
-  async #makeNote({path, date, ...source}) {
-    const {limits, memory} = this.copy, text = await textOf(source, limits.textBytes)
-    const id = derivedID(NOTES, (path.includes("/") ? path : `${path}\n${text}`).normalize())
-    const moment = Math.min(Math.max(date, 0), Date.now()), creationDate = formatDate(moment)
-    const clock = makeClock(moment, parseInt(derivedID(TEXTS, text).slice(-4), 16), id.slice(19).replace("-", ""))
-    const entity = {...emptyEntity(id, "note"), fixed: {creationDate}}, {registers} = entity, known = this.copy.known(id)
-    // Of a note that is there, the text alone: an import undoes nothing that was done to it since the first one.
-    if (!known || valueOf(known, "text") !== text) registers.text = [text, clock]
-    if (!known && !memory.deleted.has(id)) {
-      registers.sortDate = [creationDate, clock]
-      for (const name of path.split("/").slice(1, -1).filter(foldName)) registers[`tags.${this.#tagNamed(name)}`] = [true, clock]
-    }
-    this.#items.push({entity})
-  }
-
-  /** The live tag of a folder's name, else one whose ID comes from it. */
-  #tagNamed(name) {
-    const {memory} = this.copy, folded = foldName(name), derived = derivedID(TAGS, folded)
-    const standing = this.#tags.get(folded) ?? this.copy.tagNamed(name)
-    if (standing) return standing
-    // A deleted tag does not come back, and one that has another name is another tag by now.
-    const id = this.copy.known(derived) || memory.deleted.has(derived) ? newID() : derived
-    this.#tags.set(folded, id)
-    this.#items.push({entity: {...emptyEntity(id, "tag"), registers: {name: [name, ""]}}})
-    return id
-  }
-
-  /** Under their own clocks, as what is to be sent: what is here and newer, or unsent, stays. */
-  async #takeIn() {
-    const items = this.#items.splice(0), {report} = this
-    const outcomes = await this.copy.transaction(STORES, "readwrite", async tx => {
-      const outcomes = []
-      for (const item of items) outcomes.push(await takeOne(tx, item))
-      return outcomes
-    }, "here")
-    for (const [i, {entity: {type}}] of items.entries()) {
-      if (outcomes[i] === "new") report[sectionOf(type)]++
-      else if (type === "note") report[outcomes[i]]++
-    }
-  }
+const restoring = async (copy, found, sources) => {
+  const text = await textIn(found, LARGEST_DOCUMENT), folder = found.path.slice(0, -DOCUMENT.length)
+  return refusing("not-as-exported", () => {
+    const document = JSON.parse(text), {format, formatVersion, deletedObjects, files} = document
+    if (format !== FORMAT || formatVersion !== VERSION) throw new RangeError()
+    const gone = deletedObjects.filter(one => !copy.memory.deleted.has(one.uniqueID))
+    const merged = new Map(gone.map(one => [one.uniqueID, one]))
+    return SECTIONS.flatMap(section => document[section].map(state => [`${section} ${state?.uniqueID}`, async () => {
+      const entity = refusing("not-as-exported", () => readOne(section, state, merged)), {uniqueID, fixed} = entity
+      if (section !== "attachments" || copy.known(uniqueID)) return [{entity}]
+      const source = sources.find(({path}) => path === (folder + files[uniqueID]).normalize())
+      const bytes = source && await bytesIn(source, copy.limits.attachmentBytes)
+      const isThere = bytes && await hashOfFile(bytes) === fixed.sha256
+      if (!isThere) throw new ArchiveError("bytes-missing")
+      return [{entity, blob: new Blob([bytes], {type: fixed.mimeType})}]
+    }]))
+  })
 }
 
-const takeOne = async (tx, {entity: {uniqueID, type, fixed, registers}, blob}) => {
-  const source = await clockIn(tx), now = Date.now()
-  const [standing, made, ...dead] = await Promise.all(["objects", "made", "deleted", "deletions"].map(store => tx.get(store, uniqueID)))
+const noteFrom = async (copy, {path, date, ...source}, made) => {
+  const text = await textIn(source, copy.limits.textBytes), isDead = id => copy.memory.deleted.has(id)
+  const id = derivedID(NOTES, (path.includes("/") ? path : `${path}\n${text}`).normalize())
+  const moment = Math.min(Math.max(date, 0), Date.now()), creationDate = formatDate(moment)
+  const clock = makeClock(moment, parseInt(derivedID(TEXTS, text).slice(-4), 16), id.slice(19).replace("-", ""))
+  const entity = {...emptyEntity(id, "note"), fixed: {creationDate}}, {registers} = entity, known = copy.known(id)
+  if (!known || valueOf(known, "text") !== text) registers.text = [text, clock]
+  if (known || isDead(id)) return [{entity}]
+  registers.sortDate = [creationDate, clock]
+  const tags = path.split("/").slice(1, -1).filter(foldName).map(name => {
+    const folded = foldName(name), derived = derivedID(TAGS, folded)
+    // A deleted tag does not come back, and one that has another name is another tag by now.
+    const free = copy.known(derived) || isDead(derived) ? newID() : derived
+    const uniqueID = made.get(folded) ?? copy.tagNamed(name) ?? free
+    registers[`tags.${uniqueID}`] = [true, clock]
+    made.set(folded, uniqueID)
+    return {...emptyEntity(uniqueID, "tag"), registers: {name: [name, ""]}}
+  })
+  return [...tags.filter(tag => !copy.known(tag.uniqueID)).map(entity => ({entity})), {entity}]
+}
+
+const takeIn = async (tx, {entity: {uniqueID, type, fixed, registers}, blob}) => {
+  const source = await clockIn(tx), now = Date.now(), stores = ["objects", "made", "deleted", "deletions"]
+  const [standing, made, ...dead] = await Promise.all(stores.map(store => tx.get(store, uniqueID)))
   if (dead.some(Boolean)) return "deleted"
   const isNew = !made && !(standing && exists(standing))
-  if (isNew) tx.put("made", {uniqueID, type, fixed, ...blob && {needsBytes: true}})
+  if (isNew) tx.put("made", {uniqueID, type, fixed, needsBytes: !!blob})
   if (isNew && blob) tx.put("bytes", {uniqueID, blob, lastUse: now})
   const unsent = (await tx.getAllBy("unsent", "uniqueID", uniqueID)).map(edit => edit.attribute)
-  const edits = Object.entries(registers).filter(([attribute, [, clock]]) =>
-    !unsent.includes(attribute) && !(standing?.registers[attribute]?.[1] >= clock))
-  for (const [attribute, [value, clock]] of edits) {
+  let outcome = isNew ? "new" : "unchanged"
+  for (const [attribute, [value, clock]] of Object.entries(registers)) {
+    if (unsent.includes(attribute) || standing?.registers[attribute]?.[1] >= clock) continue
     tx.put("unsent", {uniqueID, attribute, type, value, clock: clock || source.tick(now)})
+    if (!isNew) outcome = "changed"
   }
-  return isNew ? "new" : edits.length ? "changed" : "unchanged"
+  return outcome
 }
 
-/**
- * Takes in files: exports, zips of texts, texts, folders of them (`webkitRelativePath`).
- * @type {(copy: Copy, files: File[], progress?: OnProgress) => Promise<ImportReport>}
- */
-export const importFiles = (copy, files, progress = () => {}) => new Import(copy).run(files, progress)
+/** @type {Archive["importFiles"]} */
+export const importFiles = async (copy, files, progress = () => {}) => {
+  /** @type {ImportReport} */
+  const report = {
+    notes: 0, tags: 0, attachments: 0, objects: 0, changed: 0, unchanged: 0, deleted: 0, passedOver: 0, refused: [],
+  }
+  const tasks = [], madeTags = new Map()
+  const trying = (path, body) => body().catch(error => {
+    if (!(error instanceof ArchiveError)) throw error
+    report.refused.push({path, reason: error.message})
+  })
+  const addText = source => {
+    const {path, size} = source
+    if (HIDDEN.test(path) || !/\.(md|markdown|txt|text)$/i.test(path) || !size) report.passedOver++
+    else tasks.push([path, () => noteFrom(copy, source, madeTags)])
+  }
+  const addZip = async zip => {
+    const sources = (await listZip(zip)).map(entry => ({...entry, read: () => readEntry(zip, entry)}))
+    const found = sources.find(({path}) => path.split("/").pop() === DOCUMENT)
+    if (found) return tasks.push(...await restoring(copy, found, sources))
+    // A zip of a folder is that folder.
+    const tops = new Set(sources.filter(({path}) => !HIDDEN.test(path)).map(({path}) => /^[^/]*\/|/.exec(path)?.[0]))
+    const folder = tops.size === 1 && !tops.has("") ? "" : zip.name.replace(/\.[^.]*$/, "/")
+    for (const source of sources) addText({...source, path: folder + source.path})
+  }
+  for (const file of files) {
+    const path = file.webkitRelativePath || file.name
+    if (/\.zip$/i.test(path)) await trying(path, () => addZip(file))
+    else addText({path, date: file.lastModified, size: file.size, read: () => file})
+  }
+  let items = []
+  for (const [i, [path, make]] of tasks.entries()) {
+    await trying(path, async () => items.push(...await make()))
+    if (items.length < BATCH && !items[items.length - 1]?.blob && i < tasks.length - 1) continue
+    await copy.transaction(STORES, "readwrite", async tx => {
+      for (const item of items) item.outcome = await takeIn(tx, item)
+    }, "here")
+    for (const {entity: {type}, outcome} of items) {
+      if (outcome === "new") report[sectionOf(type)]++
+      else if (type === "note") report[outcome]++
+    }
+    items = []
+    progress(i + 1, tasks.length)
+  }
+  return report
+}

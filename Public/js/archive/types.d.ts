@@ -35,15 +35,8 @@ interface Exported {
   /** How many are in it. */
   notes: number
   attachments: number
-  /** What could not be had, a sentence each. */
+  /** The names of files whose bytes could not be had. */
   missing: string[]
-}
-
-/** What an import takes in. A register whose clock is "" is stamped then. */
-interface ImportItem {
-  entity: Entity
-  /** The bytes of an attachment. */
-  blob?: Blob
 }
 
 /** What became of an import. */
@@ -59,5 +52,23 @@ interface ImportReport {
   deleted: number
   /** Files that are no texts. */
   passedOver: number
+  /** The page has words for each reason. */
   refused: {path: string, reason: string}[]
+}
+
+// A zip (APPNOTE 6.3.10) is never read whole. What is packed here is stored as it is, pictures being most of it; what is
+// unpacked may be deflated. IDs are those of an export. A text's comes from where it lies, in no folder from its name and
+// words; its node is half of that ID, its clock says when it was changed, with a counter from the words. So nothing comes
+// twice, here or on another device. What is here and newer, or unsent, stays; of a note that is there, only the text is taken.
+// Names of files go to those that have had them for longest. Folders become tags. An import deletes nothing, but follows tags that were merged.
+
+interface Archive {
+  /** What a zip's list says, less the folders. */
+  listZip: (blob: Blob) => Promise<ZipEntry[]>
+  /** An ArchiveError if they are not the bytes that were packed. */
+  readEntry: (blob: Blob, entry: ZipEntry) => Promise<Blob>
+  /** One zip of all that is here, laid out as the server's. */
+  exportAll: (copy: Copy, how?: ExportOptions) => Promise<Exported>
+  /** Takes in files: exports, zips of texts, texts, folders of them (`webkitRelativePath`). */
+  importFiles: (copy: Copy, files: File[], progress?: OnProgress) => Promise<ImportReport>
 }

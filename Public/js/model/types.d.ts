@@ -1,5 +1,5 @@
 // The shapes of the model and what its functions do. All are global in the scripts; no browser loads this file. Objects are
-// in ../store/types.d.ts. A clock is its text of 46 characters, a date one of 24 (`2026-11-21T08:47:12.345Z`), an ID a UUID
+// in ../store/types.d.ts. Hashes are SHA-256 and SHA-1 (FIPS 180-4), IDs UUIDs (RFC 9562). A clock is its text of 46 characters, a date one of 24 (`2026-11-21T08:47:12.345Z`), an ID a UUID
 // in lower case. Places in a text are in UTF-16 code units.
 
 /** What is kept of a `ClockSource`. */
@@ -14,7 +14,7 @@ interface SavedClock {
 
 /** A search as `matches` wants it. */
 interface Query {
-  /** For each phrase its terms, with a space before each. */
+  /** For each phrase its terms, as `haystackOf` writes them. */
   needles: string[]
   /** Why it finds nothing, as the server would say (protocol.md, Resources). */
   problem: "too-long" | "too-many-terms" | null
@@ -59,6 +59,7 @@ interface Model {
   sectionOf: (type: string) => string
   /** An object of which nothing is known yet. */
   emptyEntity: (uniqueID: string, type: string) => Entity
+  registersOf: (edits: {attribute: string, value?: any, clock: string}[]) => Entity["registers"]
   /** From what sync, changes and feeds show of an object in a list of this name. */
   readState: (section: string, state: any) => Entity
   /** An element of a push, with all that the entity has; `textBase` is the caller's. */
@@ -73,37 +74,38 @@ interface Model {
   exists: (entity: Entity) => boolean
   /** What an attribute is now, its default if nobody set it. */
   valueOf: (entity: Entity, attribute: string) => any
-  /** The clock of a register, null if nobody set it. */
-  clockOf: (entity: Entity, attribute: string) => string | null
-  /** What is hashed (merge.md, The digest). */
+  /** What is hashed (merge.md, The digest). Names of attributes are ASCII: JavaScript's order is that of their bytes. */
   linesOf: (entity: Entity) => string[]
-  /** Parts of the digest, 16 bytes. */
-  hashOf: (entity: Entity) => Uint8Array
-  hashOfDeleted: (deleted: DeletedObject) => Uint8Array
+  /** Parts of the digest, 32 hex digits. */
+  hashOf: (entity: Entity) => string
+  hashOfDeleted: (deleted: DeletedObject) => string
   /** Two digests of 32 hex digits added, or one taken out of the other. */
   xor: (a: string, b: string) => string
   /** The live object that an ID stands for; null if that is dead or unknown (merge.md, Membership). */
   resolve: (id: string, deleted: Graves, isLive: (id: string) => boolean) => string | null
+  rawMembers: (entity: Entity, kind: string) => {id: string, isIn: boolean, clock: string}[]
   /** A note's tags or attachments as a reader sees them, in the order of their clocks (merge.md, Membership). */
   membersOf: (entity: Entity, kind: string, deleted: Graves, isLive: (id: string) => boolean) => string[]
 
-  // hash.js
+  // entity.js: hashes and IDs
 
-  sha256: (bytes: Uint8Array) => Uint8Array
-  sha1: (bytes: Uint8Array) => Uint8Array
+  /** In hex. */
+  sha256: (bytes: Uint8Array) => string
+  sha1: (bytes: Uint8Array) => string
   /** SHA-256 in hex, by the browser's own where it may. */
   hashOfFile: (bytes: ArrayBuffer) => Promise<string>
   utf8: (text: string) => Uint8Array
   hex: (bytes: Uint8Array) => string
-  /** Of some bytes, as header fields have them. */
-  base64: (bytes: Uint8Array) => string
+  unhex: (digits: string) => Uint8Array
   isID: (text: string) => boolean
   /** A random one. */
   newID: () => string
   /** That which a name has in a namespace, which is an ID: the same everywhere. */
   derivedID: (namespace: string, name: string) => string
 
-  // terms.js
+  // text.js: terms and names. A word is one term, without case, compatible forms, and the accents that readers of its
+  // script do without. Scripts without spaces (Thai to Tai, kana to Nushu) become pairs, and the last character alone. Letters
+  // that Unicode does not decompose lose their stroke. Tests/Vectors/search-terms.json has it all.
 
   /** Unicode 15.1, each scalar by itself, whatever the browser has (Tests/Vectors/case-folding.json). */
   foldCase: (text: string) => string
@@ -111,26 +113,34 @@ interface Model {
   foldName: (name: string) => string
   /** In order. */
   termsOf: (text: string) => string[]
-  /** What to keep of a text to search in it: its terms with a space before each. */
+  /** What to keep of a text to search in it: its terms, with a colon after the first character of each. */
   haystackOf: (text: string) => string
   /** From words and "phrases". Every word, and the last of a phrase, finds what begins with it. */
   queryOf: (text: string) => Query
   /** A query without words finds everything, a refused one nothing. */
   matches: (query: Query, haystack: string) => boolean
 
-  // text.js
+  // text.js: what is computed, and what differs
 
   /** The first line with words, at most 200 characters of it, without what Markdown begins it with; "" if there is none. */
   titleOf: (text: string) => string
   /** Some of what follows the title, on one line. */
   excerptOf: (text: string) => string
-  /** In order and apart from each other. */
+  /**
+   * In order and apart from each other. A link has no punctuation or brackets of the sentence around it, a mail address is
+   * not inside of a word or a link, a date not of something longer such as a version. What may be two dates is none. Of two
+   * that overlap the first stands, of two that begin together the link.
+   */
   findings: (text: string) => Finding[]
-  /** Lines first, then the words in what changed. Never parts what people see as one character. */
+  /**
+   * Lines first, then the words in what changed; where hardly a word is left, all of it counts as replaced, and
+   * blanks and signs between two changes are changed with them. Never parts what
+   * people see as one character. The work is bounded: beyond, all is changed.
+   */
   difference: (before: string, after: string) => Piece[]
   /** The one stretch of `before` that `text` takes the place of in `after`: whole characters. */
   splice: (before: string, after: string) => {start: number, end: number, text: string}
-  /** Where a place in `before` is in `after`: beside the same words. */
+  /** Where a place in `before` is in `after`: beside the same words, or as far into what took their place. */
   moveCaret: (place: number, before: string, after: string) => number
   /** What `mine` changed in `base`, done to `theirs`: null if they changed the same place. */
   rebase: (base: string, mine: string, theirs: string) => string | null

@@ -1,48 +1,191 @@
-// The local copy, all that a client reads and writes (clients.md, rules 1 and 2). Its interface: types.d.ts.
-import {clockOf, parseDate, partsOf, valueOf} from "../model/entity.js"
-import {excerptOf, rebase, titleOf} from "../model/text.js"
-import {hashOfFile, newID, utf8} from "../model/hash.js"
-import {foldName} from "../model/terms.js"
-import {ALL_STORES, Following} from "./following.js"
-import {StoreError, clockIn, edit, makeNote, rescueIn} from "./records.js"
+// All that a client reads and writes (clients.md, rules 1 and 2), and what is done inside of transactions.
+import {
+  ClockSource, ZERO, derivedID, exists, fold, foldDeleted, formatDate, hashOf, hashOfDeleted, hashOfFile, membersOf,
+  newID, partsOf, rawMembers, registersOf, resolve, utf8, valueOf, writeState, xor,
+} from "../model/entity.js"
+import {excerptOf, foldName, haystackOf, matches, queryOf, rebase, titleOf} from "../model/text.js"
+import {ALL_STORES, Database, FIRST, StoreError, TAGS} from "./database.js"
 
-const DAY = 86_400_000
-const HOLD = 10_000 // ms that a deletion is held back
-/** Of the server, until it says its own (protocol.md, Limits). */
-const LIMITS = {
-  textBytes: 1 << 20, tagNameBytes: 256, attributeValueBytes: 8192, members: 1000, attachmentBytes: 100 << 20,
-  filenameBytes: 1024, previewBytes: 8192,
-}
-const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
-const WRITTEN = ["meta", "objects", "deleted", "unsent", "made", "deletions", "notices", "shelf"]
+const HOLD = 10_000 // ms
+const SLICE = 8 // ms of building haystacks at a time
+const WRITTEN = ["shelf", "notices", "meta", "objects", "deleted", "unsent", "made", "deletions"]
 
+const whenIdle = globalThis.requestIdleCallback ?? (task => setTimeout(task, 50))
 const withKeys = map => Array.from(map, ([key, record]) => ({key, ...record}))
 
-const check = (isValid, slug = "invalid") => {
-  if (!isValid) throw new StoreError(slug)
+const check = (isRight, slug) => {
+  if (!isRight) throw new StoreError(slug)
+}
+
+const placeOf = entity => {
+  if (entity.type !== "note") return entity.type === "tag" ? TAGS : undefined
+  const rank = valueOf(entity, "archived") ? 1e15 : valueOf(entity, "attributes.pinned") === true ? -1e15 : 0
+  return rank - (Date.parse(valueOf(entity, "sortDate")) || 0)
+}
+
+/** @type {Records["clockIn"]} */
+export const clockIn = tx => tx.clock ??= (async () => {
+  const [session, saved] = await Promise.all([tx.get("meta", "session"), tx.get("meta", "clock")])
+  if (!session) throw new StoreError("signed-out")
+  const clock = new ClockSource(session.device.uniqueID, saved)
+  tx.atEnd.push(() => tx.put("meta", clock.saved, "clock"))
+  return clock
+})()
+
+/** @type {Records["edit"]} */
+export const edit = async (tx, type, uniqueID, attribute, value) => {
+  const clock = (await clockIn(tx)).tick(Date.now())
+  tx.put("unsent", {uniqueID, attribute, type, value, clock})
+  return clock
+}
+
+/** @type {Records["stampAgain"]} */
+export const stampAgain = async (tx, isNewNode = false) => {
+  const clock = await clockIn(tx), edits = await tx.getAll("unsent")
+  clock.setBack()
+  // A text keeps its node: it descends from what of it the server may have.
+  for (const one of edits.sort((a, b) => a.clock < b.clock ? -1 : 1)) {
+    const node = isNewNode || one.attribute !== "text" ? clock.node : partsOf(one.clock).node
+    tx.put("unsent", {...one, clock: clock.tick(Date.now(), node)})
+  }
+}
+
+/** @type {Records["makeNote"]} */
+export const makeNote = async (tx, uniqueID, note) => {
+  const {creationDate, text, sortDate, archived, attributes} = note
+  const known = await Promise.all(["objects", "deleted", "made"].map(store => tx.get(store, uniqueID)))
+  if (known.some(Boolean)) return false
+  const now = (await clockIn(tx)).now(Date.now())
+  tx.put("made", {uniqueID, type: "note", fixed: {creationDate: creationDate ?? formatDate(now)}})
+  const values = {text: text || undefined, sortDate, archived: archived || undefined}
+  for (const kind of ["tags", "attachments"]) for (const id of note[kind] ?? []) values[`${kind}.${id}`] = true
+  for (const name in attributes) values[`attributes.${name}`] = attributes[name]
+  for (const name in values) if (values[name] !== undefined) await edit(tx, "note", uniqueID, name, values[name])
+  return true
+}
+
+/** @type {Records["rescueIn"]} */
+export const rescueIn = async (tx, {uniqueID, creationDate, tags, attachments}, text) => {
+  const into = derivedID(uniqueID, text)
+  const isMade = await makeNote(tx, into, {creationDate, text, tags, attachments})
+  if (isMade) tx.put("notices", {kind: "rescued", uniqueID, into, mine: text, moment: Date.now()})
+  return into
+}
+
+const count = (tx, ...hashes) => {
+  if (!tx.digest) {
+    tx.atEnd.push(async () => {
+      const sync = await tx.get("meta", "sync")
+      tx.put("meta", {...sync, digest: xor(sync?.digest ?? ZERO, tx.digest)}, "sync")
+    })
+  }
+  for (const hash of hashes) tx.digest = xor(tx.digest || ZERO, hash || ZERO)
+}
+
+const put = (tx, before, now) => {
+  const isThere = exists(now)
+  now.hash = isThere ? hashOf(now) : ""
+  const place = isThere && placeOf(now)
+  if (place) now.place = place
+  count(tx, before?.hash, now.hash)
+  tx.put("objects", now)
+}
+
+/** @type {Records["putEntity"]} */
+export const putEntity = async (tx, incoming) => {
+  const id = incoming.uniqueID
+  const [dead, before] = await Promise.all([tx.get("deleted", id), tx.get("objects", id)])
+  if (dead) return {}
+  const {type, fixed, registers} = before ?? incoming
+  const now = {...before, uniqueID: id, type, fixed: {...fixed}, registers: {...registers}}
+  if (!before || fold(now, incoming)) put(tx, before, now)
+  return {before, now}
+}
+
+/** @type {Records["replaceEntity"]} */
+export const replaceEntity = async (tx, now) => put(tx, await tx.get("objects", now.uniqueID), {...now})
+
+/** @type {Records["putDeleted"]} */
+export const putDeleted = async (tx, incoming) => {
+  const id = incoming.uniqueID
+  const [standing, before] = await Promise.all([tx.get("deleted", id), tx.get("objects", id)])
+  const folded = standing ? foldDeleted(standing, incoming) : incoming
+  const hash = hashOfDeleted(folded)
+  count(tx, before?.hash, standing?.hash, hash)
+  if (before) tx.delete("objects", id)
+  if (standing?.hash !== hash) tx.put("deleted", {...folded, hash})
+  return {before}
+}
+
+/** @type {Records["forget"]} */
+export const forget = async (tx, id) => {
+  for (const {attribute} of await tx.getAllBy("unsent", "uniqueID", id)) tx.delete("unsent", [id, attribute])
+  if (await tx.get("made", id)) tx.delete("made", id)
+}
+
+/** @type {Records["takeDeletions"]} */
+export const takeDeletions = async (tx, wallMs) => {
+  const due = (await tx.getAll("deletions")).filter(one => one.heldUntil <= wallMs)
+  for (const deletion of due.filter(one => one.heldUntil)) {
+    tx.put("deletions", {...deletion, heldUntil: 0})
+    await forget(tx, deletion.uniqueID)
+  }
+  return due.map(({heldUntil, ...deletedObject}) => deletedObject)
 }
 
 /** @implements {LocalCopy} */
-export class Copy extends Following {
-  /** @type {Map<string, Note>} */
-  #notes = new Map()
+export class Copy extends Database {
+  #rows = new Map()
+  #isSorted = true
+  #live = new Map() // objects that are no notes; of tags the folded name
+  #counts
   /** @type {Promise<any>} */
   #attaching = Promise.resolve()
 
-  /** With the newest notes; `loaded` resolves with all. */
   static async open(name = "hesper") {
-    const copy = new Copy(name)
-    await copy.open()
+    const copy = new Copy()
+    await copy.open(name)
     return copy
   }
 
-  /** @param {string} name */
-  constructor(name) {
-    super(name)
-    this.addEventListener("change", event => {
-      const {ids} = /** @type {CustomEvent} */ (event).detail
-      for (const id of ids ?? this.#notes.keys()) this.#notes.delete(id)
-    })
+  take(lines) {
+    const ids = super.take(lines)
+    const isMoved = [...ids].filter(id => this.#takeObject(id)).length
+    if (isMoved) for (const row of this.#rows.values()) row.tags = null
+    this.#counts = undefined
+    if (ids.size > FIRST) whenIdle(this.#warm)
+    return isMoved ? null : ids
+  }
+
+  #takeObject(id) {
+    const entity = this.entity(id), standing = this.#rows.get(id), wasLive = this.#live.delete(id)
+    if (entity?.type === "note") {
+      const text = valueOf(entity, "text"), words = standing?.text === text ? standing.words : null
+      const place = `${+(valueOf(entity, "attributes.pinned") === true)} ${valueOf(entity, "sortDate")} ${id}`
+      this.#rows.set(id, {id, place, archived: valueOf(entity, "archived"), text, words, tags: null})
+      if (standing?.place !== place) this.#isSorted = false
+    } else {
+      this.#rows.delete(id)
+      if (entity) this.#live.set(id, entity.type === "tag" ? foldName(valueOf(entity, "name")) : "")
+    }
+    return this.#isLive(id) !== wasLive || this.memory.deleted.get(id)?.mergedInto
+  }
+
+  #isLive = id => this.#live.has(id)
+
+  #sorted() {
+    const rows = [...this.#rows.values()]
+    if (!this.#isSorted) this.#rows = new Map(rows.sort((a, b) => a.place > b.place ? -1 : 1).map(row => [row.id, row]))
+    this.#isSorted = true
+    return rows
+  }
+
+  #warm = () => {
+    const end = performance.now() + SLICE
+    for (const row of this.#sorted()) {
+      if (performance.now() > end) return whenIdle(this.#warm)
+      row.words ??= haystackOf(row.text)
+    }
   }
 
   get session() {
@@ -50,7 +193,7 @@ export class Copy extends Following {
   }
 
   get limits() {
-    return {...LIMITS, ...this.memory.meta.get("limits")}
+    return this.memory.meta.get("limits") ?? {}
   }
 
   settings = {
@@ -60,106 +203,131 @@ export class Copy extends Following {
     }),
   }
 
+  toSend() {
+    const {unsent, made, deletions} = this.memory
+    return new Set([...unsent.keys(), ...made.keys(), ...deletions.keys()])
+  }
+
+  known(id) {
+    const {objects, made, unsent} = this.memory, stored = objects.get(id), own = made.get(id)
+    const edits = [...unsent.get(id)?.values() ?? []], registers = registersOf(edits)
+    if (!own && !edits.length) return stored
+    const {type} = stored ?? own ?? edits[0]
+    const folded = {uniqueID: id, type, fixed: {...stored?.fixed}, registers: {...stored?.registers}}
+    fold(folded, {...folded, fixed: own?.fixed ?? {}, registers})
+    // While text is unsent it is left alone (clients.md, rule 3).
+    if (registers.text) folded.registers.text = registers.text
+    return folded
+  }
+
+  entity(id) {
+    const {deleted, deletions} = this.memory, entity = deleted.has(id) || deletions.has(id) ? null : this.known(id)
+    return entity && exists(entity) ? entity : undefined
+  }
+
+  * entities() {
+    for (const id of new Set([...this.memory.objects.keys(), ...this.toSend()])) {
+      const entity = this.entity(id)
+      if (entity) yield entity
+    }
+  }
+
+  resolve = id => resolve(id, this.memory.deleted, this.#isLive)
+  members = (id, kind) => membersOf(this.known(id), kind, this.memory.deleted, this.#isLive)
+
+  #tagsOf(row) {
+    return row.tags ??= this.members(row.id, "tags")
+  }
+
   note(id) {
-    const entity = this.#notes.has(id) ? null : this.entity(id)
-    if (entity?.type !== "note") return this.#notes.get(id)
-    const text = valueOf(entity, "text"), attributes = {}
-    for (const name in entity.registers) {
-      if (name.startsWith("attributes.")) attributes[name.slice(11)] = valueOf(entity, name)
+    const entity = this.entity(id)
+    if (entity?.type !== "note") return undefined
+    const {clocks, ...state} = writeState(entity), {text, attributes} = state
+    return {
+      ...state, title: titleOf(text), excerpt: excerptOf(text), pinned: attributes.pinned === true,
+      tags: this.members(id, "tags"), attachments: this.members(id, "attachments"), textClock: clocks.text ?? null,
+      isUnsent: this.memory.unsent.has(id) || this.memory.made.has(id),
     }
-    const note = {
-      uniqueID: id, creationDate: entity.fixed.creationDate, text, title: titleOf(text), excerpt: excerptOf(text),
-      archived: valueOf(entity, "archived"), sortDate: valueOf(entity, "sortDate"), pinned: attributes.pinned === true,
-      tags: this.members(id, "tags"), attachments: this.members(id, "attachments"), attributes,
-      textClock: clockOf(entity, "text"), isUnsent: this.memory.unsent.has(id) || this.memory.made.has(id),
+  }
+
+  notes({query = "", tag = null, archived = false} = {}) {
+    const live = tag && this.resolve(tag), wanted = query.trim() && queryOf(query)
+    return this.#sorted().filter(row => (archived === null || row.archived === archived)
+      && (!tag || live && this.#tagsOf(row).includes(live))
+      && (!wanted || matches(wanted, row.words ??= haystackOf(row.text)))).map(row => row.id)
+  }
+
+  tag(id) {
+    const entity = this.entity(this.resolve(id))
+    if (entity?.type !== "tag") return undefined
+    const {uniqueID} = entity
+    if (!this.#counts) {
+      this.#counts = {}
+      for (const row of this.#rows.values()) {
+        if (!row.archived) for (const tag of this.#tagsOf(row)) this.#counts[tag] = (this.#counts[tag] ?? 0) + 1
+      }
     }
-    this.#notes.set(id, note)
-    return note
+    return {uniqueID, name: valueOf(entity, "name"), count: this.#counts[uniqueID] ?? 0}
+  }
+
+  tags() {
+    const names = [...this.#live].sort(([a, one], [b, other]) => `${one}\0${a}` < `${other}\0${b}` ? -1 : 1)
+    return names.flatMap(([id]) => this.tag(id) ?? [])
+  }
+
+  tagNamed(name) {
+    const folded = foldName(name)
+    return [...this.#live.keys()].filter(id => folded && this.#live.get(id) === folded).sort()[0]
   }
 
   attachment(id) {
     const {bytes, made} = this.memory, entity = this.entity(this.resolve(id) ?? id)
     if (entity?.type !== "attachment") return undefined
     const {uniqueID, fixed} = entity
-    return {.../** @type {any} */ (fixed), uniqueID, isHere: bytes.has(uniqueID), isUnsent: made.has(uniqueID)}
+    return {...fixed, uniqueID, isHere: bytes.has(uniqueID), isUnsent: made.has(uniqueID)}
   }
 
-  async bytes(id) {
-    const record = await this.transaction(["bytes"], "readonly", tx => tx.get("bytes", id))
-    if (record && Date.now() - record.lastUse > DAY) {
-      // If this fails, less is known when room is made.
-      this.#change(async tx => {
-        if (await tx.get("bytes", id)) tx.put("bytes", {...record, lastUse: Date.now()})
-      }, ["bytes"]).catch(() => {})
-    }
-    return record?.blob
-  }
-
-  unsentCount() {
-    return this.toSend().size
-  }
-
-  nextDeletion() {
-    const held = [...this.memory.deletions.values()].flatMap(one => one.heldUntil || [])
-    return held.length ? Math.min(...held) : null
-  }
-
-  shelf() {
-    return withKeys(this.memory.shelf)
-  }
-
-  notices() {
-    return withKeys(this.memory.notices)
-  }
+  bytes = async id => (await this.transaction(["bytes"], "readonly", tx => tx.get("bytes", id)))?.blob
+  unsentCount = () => this.toSend().size
+  nextDeletion = () => Math.min(...Array.from(this.memory.deletions.values(), one => one.heldUntil || Infinity))
+  shelf = () => withKeys(this.memory.shelf)
+  notices = () => withKeys(this.memory.notices)
 
   #change(body, stores = WRITTEN) {
     return this.transaction(stores, "readwrite", body, "here")
   }
 
-  #live(id, type) {
+  #found(id, type = "") {
     const entity = this.entity(id)
-    if (entity && entity.type === type) return entity
+    if (entity && (!type || entity.type === type)) return entity
     throw new StoreError(this.known(id) || this.memory.deleted.has(id) ? "gone" : "missing")
   }
 
   #checkSize(text, limit) {
-    check(utf8(text).length <= this.limits[limit], "too-large")
-  }
-
-  #checkDate(date) {
-    check(date === undefined || parseDate(date) !== null)
-  }
-
-  #checkAttribute(name, value) {
-    check(NAME.test(name) && (value === null || ["string", "boolean"].includes(typeof value) || Number.isFinite(value)))
-    this.#checkSize(JSON.stringify(value), "attributeValueBytes")
+    check(!(utf8(text).length > this.limits[limit]), "too-large")
   }
 
   #checkName(name) {
     const trimmed = name.trim()
-    check(foldName(trimmed))
+    check(trimmed, "invalid")
     this.#checkSize(trimmed, "tagNameBytes")
     return trimmed
   }
 
-  /** Sets an attribute of each that has another value. */
   async #set(type, ids, attribute, value) {
-    const others = ids.filter(id => valueOf(this.#live(id, type), attribute) !== value)
+    const others = ids.filter(id => valueOf(this.#found(id, type), attribute) !== value)
     if (others.length) await this.#change(tx => Promise.all(others.map(id => edit(tx, type, id, attribute, value))))
   }
 
-  async createNote(note = {}) {
-    return (await this.createNotes([note]))[0]
-  }
+  setArchived = (ids, archived) => this.#set("note", ids, "archived", archived)
+  setSortDate = (id, date) => this.#set("note", [id], "sortDate", date)
+  setAttribute = (id, name, value) => this.#set("note", [id], `attributes.${name}`, value)
+  renameTag = async (id, name) => this.#set("tag", [id], "name", this.#checkName(name))
+
+  createNote = async (note = {}) => (await this.createNotes([note]))[0]
 
   async createNotes(notes) {
-    for (const {text = "", creationDate, sortDate, tags = [], attachments = [], attributes = {}} of notes) {
-      this.#checkSize(text, "textBytes")
-      this.#checkDate(creationDate)
-      this.#checkDate(sortDate)
-      for (const name in attributes) this.#checkAttribute(name, attributes[name])
-      check(Math.max(tags.length, attachments.length) <= this.limits.members, "too-large")
-    }
+    for (const {text = ""} of notes) this.#checkSize(text, "textBytes")
     const ids = notes.map(note => note.uniqueID ?? newID())
     await this.#change(async tx => {
       for (const [at, note] of notes.entries()) await makeNote(tx, ids[at], note)
@@ -173,7 +341,7 @@ export class Copy extends Following {
       const [standing, dead] = await Promise.all([tx.get("unsent", [id, "text"]), tx.get("deleted", id)])
       check(!dead, "gone")
       if (text === (standing ?? base).value) return (standing ?? base).clock
-      // The node of what stands again: what may have arrived descends from itself after a new sign-in, too.
+      // What may have arrived descends from itself after a new sign-in, too.
       const clock = (await clockIn(tx)).tick(Date.now(), standing && partsOf(standing.clock).node)
       const value = !standing || standing.value === base.value ? text : rebase(base.value, text, standing.value)
       if (value === null) {
@@ -186,43 +354,21 @@ export class Copy extends Following {
     })
   }
 
-  setArchived(ids, archived) {
-    return this.#set("note", ids, "archived", archived)
-  }
-
-  async setSortDate(id, date) {
-    this.#checkDate(date)
-    return this.#set("note", [id], "sortDate", date)
-  }
-
-  async setAttribute(id, name, value) {
-    this.#checkAttribute(name, value)
-    return this.#set("note", [id], `attributes.${name}`, value)
+  async rescue(note, text) {
+    this.#checkSize(text, "textBytes")
+    return this.#change(tx => rescueIn(tx, note, text))
   }
 
   async setMember(note, kind, member, isIn) {
-    const {registers} = this.#live(note, "note"), id = this.resolve(member) ?? member
-    if (this.members(note, kind).includes(id) === isIn) return
-    const others = Object.keys(registers).filter(name => name.startsWith(kind) && name !== `${kind}.${id}`)
-    check(others.length < this.limits.members, "too-large")
-    await this.#change(tx => edit(tx, "note", note, `${kind}.${id}`, isIn))
+    this.#found(note, "note")
+    const id = this.resolve(member) ?? member, isThere = this.members(note, kind).includes(id)
+    if (isThere !== isIn) await this.#change(tx => edit(tx, "note", note, `${kind}.${id}`, isIn))
   }
 
-  addTag(note, tag) {
-    return this.setMember(note, "tags", tag, true)
-  }
-
-  removeTag(note, tag) {
-    return this.setMember(note, "tags", tag, false)
-  }
-
-  detach(note, attachment) {
-    return this.setMember(note, "attachments", attachment, false)
-  }
-
-  reattach(note, attachment) {
-    return this.setMember(note, "attachments", attachment, true)
-  }
+  addTag = (note, tag) => this.setMember(note, "tags", tag, true)
+  removeTag = (note, tag) => this.setMember(note, "tags", tag, false)
+  reattach = (note, attachment) => this.setMember(note, "attachments", attachment, true)
+  detach = (note, attachment) => this.setMember(note, "attachments", attachment, false)
 
   async createTag(name) {
     const trimmed = this.#checkName(name), standing = this.tagNamed(trimmed), uniqueID = newID()
@@ -234,28 +380,21 @@ export class Copy extends Following {
     return uniqueID
   }
 
-  async renameTag(id, name) {
-    return this.#set("tag", [id], "name", this.#checkName(name))
-  }
-
   attach(note, blob, properties = {}) {
-    // One after the other: two of the same are seen, and one of 100 MiB at a time is in memory.
+    // One after the other: two of the same are seen.
     return this.#attaching = this.#attaching.catch(() => {}).then(() => this.#attach(note, blob, properties))
   }
 
   async #attach(note, file, {mimeType = file.type || "application/octet-stream", uniqueID = newID(), ...properties}) {
-    const {registers} = this.#live(note, "note")
-    check(file.size <= this.limits.attachmentBytes, "too-large")
-    this.#checkSize(properties.filename ?? "", "filenameBytes")
-    this.#checkSize(properties.preview ?? "", "previewBytes")
-    // Not the file itself: that may change on the disk, and is not what was hashed then.
-    // Not the file itself: that may change on the disk, and is not what was hashed then.
+    const entity = this.#found(note, "note")
+    check(!(file.size > this.limits.attachmentBytes), "too-large")
+    // Not the file itself: that may change on the disk.
     const bytes = await file.arrayBuffer(), sha256 = await hashOfFile(bytes)
-    const held = Object.keys(registers).map(name => name.startsWith("attachments.") && this.resolve(name.slice(12)))
-      .find(id => id && this.entity(id)?.fixed.sha256 === sha256)
+    const all = rawMembers(entity, "attachments").map(({id}) => this.attachment(id))
+    const held = all.find(one => one?.sha256 === sha256)
     if (held) {
-      await this.reattach(note, held)
-      return held
+      await this.reattach(note, held.uniqueID)
+      return held.uniqueID
     }
     const fixed = JSON.parse(JSON.stringify({mimeType, ...properties, byteCount: file.size, sha256}))
     await this.#change(tx => {
@@ -267,34 +406,17 @@ export class Copy extends Following {
   }
 
   async remove(id) {
-    const {deleted, deletions} = this.memory, objectType = this.known(id)?.type
-    if (deleted.has(id) || deletions.has(id)) return
-    check(objectType, "missing")
+    const {type: objectType} = this.#found(id)
     await this.#change(tx => tx.put("deletions", {uniqueID: id, objectType, heldUntil: Date.now() + HOLD}))
   }
 
-  undoRemove(id) {
-    return this.#change(async tx => {
-      const held = (await tx.get("deletions", id))?.heldUntil
-      if (held) tx.delete("deletions", id)
-      return !!held
-    })
-  }
+  undoRemove = id => this.#change(async tx => {
+    const held = (await tx.get("deletions", id))?.heldUntil
+    if (held) tx.delete("deletions", id)
+    return !!held
+  })
 
-  async rescue(note, text) {
-    this.#checkSize(text, "textBytes")
-    return this.#change(tx => rescueIn(tx, note, text))
-  }
-
-  dismiss(key) {
-    return this.#change(tx => tx.delete("notices", key))
-  }
-
-  takeOffShelf(key) {
-    return this.#change(tx => tx.delete("shelf", key))
-  }
-
-  erase() {
-    return this.#change(tx => ALL_STORES.forEach(store => tx.clear(store)), ALL_STORES)
-  }
+  dismiss = key => this.#change(tx => tx.delete("notices", key))
+  takeOffShelf = key => this.#change(tx => tx.delete("shelf", key))
+  erase = () => this.#change(tx => ALL_STORES.forEach(store => tx.clear(store)), ALL_STORES)
 }

@@ -31,7 +31,7 @@ interface DeletedObject {
 /** `objects`: what the server acknowledged or sent. */
 interface Held extends Entity {
   hash: string
-  /** In the order of the list; the index of this name reads the newest notes first. */
+  /** The index of this name reads tags first, then pinned notes, notes, archived ones, each newest first. */
   place?: number
 }
 
@@ -131,7 +131,11 @@ interface NewNote {
   archived?: boolean
 }
 
-// How the copy works.
+// How the copy works. Opening reads what is small, tags, the newest 50 notes and their attachments first; all else then comes 500
+// objects at a time. While all is read again, what a person sees stays. Haystacks of the search are built 8 ms at a time while
+// nothing else happens. What is written is on the disk before it counts as saved. A connection that was lost is opened again,
+// and what it was to do is tried four times more, after 0.2, 0.4, 0.8 and 1.6 s; likewise when there is no room, after half of
+// the bytes that the server has too were given up, the oldest here.
 
 /** The object stores of the database that a tab keeps in memory, by their keys. */
 interface Memory {
@@ -165,7 +169,7 @@ interface Transaction {
   journal: JournalLine[]
   /** What comes last, before the commit. */
   atEnd: (() => unknown)[]
-  /** Of records.js: the clock, and what is to be added to the digest. */
+  /** Of copy.js: the clock, and what is to be added to the digest. */
   clock: Promise<import("../model/entity.js").ClockSource> | null
   digest: string
   get(store: string, key: IDBValidKey): Promise<any>
@@ -183,36 +187,20 @@ interface Transaction {
 /** Whose change it is: this tab's, another tab's, the server's. */
 type Origin = "here" | "tab" | "sync"
 
-/** What a tab tells the others when it wrote: objects (null: anything) in stores, and the events to dispatch. */
-interface Changed {
-  ids: string[] | null
-  stores: string[]
-  events: string[]
-  source: Origin
-}
-
-/** What the list keeps of a note. */
-interface ListRow {
-  id: string
-  pinned: boolean
-  archived: boolean
-  sortDate: string
-  text: string
-  /** What a search looks through; null until somebody searches. */
-  words: string | null
-  /** Resolved; null until somebody asks. */
-  tags: string[] | null
-}
-
 /** A note that is gone, and what of it a new one takes over. */
 type Rescued = Pick<Note, "uniqueID" | "tags" | "attachments"> & {creationDate?: string}
 
-/** What is done inside transactions: records.js. Each says the stores that it needs. */
+/** What is done inside transactions: copy.js. Each says the stores that it needs. */
 interface Records {
   /** This device's clock, read and saved in the transaction, so that no two tabs tick the same. `meta`. */
   clockIn: (tx: Transaction) => Promise<import("../model/entity.js").ClockSource>
   /** Sets a register; its clock. `meta`, `unsent`. */
   edit: (tx: Transaction, type: string, uniqueID: string, attribute: string, value: any) => Promise<string>
+  /**
+   * Stamps all that is unsent again, in its order, from the greatest clock that the server knows (merge.md, Ahead).
+   * `meta`, `unsent`.
+   */
+  stampAgain: (tx: Transaction, isNewNode?: boolean) => Promise<void>
   /** Whether it was made: an ID that is known, dead or alive, makes nothing. `meta`, `objects`, `deleted`, `made`, `unsent`. */
   makeNote: (tx: Transaction, uniqueID: string, note: NewNote) => Promise<boolean>
   /**
@@ -253,11 +241,9 @@ interface LocalCopy extends EventTarget {
   memory: Memory
   /** Resolves when everything is in memory, not the newest notes alone. */
   loaded: Promise<void>
-  isLoaded: boolean
   session: Session | null
-  /** The server's, by name. */
-  limits: Record<"textBytes" | "tagNameBytes" | "attributeValueBytes" | "members" | "attachmentBytes" | "filenameBytes"
-    | "previewBytes", number>
+  /** The server's (protocol.md, Limits), as soon as it has said them. */
+  limits: {textBytes?: number, tagNameBytes?: number, attachmentBytes?: number}
   /** How a person likes it in this browser. */
   settings: {
     get(name: string, otherwise?: any): any
@@ -286,8 +272,8 @@ interface LocalCopy extends EventTarget {
   members(id: string, kind: "tags" | "attachments"): string[]
   /** Of how many objects something is unsent. */
   unsentCount(): number
-  /** When the next held deletion is due, in ms since 1970. */
-  nextDeletion(): number | null
+  /** When the next held deletion is due, in ms since 1970; Infinity: there is none. */
+  nextDeletion(): number
   /** What the server refused, each with its `key`. */
   shelf(): any[]
   /** What a person should hear of, each with its `key`. */

@@ -1,31 +1,11 @@
 // Keeps the copy and the server the same (clients.md). The tab that has the Web Lock leads, the others hear of it.
-import {Http} from "./http.js"
-import {Remote} from "./remote.js"
 import {Rounds} from "./rounds.js"
-import {Transfers} from "./transfers.js"
+import {Http, Remote, Transfers, wordsOf} from "./server.js"
 
-const TOGETHER = 150 // ms in which changes are gathered, to be sent together
-const FIRST_WAIT = 1_000, LONGEST_WAIT = 60_000 // ms after something went wrong
-const FIRST_POLL = 5_000, LONGEST_POLL = 60_000 // ms between polls while nothing happens
-const STEADY = 30_000 // ms that a stream lasts before a break counts as a first one
-const TYPING = 3_000 // ms between two signs of typing
+const TOGETHER = 150, FIRST_WAIT = 1_000, FIRST_POLL = 5_000, LONGEST = 60_000, STEADY = 30_000, TYPING = 3_000
+const LOGGED = 200
 
-/** Growing waits, each at random between its half and its whole, so that many do not come back as one. */
-const backoff = attempt => Math.min(FIRST_WAIT * 2 ** attempt, LONGEST_WAIT) * (0.5 + Math.random() / 2)
-
-/** @param {any} error @returns {Trouble} */
-const wordsOf = ({slug = "unexpected", title = "", message = "", detail = message, requestID = null}) =>
-  ({slug, title, detail, requestID})
-
-// What does not go away by trying again.
-const TWIN = wordsOf({
-  slug: "clock-reused", title: "Two browsers share one sign-in",
-  detail: "This browser's data was copied. Sign in again, and it becomes a device of its own; nothing is lost.",
-})
-const OTHER = wordsOf({
-  slug: "copies-differ", title: "This copy differs from the server's",
-  detail: "Within the hour all of it is read again and compared. Look at what the server refused.",
-})
+const backoff = attempt => Math.min(FIRST_WAIT * 2 ** attempt, LONGEST) * (0.5 + Math.random() / 2)
 
 /** @type {Shared} */
 const START = {
@@ -34,60 +14,52 @@ const START = {
   trouble: null,
 }
 
-/** Events: "status"; "typing" {uniqueID, device}; "requests". */
+/** @implements {SyncEngine} */
 export class Engine extends Remote {
   #shared = START
   #channel = new BroadcastChannel("hesper-sync")
-  // Without a secure context there is no lock: then every tab leads, and none listens.
   #locks = navigator.locks
   #leads = false
   #isVisible = true
-  #giveUp = () => {}
   #isTold = false
-  /** @type {boolean | null} */
   #isPersistent = null
-  /** When to sync what happened, in ms; 0: at once, whatever is waited for. */
-  #due = Infinity
-  /** Looks again how long to wait. */
+  #giveUp = () => {}
+  #due = Infinity // when to sync what happened; 0: at once, whatever is waited for
   #rouse = () => {}
   #failures = 0
-  #quiet = 0 // syncs in a row that brought nothing
-  #stream = {breaks: 0, after: 0, stop: /** @type {AbortController | null} */ (null)}
+  #quiet = 0
+  /** @type {any} */
+  #stream = {breaks: 0, after: 0}
   #moves = {breaks: 0, after: 0}
-  #typed = new Map()
+  #typed = 0
+  /** @type {LogEntry[]} */
+  #log = []
 
-  /** @param {Copy} copy */
-  constructor(copy) {
-    super(copy, new Http(entry => {
-      this.#say({kind: "request", entry})
-      this.dispatchEvent(new Event("requests"))
-    }))
-    this.rounds = new Rounds(copy, this.http, toFetch => this.#share({toFetch}))
-    this.transfers = new Transfers(copy, this.http, progress => this.#share(progress), problem => {
-      this.#share({trouble: problem && wordsOf(problem)})
-      if (!problem) this.#wake() // What waited for these bytes can go.
-    })
+  #share = fields => {
+    this.#shared = {...this.#shared, ...fields}
+    this.#tell()
   }
 
-  /** Syncs from now on, or waits until this tab leads. */
+  constructor(copy) {
+    super(copy, new Http(entry => this.#sayAll({kind: "request", entry})))
+    this.rounds = new Rounds(copy, this.http, this.#share)
+    this.transfers = new Transfers(copy, this.http, this.#share)
+  }
+
   async start() {
     const {copy} = this
-    copy.addEventListener("change", event => this.#changed(/** @type {CustomEvent} */ (event).detail.source))
+    copy.addEventListener("change", (/** @type {any} */ {detail}) => this.#changed(detail.source))
     copy.addEventListener("held", () => this.#changed("tab"))
     copy.addEventListener("session", () => {
       this.#changed("tab")
-      this.#wake(0) // Whatever was waited for is over with the session it was of.
+      this.#wake(0)
     })
     copy.addEventListener("sync", () => this.#tell())
     addEventListener("online", () => this.syncNow())
     addEventListener("offline", () => this.#stream.stop?.abort())
-    navigator.storage?.persisted?.().then(is => {
-      this.#isPersistent = is
-      this.#tell()
-    }, () => {})
+    navigator.storage?.persisted().then(this.#sayPersistent, () => {})
     this.#channel.onmessage = ({data}) => this.#hear(data)
     this.#say({kind: "hello"})
-    // Whoever waits already comes first when this tab asks again.
     while (this.#locks) await this.#locks.request("hesper", () => this.#lead())
     await this.#lead()
   }
@@ -98,21 +70,19 @@ export class Engine extends Remote {
     const {copy, copy: {session}, rounds: {isSame, record}} = this
     const toSend = copy.unsentCount(), waiting = toSend + shared.uploads.count + shared.toFetch.objects
     const isDone = hasFinished && !waiting && !record.startedOver
-    const lasting = session?.isTwin ? TWIN : isDone && isSame === false ? OTHER : null
-    const problem = shared.problem ?? (shared.uploads.count ? trouble : null) ?? lasting
+    const lasting = session?.isTwin ? "clock-reused" : isDone && isSame === false ? "copies-differ" : null
+    const problem = shared.problem ?? (shared.uploads.count && trouble || lasting && wordsOf({slug: lasting}))
     /** @type {Status["phase"]} */
     let phase = isDone ? "synced" : problem ? "waiting" : "syncing"
     if (shared.offlineSince) phase = "offline"
     if (session?.signedOut) phase = "expired"
     if (!session) phase = "signed-out"
     return {
-      ...shared, phase, toSend, problem, identical: phase === "synced" && isSame === true,
-      lastSync: record.lastSync ?? null, leads: this.#leads, isSecure: isSecureContext,
-      isPersistent: this.#isPersistent,
+      ...shared, phase, toSend, problem, lastSync: record.lastSync ?? null, isSecure: isSecureContext,
+      identical: phase === "synced" && isSame === true, isPersistent: this.#isPersistent, leads: this.#leads,
     }
   }
 
-  /** Syncs at once, whatever is waited for. */
   syncNow() {
     if (!this.#leads) return this.#say({kind: "sync"})
     this.transfers.forgive()
@@ -120,13 +90,9 @@ export class Engine extends Remote {
     this.#wake(0)
   }
 
-  /** What the person looks at. @param {string | null} noteID */
-  opened(noteID) {
-    this.transfers.open = noteID
-    this.#say({kind: "opened", noteID})
-  }
+  opened = noteID => this.#sayAll({kind: "opened", noteID})
 
-  /** A hidden tab may be slowed down or put to sleep: it lets one lead that is seen. @param {boolean} isVisible */
+  /** A hidden tab may be put to sleep: it lets one lead that is seen. */
   visible(isVisible) {
     this.#isVisible = isVisible
     if (!this.#leads) this.#sayIfSeen()
@@ -134,23 +100,15 @@ export class Engine extends Remote {
     else if (!this.#shared.live) this.#wake(0)
   }
 
-  /** Tells who listens that somebody types here. @param {string} noteID */
   typing(noteID) {
     const now = Date.now()
-    if (!this.#shared.listeners || now - (this.#typed.get(noteID) ?? 0) < TYPING) return
-    this.#typed.set(noteID, now)
+    if (!this.#shared.listeners || now - this.#typed < TYPING) return
+    this.#typed = now
     this.http.send("POST", "/v1/ephemeral", {json: {uniqueID: noteID, data: {typing: true}}}).catch(() => {})
   }
 
-  /** The bytes of an attachment, before all others. @param {string} id */
-  want(id) {
-    return this.transfers.want(id)
-  }
-
-  /** The last requests of all tabs, oldest first. */
-  requests() {
-    return [...this.http.log]
-  }
+  want = id => this.transfers.want(id)
+  requests = () => this.#log
 
   async #lead() {
     await this.copy.loaded
@@ -177,22 +135,21 @@ export class Engine extends Remote {
     this.#tell()
   }
 
-  /** One sync, and what goes on after it. */
   async #round(device, signal) {
     try {
       this.#quiet = await this.rounds.sync(signal) ? 0 : this.#quiet + 1
     } catch (error) {
       return signal.aborted || this.#fail(error, device)
     }
-    if (!this.#shared.hasFinished) this.server().catch(() => {}) // Its limits may have changed.
+    if (!this.#shared.hasFinished) this.server().catch(() => {})
     this.#failures = 0
-    if (this.#due && !this.copy.unsentCount()) this.#due = Infinity // What happened meanwhile went along.
+    if (this.#due && !this.copy.unsentCount()) this.#due = Infinity
     this.#share({hasFinished: true, offlineSince: null, nextTry: null, problem: null, toFetch: START.toFetch})
     this.#move(signal)
     this.#listen(signal)
   }
 
-  async #fail(error, device) {
+  #fail(error, device) {
     if (error.slug === "unauthenticated") return this.expire(device)
     this.#stream.stop?.abort()
     const isAway = error.slug === "network", now = Date.now()
@@ -203,21 +160,19 @@ export class Engine extends Remote {
     })
   }
 
-  /** When to sync if nothing happens, in ms. */
   #next() {
     const now = Date.now(), {nextTry, live} = this.#shared, {session} = this.copy
     if (!session || session.signedOut) return Infinity
     if (nextTry) return nextTry
-    const poll = Math.min(FIRST_POLL * 1.5 ** this.#quiet, LONGEST_POLL)
+    const poll = Math.min(FIRST_POLL * 1.5 ** this.#quiet, LONGEST)
     const again = this.#locks && !this.#stream.stop ? Math.max(this.#stream.after, now + FIRST_WAIT) : Infinity
-    return Math.min(live ? Infinity : Math.min(now + poll, again), this.copy.nextDeletion() ?? Infinity)
+    return Math.min(live ? Infinity : Math.min(now + poll, again), this.copy.nextDeletion())
   }
 
-  /** Waits until there is something to sync: while something is wrong, mere changes wait, too. */
+  /** While something is wrong, mere changes wait, too. */
   async #rest(signal) {
     const {live} = this.#shared, next = this.#next()
     while (!signal.aborted) {
-      // Who listens does not poll.
       const at = live === this.#shared.live ? next : this.#next()
       const due = Math.min(at, this.#due && this.#shared.nextTry ? Infinity : this.#due)
       if (due <= Date.now()) break
@@ -230,13 +185,11 @@ export class Engine extends Remote {
     this.#due = Infinity
   }
 
-  /** Something is to be synced. */
   #wake(due = Date.now() + TOGETHER) {
     this.#due = Math.min(this.#due, due)
     this.#rouse()
   }
 
-  /** Moves bytes, with growing waits while that breaks off though sync does not. */
   async #move(signal) {
     if (Date.now() < this.#moves.after) return
     try {
@@ -245,11 +198,10 @@ export class Engine extends Remote {
     } catch {
       const wait = backoff(this.#moves.breaks++)
       this.#moves.after = Date.now() + wait
-      setTimeout(() => this.#wake(), wait) // The sync that follows says what is wrong.
+      setTimeout(() => this.#wake(), wait)
     }
   }
 
-  /** Listens from where a finished sync ended. */
   async #listen(signal) {
     const {token} = this.rounds.record, begun = Date.now()
     if (this.#stream.stop || !this.#locks || !token || begun < this.#stream.after) return
@@ -265,73 +217,65 @@ export class Engine extends Remote {
         if (event.name === "expired") break
         await this.#take(event, signal)
       }
-    } catch {
-      // The sync that follows says what is wrong.
-    }
+    } catch {} // The sync that follows says what is wrong.
     const breaks = Date.now() - begun > STEADY ? 0 : this.#stream.breaks + 1
-    this.#stream = {breaks, after: Date.now() + (retry || (breaks > 1 ? backoff(breaks) : 0)), stop: null}
+    this.#stream = {breaks, after: Date.now() + (retry || (breaks > 1 ? backoff(breaks) : 0))}
     this.#share({live: false, listeners: 0})
     this.#wake()
   }
 
-  /** @param {ServerEvent} event @param {AbortSignal} signal */
   async #take({name, data}, signal) {
     if (name === "listeners") this.#share(data)
-    if (name === "ephemeral" && data.data.typing === true) {
-      this.#hear({kind: "typing", detail: data})
-      this.#say({kind: "typing", detail: data})
-    }
+    if (name === "ephemeral" && data.data.typing === true) this.#sayAll({kind: "typing", detail: data})
     if (name !== "changes") return
     if (await this.rounds.take(data)) this.#wake()
     else if (!data.hasMore) this.#move(signal)
   }
 
-  /** @param {Origin} source */
-  async #changed(source) {
+  #changed(source) {
     this.#tell()
     if (source === "sync") return
     this.#quiet = 0
     this.#wake()
     if (source !== "here" || this.#isPersistent !== false || !this.copy.unsentCount()) return
-    // There is something that is nowhere else: the browser is asked to keep it, once a visit.
     this.#isPersistent = null
-    this.#isPersistent = await navigator.storage.persist().catch(() => false)
+    navigator.storage.persist().then(this.#sayPersistent, () => this.#sayPersistent(false))
+  }
+
+  #sayPersistent = is => {
+    this.#isPersistent = is
     this.#tell()
   }
 
-  #say(message) {
-    this.#channel.postMessage(message)
+  #say = message => this.#channel.postMessage(message)
+
+  #sayAll(message) {
+    this.#say(message)
+    this.#hear(message)
   }
 
   #sayIfSeen() {
     if (this.#isVisible && !this.#leads) this.#say({kind: "seen"})
   }
 
-  /** What another tab says. */
   #hear({kind, ...said}) {
     if (kind === "status" && !this.#leads) this.#share(said.shared)
     if (kind === "typing") this.dispatchEvent(new CustomEvent("typing", {detail: said.detail}))
     if (kind === "opened") this.transfers.open = said.noteID
     if (kind === "who-is-seen") this.#sayIfSeen()
-    if (kind === "log") this.http.log = said.log
-    if (kind === "request") this.http.remember(said.entry)
-    if (kind === "log" || kind === "request") this.dispatchEvent(new Event("requests"))
+    if (said.log || said.entry) {
+      this.#log = said.log ?? [...this.#log, said.entry].slice(-LOGGED)
+      this.dispatchEvent(new Event("requests"))
+    }
     if (!this.#leads) return
     if (kind === "sync") this.syncNow()
     if (kind === "seen" && !this.#isVisible && this.#locks) this.#giveUp()
     if (kind === "hello") {
       this.#tell()
-      this.#say({kind: "log", log: this.http.log})
+      this.#say({kind: "log", log: this.#log})
     }
   }
 
-  /** @param {Partial<Shared>} fields */
-  #share(fields) {
-    this.#shared = {...this.#shared, ...fields}
-    this.#tell()
-  }
-
-  /** Tells of the status, once for what changes together. */
   #tell() {
     if (this.#isTold) return
     this.#isTold = true

@@ -1,5 +1,30 @@
 // The shapes of syncing: what goes to the server and comes back, how it stands. All are global; no browser loads it.
 
+// How it works.
+//
+// The tab that has the Web Lock "hesper" leads: it syncs, listens, moves bytes, and tells the others how it stands. Without a
+// secure context there is no lock: then every tab leads, and none listens. A tab that is hidden gives the lock up to one that
+// is seen; whoever waits already comes first. Changes are gathered for 150 ms and sent together. After something went wrong
+// waits grow from 1 s to 60 s, at random between half and whole; polls, where no stream is live, from 5 s to 60 s. A stream
+// that lasted 30 s and breaks comes back at once. Bytes wait on their own, as they may fail though sync does not.
+//
+// A round (protocol.md, Sync) sends what is unsent and takes a page, in one transaction with its token. A page has 500
+// objects: taking them in holds up no frame for long. A push has less than the server takes (protocol.md, Limits). If the
+// server was restored (`token-expired`), or the digests differ though nothing is unsent (at most once an hour), all is read
+// again, and what the server lacks or has older is given back: `relays`. Bases of texts go along when it may lack them.
+// What it refuses goes on the shelf (clients.md, rule 9); if it refuses what it lacked, that leaves the copy, too.
+//
+// What somebody wants comes at once; beside that three transfers go: the open note's, then what goes up, then the newest's.
+// Files over 4 MiB go up in parts of that size, and come down only when somebody wants them, pictures up to 24 MiB unasked,
+// within half of the browser's storage. What was refused is tried again after ten minutes, or with "sync now"; what can never
+// go up goes on the shelf with what names it. Without room, bytes are shown all the same, and fetched again.
+
+/**
+ * Registers the service worker; looks for a new version each hour, or when the function that it returns is called. The first
+ * version of all needs nobody's consent. Without a worker all works but opening without a network.
+ */
+type KeepUpToDate = (offer: (apply: () => void) => void, reload: () => void) => () => void
+
 /** One line of the log of requests. */
 interface LogEntry {
   /** Milliseconds since 1970. */
@@ -19,7 +44,8 @@ interface LogEntry {
 
 interface ProblemFields {
   slug?: string
-  title: string
+  /** Empty where the page has words of its own for the slug. */
+  title?: string
   detail?: string
   status?: number
   requestID?: string | null
@@ -33,8 +59,8 @@ interface Asking {
   body?: BodyInit
   headers?: Record<string, string>
   signal?: AbortSignal
-  /** What the answer holds: JSON if it is not said. */
-  as?: "json" | "blob"
+  /** What the answer holds: text is JSON. */
+  as?: "text" | "blob"
 }
 
 interface Answer {
@@ -50,12 +76,19 @@ interface ServerEvent {
   retry: number
 }
 
+/** What is to be sent of one object: itself, if it is new there, and edits. */
+interface Part {
+  uniqueID: string
+  type: string
+  made?: Made
+  edits: Edit[]
+}
+
 /** What one call of sync carries up. `relayed`: what a restored server lacks, whoever made it. */
 interface Push {
-  edits: Edit[]
-  made: Made[]
+  parts: Part[]
   deletions: DeletedObject[]
-  relayed: boolean
+  relayed?: boolean
 }
 
 /** `meta`, "sync": how far this browser has read. Moments in ms. */
@@ -118,6 +151,8 @@ interface Shared extends Progress {
   trouble: Trouble | null
 }
 
+type Tell = (fields: Partial<Shared>) => void
+
 /** How sync stands (clients.md, rule 6); moments in ms since 1970. */
 interface Status extends Omit<Shared, "hasFinished" | "trouble"> {
   phase: "signed-out" | "offline" | "syncing" | "waiting" | "synced" | "expired"
@@ -131,6 +166,46 @@ interface Status extends Omit<Shared, "hasFinished" | "trouble"> {
   isSecure: boolean
   /** The browser promised to keep what is here; null while that is not known. */
   isPersistent: boolean | null
+}
+
+/**
+ * Keeps the copy and the server the same. What returns a promise throws a Problem if it cannot be done.
+ *
+ * Events: "status"; "typing" {uniqueID, device: {uniqueID, name}}: another device types in a note; "requests".
+ */
+interface SyncEngine extends EventTarget {
+  status: Status
+  /** Syncs from now on, or waits until this tab leads. */
+  start(): Promise<void>
+  /** At once, whatever is waited for. */
+  syncNow(): void
+  /** What the person looks at: its bytes come first. */
+  opened(noteID: string | null): void
+  /** Whether anybody sees this tab. */
+  visible(isVisible: boolean): void
+  /** Tells who listens that somebody types here. */
+  typing(noteID: string): void
+  /** The bytes of an attachment, before all others. */
+  want(id: string): Promise<Blob>
+  /** The last requests of all tabs, oldest first. */
+  requests(): LogEntry[]
+  /** What the server is; its limits are kept for whoever writes. */
+  server(): Promise<any>
+  account(): Promise<any>
+  /** Makes an account, and this browser its first device. */
+  signUp(credentials: Credentials): Promise<void>
+  /** Makes this browser a device; over notes that are here, of their account. */
+  signIn(credentials: Credentials): Promise<void>
+  /** Signs this browser out and erases everything here. `anyway`: also if the server cannot be told. */
+  signOut(how?: {anyway?: boolean}): Promise<void>
+  devices(): Promise<any[]>
+  signOutDevice(id: string): Promise<any>
+  /** Who changed a note, when and how, newest first, a page at a time. */
+  history(noteID: string, cursor?: string): Promise<{edits: HistoryEdit[], nextCursor?: string}>
+  /** Notes whose words are still there, a page at a time. */
+  recentlyDeleted(cursor?: string): Promise<any>
+  /** A new note from the history of a deleted one; its ID. Twice makes one note. */
+  putBack(deletedID: string): Promise<string>
 }
 
 interface Credentials {
@@ -156,4 +231,6 @@ interface Session {
   isTwin?: boolean
 }
 
-type Http = import("./http.js").Http
+type Http = import("./server.js").Http
+
+declare var trustedTypes: any

@@ -1,124 +1,194 @@
-// How views are built: text only ever becomes text nodes; there are no HTML strings and no inline styles.
-//
-// `h(tag, properties, ...children)`: `class`; on… with a function; `value`, `checked` as properties; the rest are
-// attributes (`true` sets one, `false` and `null` leave it out; aria-* say "true" or "false"). Children: nodes, text,
-// arrays; `null`, `undefined` and `false` are left out. A view is `(app, id) => View` (frame.d.ts): it listens for
-// itself, and lets go in `stop()`. What changes often is changed in place, so that the focus stays. Dialogs, menus and
-// toasts are in widgets.js, the looks in css/app.css.
+// What views are built of, and what floats above them.
 
-/** @typedef {Node | string | number | null | undefined | false | any[]} Child arrays: of Child */
+const byID = id => /** @type {any} */ (document.getElementById(id))
 
-const addresses = /^(#|\/(?!\/)|https?:|mailto:|blob:|data:image\/)/i
-
-/**
- * Sets one property or attribute as `h` does.
- * @param {Element} element @param {string} name @param {any} value @returns {any}
- */
-export const set = (element, name, value) => {
-  if (typeof value === "function") return element.addEventListener(name.slice(2), value)
-  if (name === "value" || name === "checked") return Reflect.set(element, name, value)
-  const isState = name.startsWith("aria-")
-  if (value === null || value === undefined || value === false && !isState) return element.removeAttribute(name)
-  const isAddress = name === "href" || name === "src"
-  if (/^(on|style$)/.test(name) || isAddress && !addresses.test(value)) throw new TypeError(`no ${name} here`)
-  element.setAttribute(name, value === true && !isState ? "" : String(value))
-}
-
-/** @param {Child[]} children @returns {(Node | string)[]} */
-const nodes = children => /** @type {any[]} */ (children.flat(9)).filter(child => child || child === 0 || child === "")
-
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag @param {Object<string, any> | null} [properties] @param {...Child} children
- * @returns {HTMLElementTagNameMap[Tag]}
- */
-export const h = (tag, properties, ...children) => {
-  const element = document.createElement(tag)
-  element.append(...nodes(children))
-  for (const name in properties) set(element, name, properties[name])
-  return element
-}
-
-/**
- * Puts these children into the element, in place of what is there.
- * @template {Element} E @param {E} element @param {...Child} children
- */
+/** @type {Dom["fill"]} */
 export const fill = (element, ...children) => {
-  element.replaceChildren(...nodes(children))
-  return element
+  const focused = document.activeElement
+  element.replaceChildren(...children.flat(9).filter(child => (child ?? false) !== false))
+  if (focused !== document.activeElement && focused?.isConnected) focused.focus({preventScroll: true})
 }
 
-/**
- * A drawing of index.html. It says nothing to screen readers: whatever it is in has a name.
- * @param {string} name @param {string} [looks]
- */
-export const icon = (name, looks = `icon icon-${name}`) => {
-  const [image, use] = ["svg", "use"].map(tag => document.createElementNS("http://www.w3.org/2000/svg", tag))
-  set(use, "href", `#icon-${name}`)
-  set(image, "class", looks)
-  set(image, "aria-hidden", true)
-  image.append(use)
-  return image
+const told = new WeakMap()
+/** @type {Dom["tell"]} */
+export const tell = (element, about, content = () => about) => {
+  const key = JSON.stringify(about)
+  if (told.get(element) !== key) fill(element, content())
+  told.set(element, key)
 }
 
-/**
- * What a template of index.html holds, `element`, and its parts by their `data-part`.
- * @param {string} id @returns {Record<string, any>}
- */
-export const copyOf = id => {
-  const { content } = /** @type {HTMLTemplateElement} */ (document.getElementById(id))
-  const element = /** @type {HTMLElement} */ (document.importNode(content, true).firstElementChild)
-  const parts = [...element.querySelectorAll("[data-part]")].map(part => [part.getAttribute("data-part"), part])
-  return { element, ...Object.fromEntries(parts) }
+const find = (values, path) => path.split(".").reduce((of, name) => of?.[name], values)
+
+const worded = (text, values) => text.replace(/\{([\w.]+)\|?(\w*)\}/g, (_, path, how) => {
+  const value = find(values, path) ?? ""
+  return how && value !== "" ? (formats[how] ?? plural)(value, how) : value
+})
+
+/** @type {Dom["copyOf"]} */
+export const copyOf = (id, values = {}) => {
+  const root = document.importNode(byID(id).content, true)
+  const parts = {element: root.firstElementChild}
+  for (const element of root.querySelectorAll("*")) {
+    const {part = "", if: wanted, unless: unwanted} = element.dataset
+    const value = values[part]
+    for (const attribute of element.attributes) {
+      if (attribute.value.includes("{")) attribute.value = worded(attribute.value, values)
+    }
+    for (const node of element.childNodes) if (node instanceof Text) node.data = worded(node.data, values)
+    if (part) parts[part] = element
+    if (typeof value === "function") element.onclick = value
+    else if (value?.constructor === Object) Object.assign(element, value)
+    else if (part in values) value || value === "" ? fill(element, value) : element.remove()
+    if (wanted && !find(values, wanted) || unwanted && find(values, unwanted)) element.remove()
+  }
+  return parts
 }
 
-/** @param {string} label @param {Object<string, any>} properties `icon`: drawn before the label; else as for `h` */
-export const button = (label, { icon: name, class: looks = "", ...properties } = {}) =>
-  h("button", { type: "button", class: `button ${looks}`, ...properties }, name && icon(name), label)
+/** @type {Dom["viewOf"]} */
+export const viewOf = (id, values) => copyOf(id, values).element
 
-/** @param {string} name of the icon @param {string} label also its tooltip @param {Object<string, any>} properties */
-export const iconButton = (name, label, { class: looks = "", ...properties } = {}) =>
-  h("button", { type: "button", class: `icon-button ${looks}`, "aria-label": label, title: label, ...properties },
-    icon(name))
+/** @type {Dom["firstOf"]} */
+export const firstOf = (...ids) => ids.find(byID) ?? ""
 
-/**
- * "1 note", "3 notes".
- * @param {number} count @param {string} one @param {string} [many]
- */
-export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString()} ${count === 1 ? one : many}`
+/** @type {Dom["wordsOf"]} */
+export const wordsOf = (id, values) => viewOf(id, values).textContent.trim().replace(/\s+/g, " ")
+
+const plural = (count, one) => `${count.toLocaleString()} ${one}${count === 1 ? "" : "s"}`
 
 const [time, weekday, day, year, full] = /** @type {Intl.DateTimeFormatOptions[]} */ ([
-  { hour: "2-digit", minute: "2-digit" }, { weekday: "long" }, { day: "numeric", month: "short" },
-  { day: "numeric", month: "short", year: "numeric" }, { dateStyle: "long", timeStyle: "short" },
+  {hour: "2-digit", minute: "2-digit"}, {weekday: "long"}, {day: "numeric", month: "short"},
+  {day: "numeric", month: "short", year: "numeric"}, {dateStyle: "long", timeStyle: "short"},
 ]).map(options => new Intl.DateTimeFormat(undefined, options))
 
-/**
- * As short as it can be said today: "19:05", "Yesterday", "Tuesday", "3 Nov", "3 Nov 2024".
- * @param {string | number} date
- */
-export const shortDate = date => {
-  const moment = new Date(date), now = new Date()
-  if (Number.isNaN(moment.getTime())) return ""
-  const isThisYear = moment.getFullYear() === now.getFullYear()
-  const days = Math.round((now.setHours(0, 0, 0, 0) - new Date(moment).setHours(0, 0, 0, 0)) / 86_400_000)
-  if (days === 1) return "Yesterday"
-  return (days === 0 ? time : days > 0 && days < 7 ? weekday : isThisYear ? day : year).format(moment)
+const formats = {
+  number: count => count.toLocaleString(),
+  date: date => full.format(new Date(date)),
+
+  day: date => {
+    const moment = new Date(date), now = new Date()
+    const isThisYear = moment.getFullYear() === now.getFullYear()
+    const days = Math.round((now.setHours(0, 0, 0, 0) - new Date(date).setHours(0, 0, 0, 0)) / 86_400_000)
+    if (days === 1) return "Yesterday"
+    return (days === 0 ? time : days > 0 && days < 7 ? weekday : isThisYear ? day : year).format(moment)
+  },
+
+  ago: moment => {
+    const seconds = (Date.now() - new Date(moment).getTime()) / 1000
+    if (seconds < 5) return "just now"
+    const units = {day: 86_400, hour: 3600, minute: 60, second: 1}
+    const unit = Object.keys(units).find(unit => seconds >= units[unit]) ?? ""
+    return `${plural(Math.floor(seconds / units[unit]), unit)} ago`
+  },
+
+  bytes: count => {
+    const power = Math.min(3, Math.floor(Math.log10(count || 1) / 3))
+    const value = count / 1000 ** power
+    const maximumFractionDigits = value < 10 ? 1 : 0
+    const unit = ["bytes", "KB", "MB", "GB"][power]
+    return `${value.toLocaleString(undefined, {maximumFractionDigits})} ${count === 1 ? "byte" : unit}`
+  },
 }
 
-/**
- * "3 November 2026 at 19:05".
- * @param {string | number} date
- */
-export const longDate = date => Number.isNaN(new Date(date).getTime()) ? "" : full.format(new Date(date))
+/** @type {Dom["follow"]} */
+export const follow = (show, ...events) => {
+  const end = new AbortController()
+  for (const [target, name] of events) target.addEventListener(name, show, {signal: end.signal})
+  show()
+  return () => end.abort()
+}
 
-/**
- * "812 bytes", "24 KB", "3.1 MB".
- * @param {number} count
- */
-export const byteText = count => {
-  if (count < 1000) return plural(count, "byte")
-  const power = count < 1e6 ? 1 : count < 1e9 ? 2 : 3
-  const value = count / 1000 ** power
-  const maximumFractionDigits = value < 10 && power > 1 ? 1 : 0
-  return `${value.toLocaleString(undefined, { maximumFractionDigits })} ${["KB", "MB", "GB"][power - 1]}`
+/** @type {Dom["announce"]} */
+export const announce = (id, values) => {
+  const words = wordsOf(id, values)
+  fill(byID("live")) // The same words again are silent unless it was empty for a frame.
+  requestAnimationFrame(() => fill(byID("live"), words))
+}
+
+/** @type {Dom["toast"]} */
+export const toast = (id, values, act = () => {}) => {
+  const said = {text: wordsOf(id, values), label: byID(id).dataset.label}
+  const end = () => element.remove()
+  const wait = () => setTimeout(() => element.matches(":hover, :focus-within") ? wait() : end(), 10_000)
+  const element = viewOf("toast", {...said, end, act: () => { end(); act() }})
+  const toasts = byID("toasts")
+  if (toasts.childElementCount > 2) toasts.firstChild.remove()
+  toasts.append(element)
+  announce("said", said)
+  wait()
+}
+
+/** @type {Dom["actOnToast"]} */
+export const actOnToast = () => [...byID("toasts").querySelectorAll(".toast-action")].at(-1)?.click()
+
+/** @type {Dom["dialog"]} */
+export const dialog = content => {
+  const {title, looks = ""} = content.dataset
+  const element = viewOf("dialog", {title, looks, content})
+  element.onclose = () => element.remove()
+  addEventListener("hashchange", () => element.close(), {once: true}) // A link in it leads to another page.
+  document.body.append(element)
+  element.showModal()
+  return element
+}
+
+/** @type {Dom["menu"]} */
+export const menu = (owner, id, values) => {
+  const list = viewOf(id, values)
+  const entries = [...list.children]
+  list.onkeydown = event => {
+    const at = entries.indexOf(document.activeElement)
+    const to = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1}[event.key]
+    if (event.key === "Tab") list.hidePopover()
+    else if (to !== undefined) entries.at(to % entries.length).focus()
+    else return
+    event.preventDefault()
+  }
+  list.ontoggle = ({newState}) => {
+    if (owner.ariaHasPopup) owner.ariaExpanded = String(newState === "open")
+    if (newState === "open") return
+    if (document.activeElement === document.body) owner.focus() // in a popover, it does not go back by itself
+    list.remove()
+  }
+  list.addEventListener("click", () => list.hidePopover(), true) // before its entry does something with the focus
+  document.body.append(list)
+  list.showPopover({source: owner})
+  entries[0].focus()
+}
+
+/** @type {Dom["failureOf"]} */
+export const failureOf = error => firstOf(`${error?.name}-${error?.slug}`, "failed")
+
+/** @type {Dom["problemWords"]} */
+export const problemWords = ({name, slug, title, detail, message}) =>
+  viewOf(firstOf(`${name}-${slug}`, `problem-${slug}`, "problem-words"), {title, detail: detail ?? message})
+
+/** @type {Dom["problemView"]} */
+export const problemView = (error, again) => viewOf("problem", {...error, again, words: problemWords(error)})
+
+/** @type {Dom["tryIn"]} */
+export const tryIn = async (place, work) => {
+  try {
+    fill(place, await work())
+  } catch (error) {
+    fill(place, problemView(error, () => tryIn(place, work)))
+  }
+}
+
+/** @type {Dom["copyText"]} */
+export const copyText = (text, done = "copied") => {
+  const before = document.activeElement
+  const area = viewOf("clipboard", {text})
+  before?.after(area)
+  area.select()
+  const isDone = document.execCommand("copy") // navigator.clipboard wants a secure context
+  area.remove()
+  before?.focus()
+  toast(isDone ? done : "not-copied")
+}
+
+/** @type {Dom["save"]} */
+export const save = (blob, download) => {
+  const href = URL.createObjectURL(blob.slice(0, blob.size, "application/octet-stream"))
+  viewOf("download", {href, download}).click()
+  setTimeout(() => URL.revokeObjectURL(href), 60_000) // Safari reads it only after the click.
 }

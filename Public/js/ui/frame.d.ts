@@ -1,7 +1,16 @@
 // What the frame, the list and the editor hand each other, and every view. All are global in the scripts; no browser loads this file.
 
-type Engine = import("../sync/engine.js").Engine
-type Widgets = typeof import("./widgets.js")
+type Engine = SyncEngine
+
+interface Event {
+  /** Of the events of the copy and of the engine. */
+  readonly detail: any
+}
+
+interface Element {
+  /** As all that this page has. */
+  focus(options?: FocusOptions): void
+}
 
 /** What every view is given. */
 interface Shell {
@@ -9,23 +18,19 @@ interface Shell {
   engine: Engine
   /** Shows a route such as "#/note/…": `replace` without a way back, `write` with the note being written. */
   go(route: string, options?: { replace?: boolean; write?: boolean }): void
-  /** Goes where the person came from, or to the list. */
-  back(): void
   /** Says it if it fails. */
   attempt(promise: Promise<any>): Promise<any>
-  /** Says it: the message of a StoreError is a sentence with the next step. */
+  /** Says what was done, in the words of a template, which offers to undo it. */
+  undoable(work: Promise<any>, undo: () => Promise<any>, said: string, values?: Record<string, any>): Promise<any>
+  /** Says it, with the next step. */
   fail(error: any): void
   /** The note is not there any more. */
   gone(id: string): void
-  toast: Widgets["toast"]
-  announce: Widgets["announce"]
-  dialog: Widgets["dialog"]
 }
 
 interface Pane {
+  /** Of a page: its `data-title` stands over it and in the tab. */
   element: HTMLElement
-  /** Stands over pages and in the tab. */
-  title?: string
   /** Lets go of everything it listens to. */
   stop?(): void
   /** Puts the focus where one begins. */
@@ -40,54 +45,47 @@ interface Editor extends Pane {
   isWriting(): boolean
 }
 
-/** What can be done with a note; `archive` also takes out of the archive. */
-type Commands = Record<"pin" | "archive" | "remove", (id: string) => void>
-
-/** Keys: "/ Mod+k", each as in "Alt+ArrowUp", "n". */
-type Shortcut = [group: string, does: string, keys: string, act: (event: KeyboardEvent) => void]
-
 /** Which notes the list is about. */
 interface Scope {
-  tag: string | null
+  /** "": any. */
+  tag: string
   archived: boolean
 }
 
-/** What the list needs of the frame. */
-interface ListFrame {
-  /** "look": the arrows go by; "write": a double click, or Enter once it is open. */
-  open(id: string, how: "look" | "go" | "write"): void
-  empty(scope: Scope, query: string): Element
-  menu(row: HTMLElement, id: string): void
+interface NoteList {
+  /** Moves the focus to the row of a note; without one to that of the open note. */
+  focus(id?: string): void
+  /** The note whose row has the focus, or "". */
+  focused(): string
+  show(scope: Scope): void
+  /** Marks the note that is open. */
+  select(id: string): void
+  /** The note in its place when this one goes. */
+  after(id: string): string
+  /** Moves a note by so many places. */
+  shift(id: string, by: number): void
 }
 
-interface MenuItem {
-  label: string
-  icon: string
-  act(): void
-  looks?: string
-  hint?: string
-  checked?: boolean
+/** "look": the arrows go by; "write": a double click, or Enter once it is open. */
+type OpenNote = (id: string, how: "look" | "go" | "write") => void
+
+/** Of the frame's parts `box`, `run`, `mark`, `nothing` and `input`. */
+type ListPane = (app: Shell, parts: Record<string, any>, open: OpenNote) => NoteList
+
+/** `tags`: those of a note that is not there yet. */
+type NoteView = (app: Shell, id: string, tags: string[]) => Editor
+
+/** Of the frame's parts `side`, `tags`, `all`, `archived`, `account` and `look`. */
+type SidePane = (app: Shell, parts: Record<string, any>) => {
+  /** Marks the link of the route that is shown. */
+  current(href?: string): void
+  focus(): void
 }
 
-/** What saving asks of the editor. */
-interface Typing {
-  /** The words now. */
-  read(): string
-  /** Saved: look whether something else came. */
-  settled(): void
-  failed(error: any): void
-  /** Of a note that is made. */
-  tags: string[]
-}
-
-/** Of what a dragged row is doing. */
-interface Drag {
-  id: string
-  row: HTMLElement
-  x: number
-  y: number
-  at: number
-  to: number
-  isOn: boolean
-  tag?: Element | null
-}
+/**
+ * An ARIA combobox under a note, of the editor's parts `field`, `chips`, `input` and `options`: suggests first names that
+ * begin like what is typed. `read` gives the tags of the note, `ensure` makes it if it is not there yet. What it gives
+ * brings it up to date.
+ */
+type TagField = (
+  app: Shell, parts: Record<string, any>, read: () => string[], ensure: () => Promise<string>) => () => void

@@ -1,270 +1,344 @@
-// The list of notes: only the rows in view are there, whatever there is in all. Search, and a focus that goes from row
-// to row.
+// What one chooses from: the side, and the list, of which only the rows in view are there.
 
-import { fill, h, icon, plural, shortDate } from "./dom.js"
-import { HEIGHT, moving } from "./moving.js"
+import {announce, copyOf, dialog, fill, menu, tell, toast, viewOf} from "./dom.js"
 
-const beyond = 6 // rows above and below those in view
+export const setTheme = (theme = localStorage.theme ?? "system") => {
+  document.documentElement.dataset.theme = localStorage.theme = theme
+}
+const themeEntry = theme => ({ariaChecked: localStorage.theme === theme, onclick: () => setTheme(theme)})
 
-/**
- * The first picture of a note: its preview, else its bytes once they are here.
- * @param {Copy} copy @param {string[]} attachments
- */
-const thumbnail = (copy, attachments) => {
-  const found = attachments.flatMap(id => copy.attachment(id) ?? [])
-    .find(({ mimeType, preview, isHere }) => mimeType.startsWith("image/") && (preview || isHere))
-  if (!found) return null
-  const onerror = () => image.remove()
-  const image = h("img", { class: "thumbnail", alt: "", decoding: "async", draggable: "false", onerror })
-  if (found.preview) image.src = `data:image/jpeg;base64,${found.preview}`
-  else {
-    copy.bytes(found.uniqueID).then(bytes => {
-      if (!bytes) return
-      image.src = URL.createObjectURL(bytes)
-      image.onload = () => URL.revokeObjectURL(image.src)
-    }, onerror)
+/** @type {SidePane} */
+export const sidePane = ({copy, go, attempt, undoable}, {side, all, archived, tags, account, look}) => {
+  look.onclick = () => menu(look, "theme-menu",
+    {system: themeEntry("system"), light: themeEntry("light"), dark: themeEntry("dark")})
+
+  const rename = id => {
+    const {name: before} = copy.tag(id) ?? {name: ""}
+    const {element, input} = copyOf("rename-tag", {input: {value: before}, rename: () => {
+      const name = input.value.trim()
+      const isOther = (copy.tagNamed(name) ?? id) !== id
+      if (name && name !== before) attempt(copy.renameTag(id, name).then(() => toast("renamed", {before, name, isOther})))
+    }})
+    dialog(element)
+    input.select()
   }
-  return image
+  const remove = id => {
+    const tag = copy.tag(id)
+    if (location.hash === `#/tag/${id}`) go("#/")
+    undoable(copy.remove(id), () => copy.undoRemove(id), "tag-deleted", tag)
+  }
+
+  const row = ({uniqueID: id, name, count}) => {
+    const {element, more} = copyOf("side-tag", {id, name, count: viewOf("count", {count}), more: () =>
+      menu(more, "tag-menu", {rename: () => rename(id), remove: () => remove(id)})})
+    return element
+  }
+  let waiting = 0
+  const update = () => {
+    waiting = 0
+    const focused = document.activeElement?.closest("[data-tag]")?.getAttribute("data-tag")
+    fill(all, viewOf("count", {count: copy.notes({}).length}))
+    fill(archived, viewOf("count", {count: copy.notes({archived: true}).length}))
+    fill(account, copy.session?.account.email)
+    fill(tags, copy.tags().map(row))
+    if (focused) tags.querySelector(`[data-tag="${focused}"] a`)?.focus()
+    current()
+  }
+  let here = "#/"
+  const current = (href = here) => {
+    here = href
+    for (const link of side.querySelectorAll("a")) {
+      link.ariaCurrent = link.getAttribute("href") === here ? "page" : null
+    }
+  }
+
+  side.onkeydown = event => {
+    const {key, target} = event
+    const id = target.closest("[data-tag]")?.dataset.tag
+    const links = [...side.querySelectorAll("a")]
+    const step = {ArrowDown: 1, ArrowUp: -1}[key]
+    if (id && key === "F2") rename(id)
+    else if (id && key === "Delete") remove(id)
+    else if (step && links.includes(target)) links[links.indexOf(target) + step]?.focus()
+    else return
+    event.preventDefault()
+  }
+  const focus = () => (side.querySelector("[aria-current]") ?? side.querySelector("a")).focus()
+  side.onclick = ({target}) => { if (target.closest("a")) side.hidePopover() }
+  side.ontoggle = ({newState}) => { if (newState === "open") focus() }
+  copy.addEventListener("change", () => { waiting ||= setTimeout(update) })
+  copy.addEventListener("session", update)
+  update()
+  return {current, focus}
 }
 
-/**
- * @param {Copy} copy @param {Note} note
- * @param {boolean} isMixed whether to say what is archived
- */
-const contentOf = (copy, { title, excerpt, sortDate, pinned, archived, tags, attachments }, isMixed) => {
-  const otherwise = attachments.length ? "A note without words" : "An empty note"
-  const image = thumbnail(copy, attachments)
-  return [
-    h("span", { class: "row-words" },
-      h("span", { class: "note-title" },
-        h("bdi", { class: title ? "" : "muted" }, title || otherwise),
-        pinned && h("span", { class: "pinned" }, icon("pin"), h("span", { class: "visually-hidden" }, "pinned"))),
-      h("span", { class: "note-excerpt", dir: "auto" }, excerpt),
-      h("span", { class: "note-meta" }, h("time", { class: "number", datetime: sortDate }, shortDate(sortDate)),
-        isMixed && archived && h("span", null, "Archived"),
-        tags.map(id => h("bdi", { class: "note-tag" }, copy.tag(id)?.name)),
-        !image && attachments.length > 0 && h("span", { class: "note-files" }, icon("attach"), attachments.length))),
-    image]
+const HEIGHT = 88 // px, as in app.css
+const beyond = 6
+const slop = 6 // px before a mouse drags
+const rest = 380 // ms before a finger does
+const edge = 56
+
+const rowOf = ({target}) => target.closest("[data-note]")
+const place = (element, at) => { element.style.transform = `translateY(${at * HEIGHT}px)` }
+const within = (least, value, most) => Math.max(least, Math.min(most, value))
+
+const showPicture = async (copy, found, image) => {
+  const bytes = found && !found.preview && await copy.bytes(found.uniqueID)
+  image.hidden = !found?.preview && !bytes
+  if (!image.hidden) image.src = bytes ? URL.createObjectURL(bytes) : `data:image/jpeg;base64,${found.preview}`
 }
 
-/**
- * The ID of the note whose row it happened in.
- * @param {Event} event
- */
-const idOf = event => /** @type {Element} */ (event.target).closest("[data-note]")?.getAttribute("data-note")
-
-/**
- * @param {Shell} app
- * @param {ListFrame} frame
- */
-export const noteList = (app, { open, empty, menu }) => {
-  const { copy } = app
-  const run = h("div", { class: "run" })
-  const box = h("div", { class: "rows-box", role: "listbox", "aria-label": "Notes" }, run)
-  const nothing = h("div", { class: "nothing" })
-  const input = h("input", { type: "search", class: "search-input", placeholder: "Search", "aria-label": "Search notes",
-    "aria-keyshortcuts": "/", autocomplete: "off", spellcheck: "false", dir: "auto" })
-  const search = h("div", { class: "search", role: "search" }, icon("search"), input,
-    h("kbd", { "aria-hidden": true }, "/"))
-
-  /** @type {Scope} */
-  let scope = { tag: null, archived: false }
-  /** @type {string[]} */
+/** @type {ListPane} */
+export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, input}, open) => {
+  let scope = {tag: "", archived: false}
   let ids = []
-  /** @type {Map<string, number>} */
-  let places = new Map()
-  /** @type {Map<string, HTMLElement>} */
   const rows = new Map()
-  let roving = "" // the row that Tab goes to
+  let roving = ""
   let opened = ""
-  let expected = "" // the row that gets the focus as soon as it is there
-  let frame = 0
+  let expected = "" // gets the focus as soon as it is there
+  let drawing = 0
   let looking = 0
   let saying = 0
 
   const query = () => input.value.trim()
-  const isMixed = () => Boolean(query()) && !scope.archived
+  const isMixed = () => query() && !scope.archived
 
-  /**
-   * Reads the order again. What is at the top stays there, unless the list is at its very top.
-   * @param {Set<string> | null} told what changed; null: anything may have
-   */
-  const refresh = (told = null) => {
-    const top = Math.floor(box.scrollTop / HEIGHT)
-    const anchor = box.scrollTop > 0 ? ids[top] : ""
-    ids = copy.notes({ query: query(), tag: scope.tag, archived: isMixed() ? null : scope.archived })
-    places = new Map(ids.map((id, at) => [id, at]))
-    run.style.height = `${ids.length * HEIGHT}px`
-    nothing.hidden = ids.length > 0
-    box.hidden = !nothing.hidden
-    if (box.hidden) fill(nothing, empty(scope, query()))
-    box.scrollTop += ((places.get(anchor) ?? top) - top) * HEIGHT
-    if (!places.has(roving)) roving = places.has(opened) ? opened : ids[0] ?? ""
-    for (const [id, row] of rows) {
-      const note = places.has(id) && copy.note(id)
-      if (note && told && ![id, ...note.tags, ...note.attachments].some(one => told.has(one))) continue
-      if (note) fill(row, contentOf(copy, note, isMixed()))
-      else drop(id, row)
+  const empty = () => {
+    const which = {
+      "nothing-found": query(), "nothing-archived": scope.archived, "nothing-tagged": scope.tag,
+      "on-their-way": engine.status.toFetch.objects, blank: true,
     }
-    draw()
+    return viewOf(Object.keys(which).find(name => which[name]) ?? "",
+      {clear: clearSearch, isSome: scope.tag || scope.archived})
   }
 
-  /** @param {string} id @param {HTMLElement} row */
-  const drop = (id, row) => {
-    row.remove()
-    rows.delete(id)
+  const refresh = () => {
+    // What is at the top stays there.
+    const top = Math.floor(box.scrollTop / HEIGHT)
+    const anchor = box.scrollTop > 0 ? ids[top] : ""
+    ids = copy.notes({query: query(), tag: scope.tag, archived: isMixed() ? null : scope.archived})
+    run.style.height = `${ids.length * HEIGHT}px`
+    fill(nothing, !ids.length && empty())
+    if (ids.includes(anchor)) box.scrollTop += (ids.indexOf(anchor) - top) * HEIGHT
+    if (!ids.includes(roving)) roving = ids.includes(opened) ? opened : ids[0] ?? ""
+    for (const [id, row] of rows) {
+      const note = copy.note(id)
+      if (note) say(row, note)
+    }
+    draw()
   }
 
   const draw = () => {
-    frame = 0
-    const first = box.scrollTop / HEIGHT
-    const count = (box.clientHeight || innerHeight) / HEIGHT
-    const wanted = new Set(ids.slice(Math.max(0, Math.floor(first) - beyond), Math.ceil(first + count) + beyond))
-    // The row with the focus stays, wherever it is: an element that goes takes the focus with it.
-    if (roving) wanted.add(roving)
-    for (const [id, row] of rows) if (!wanted.has(id)) drop(id, row)
+    drawing = 0
+    const first = Math.floor(box.scrollTop / HEIGHT)
+    const count = Math.ceil((box.clientHeight || innerHeight) / HEIGHT) + 1
+    const wanted = new Set(ids.slice(Math.max(0, first - beyond), first + count + beyond))
+    if (roving) wanted.add(roving) // An element that goes takes the focus with it.
+    for (const [id, {element}] of rows) {
+      if (wanted.has(id)) continue
+      element.remove()
+      rows.delete(id)
+    }
     for (const id of wanted) {
-      const row = rows.get(id) ?? make(id)
-      const at = places.get(id) ?? 0
-      row.style.transform = `translateY(${at * HEIGHT}px)`
-      row.ariaPosInSet = String(at + 1)
-      row.ariaSetSize = String(ids.length)
-      row.ariaSelected = String(id === opened)
-      row.tabIndex = id === roving ? 0 : -1
+      const {element} = rows.get(id) ?? make(id)
+      const at = ids.indexOf(id)
+      place(element, at)
+      element.ariaPosInSet = at + 1
+      element.ariaSetSize = ids.length
+      element.ariaSelected = id === opened
+      element.tabIndex = id === roving ? 0 : -1
     }
   }
-  const drawSoon = () => { frame ||= requestAnimationFrame(draw) }
+  const drawSoon = () => { drawing ||= requestAnimationFrame(draw) }
 
-  /** @param {string} id */
   const make = id => {
-    const note = copy.note(id)
-    const content = note && contentOf(copy, note, isMixed())
-    const row = h("div", { class: "note-row", role: "option", "data-note": id }, content)
+    const row = copyOf("row", {id, image: {
+      onload: () => URL.revokeObjectURL(row.image.src), onerror: () => { row.image.hidden = true },
+    }})
+    say(row, copy.note(id))
     rows.set(id, row)
-    run.append(row)
+    run.append(row.element)
     return row
   }
-
-  /** @param {string} id */
-  const reveal = id => {
-    const top = (places.get(id) ?? 0) * HEIGHT
-    box.scrollTop = Math.min(top, Math.max(box.scrollTop, top + HEIGHT - box.clientHeight))
+  const say = (/** @type {any} */ {words, image}, note) => {
+    const {title, excerpt, sortDate, pinned, archived, tags, attachments} = note
+    const names = tags.map(id => copy.tag(id)?.name)
+    const picture = attachments.flatMap(id => copy.attachment(id) ?? [])
+      .find(({mimeType, preview, isHere}) => mimeType.startsWith("image/") && (preview || isHere))
+    const values = {title, excerpt, sortDate, pinned, isAway: archived && isMixed(), files: attachments.length}
+    tell(words, [values, names, picture], () => {
+      showPicture(copy, picture, image).catch(image.onerror)
+      return viewOf("row-words", {...values, tags: names.map(name => viewOf("note-tag", {name}))})
+    })
   }
 
-  /** @param {string} [id] of the row that gets the focus */
-  const focus = (id = opened || roving) => {
-    // A note that was written just now comes in a moment.
-    expected = places.has(id) ? "" : id
+  const reveal = () => rows.get(roving)?.element.scrollIntoView({block: "nearest"})
+  const focus = (id = "") => {
+    id ||= opened || roving
+    expected = ids.includes(id) ? "" : id
     setTimeout(() => { expected = "" }, 1_000)
     if (!expected) roving = id
     if (!ids.length) return input.focus()
-    reveal(roving)
     draw()
-    rows.get(roving)?.focus({ preventScroll: true })
+    reveal()
+    rows.get(roving)?.element.focus({preventScroll: true})
   }
+  const focused = () => document.activeElement?.getAttribute("data-note") ?? ""
 
-  box.addEventListener("scroll", drawSoon, { passive: true })
+  box.onscroll = drawSoon
   new ResizeObserver(drawSoon).observe(box)
-  box.addEventListener("keydown", event => {
-    const id = idOf(event)
+  box.onkeydown = event => {
+    const {key} = event
+    const id = rowOf(event)?.dataset.note
     if (!id || event.ctrlKey || event.metaKey || event.altKey) return
-    const at = places.get(id) ?? 0
-    const page = Math.max(1, Math.floor(box.clientHeight / HEIGHT) - 1)
-    const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page, PageUp: at - page,
-      Home: 0, End: ids.length }[event.key]
+    const at = ids.indexOf(id)
+    const page = Math.floor(box.clientHeight / HEIGHT) - 1
+    const to = {ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, PageDown: at + page, PageUp: at - page,
+      Home: 0, End: ids.length}[key]
     if (to !== undefined) {
-      focus(ids[Math.max(0, Math.min(ids.length - 1, to))])
-      // A key that is held down goes by faster than notes are worth opening.
+      focus(ids[within(0, to, ids.length - 1)])
       clearTimeout(looking)
-      looking = window.setTimeout(() => open(roving, "look"), 60)
-    } else if (event.key === "Enter" && id === opened) open(id, "write")
-    else if (event.key === "Enter" || event.key === " ") open(id, "go")
+      looking = setTimeout(open, 60, roving, "look")
+    } else if (key === "Enter" || key === " ") open(id, key === "Enter" && id === opened ? "write" : "go")
     else return
     event.preventDefault()
-    event.stopPropagation()
-  })
-  for (const [kind, how] of /** @type {const} */ ([["click", "go"], ["dblclick", "write"]])) {
-    box.addEventListener(kind, event => {
-      const id = idOf(event)
-      if (!id || move.isOn()) return
-      focus(id)
-      open(id, how)
-    })
   }
-  box.addEventListener("contextmenu", event => {
-    const row = rows.get(idOf(event) ?? "")
+  box.onclick = event => {
+    const id = rowOf(event)?.dataset.note
+    if (!id || isDragging()) return
+    focus(id)
+    open(id, event.detail > 1 ? "write" : "go")
+  }
+  box.oncontextmenu = event => {
+    const row = rowOf(event)
+    const note = copy.note(row?.dataset.note)
     event.preventDefault()
-    if (row && !move.isOn()) menu(row, row.dataset.note ?? "")
-  })
-  input.addEventListener("input", () => {
-    box.scrollTop = 0
-    refresh()
-    clearTimeout(saying)
-    saying = window.setTimeout(() => app.announce(ids.length ? plural(ids.length, "note") : "Nothing found"), 600)
-  })
-  input.addEventListener("keydown", event => {
-    const { key } = event
-    if (event.isComposing || !["Escape", "ArrowDown", "Enter"].includes(key)) return
-    if (key === "Escape" && input.value) clear()
-    else focus(key === "Escape" ? opened : ids[0])
-    if (key !== "Escape" && ids.length) open(ids[0], key === "Enter" ? "go" : "look")
-    event.preventDefault()
-    event.stopPropagation()
-  })
-  const clear = () => {
+    if (note && !isDragging()) menu(row, "row-menu", note)
+  }
+  const clearSearch = () => {
     input.value = ""
     refresh()
   }
-  const move = moving(app, box, () => ids)
+  input.oninput = () => {
+    box.scrollTop = 0
+    refresh()
+    clearTimeout(saying)
+    saying = setTimeout(announce, 600, "found", {count: ids.length})
+  }
+  input.onkeydown = event => {
+    const {key} = event
+    if (event.isComposing || !["Escape", "ArrowDown", "Enter"].includes(key)) return
+    if (key === "Escape" && input.value) clearSearch()
+    else focus(key === "Escape" ? opened : ids[0])
+    if (key !== "Escape" && ids.length) open(ids[0], key === "Enter" ? "go" : "look")
+    event.preventDefault()
+  }
 
-  /** @type {Set<string> | null} */
-  let changed = new Set()
   let waiting = 0
   const catchUp = () => {
-    waiting = move.isOn() ? window.setTimeout(catchUp, 100) : 0
+    waiting = drag?.isOn ? setTimeout(catchUp, 100) : 0
     if (waiting) return
-    const told = changed
-    changed = new Set()
-    const focused = list.focused()
-    refresh(told)
-    if (places.has(expected)) focus(expected)
-    else if (focused && !list.focused()) focus(focused)
+    const before = focused()
+    refresh()
+    if (ids.includes(expected)) focus(expected)
+    else if (before && !focused()) focus(before)
   }
-  copy.addEventListener("change", event => {
-    const { ids: told } = /** @type {CustomEvent<{ids: Set<string> | null}>} */ (event).detail
-    if (!told) changed = null
-    else for (const id of told) changed?.add(id)
-    // What changed together is looked at once. (Not in a frame: those that nobody sees have none.)
-    waiting ||= window.setTimeout(catchUp)
-  })
+  // Not in a frame: tabs that nobody sees have none.
+  copy.addEventListener("change", () => { waiting ||= setTimeout(catchUp) })
 
-  const list = {
-    parts: [search, box, nothing], focus, clear,
-    /** @param {Scope} wanted */
-    show: wanted => {
-      if (wanted.tag !== scope.tag || wanted.archived !== scope.archived) input.value = roving = ""
-      if (!roving) box.scrollTop = 0
-      scope = wanted
+  const move = async (id, to) => {
+    const dateOf = other => Date.parse(copy.note(other)?.sortDate ?? "")
+    const setDate = (other, date) => copy.setSortDate(other, new Date(date).toISOString())
+    const others = ids.filter(other => other !== id)
+    const group = others.filter(other => copy.note(other)?.pinned === copy.note(id)?.pinned)
+    const at = within(0, to - others.indexOf(group[0]), group.length)
+    const above = dateOf(group[at - 1])
+    const below = dateOf(group[at]) || (above || 0) - 120_000
+    const date = at ? below + Math.max(1, Math.floor((above - below) / 2)) : Math.max(Date.now(), below + 1000)
+    // Those above make room where there is none.
+    for (let other = at - 1, least = date + 1; other >= 0 && dateOf(group[other]) < least; other--, least++) {
+      await setDate(group[other], least)
+    }
+    await setDate(id, date)
+    announce("moved", {place: ids.indexOf(id) + 1, count: ids.length})
+  }
+
+  let drag = null
+  let dragged = 0
+  let resting = 0
+  const isDragging = () => drag?.isOn || Date.now() - dragged < 50 // A drag ends with a click.
+  const begin = () => {
+    drag.isOn = true
+    drag.row.classList.add("dragged")
+    box.setPointerCapture(drag.pointerId)
+    follow()
+  }
+  const end = () => {
+    clearTimeout(resting)
+    if (drag?.isOn) {
+      dragged = Date.now()
+      drag.row.classList.remove("dragged")
+      place(drag.row, drag.at)
+      mark.hidden = true
+    }
+    drag = null
+  }
+  const follow = () => {
+    if (!drag) return
+    const {y, at, row} = drag
+    const {top, bottom} = box.getBoundingClientRect()
+    const over = Math.min(0, y - top - edge) + Math.max(0, y - bottom + edge)
+    box.scrollTop += within(-14, over / 4, 14)
+    const here = (y - top + box.scrollTop) / HEIGHT
+    const to = within(0, Math.round(here), ids.length)
+    drag.to = to > at ? to - 1 : to
+    mark.hidden = drag.to === at
+    place(mark, to)
+    place(row, here - 0.5)
+    requestAnimationFrame(follow)
+  }
+  box.onpointerdown = event => {
+    const {clientX: x, clientY: y, pointerId, pointerType, button, isPrimary} = event
+    const row = rowOf(event)
+    end()
+    if (!row || button || !isPrimary) return
+    const at = ids.indexOf(row.dataset.note)
+    drag = {pointerId, row, x, y, at, to: at}
+    if (pointerType !== "mouse") resting = setTimeout(begin, rest)
+  }
+  addEventListener("pointermove", ({clientX, clientY, pointerType, isPrimary}) => {
+    if (!drag || !isPrimary) return
+    const isFar = Math.hypot(clientX - drag.x, clientY - drag.y) > slop
+    if (drag.isOn) drag.y = clientY
+    else if (isFar) pointerType === "mouse" ? begin() : end()
+  })
+  addEventListener("pointerup", () => {
+    const {isOn, row, at, to} = drag ?? {}
+    end()
+    if (isOn && to !== at) attempt(move(row.dataset.note, to))
+  })
+  addEventListener("pointercancel", end)
+  addEventListener("keydown", ({key}) => { if (key === "Escape") end() }, true)
+  box.addEventListener("touchmove", event => { if (drag?.isOn) event.preventDefault() }, {passive: false})
+
+  return {
+    focus, focused,
+    show: ({tag, archived}) => {
+      if (tag !== scope.tag || archived !== scope.archived) {
+        if (tag || archived) input.value = "" // to all notes, the search goes on
+        roving = ""
+        box.scrollTop = 0
+      }
+      scope = {tag, archived}
       refresh()
     },
-    /**
-     * Marks the note that is open.
-     * @param {string} id
-     */
     select: id => {
       opened = id
-      if (places.has(id)) reveal(roving = id)
+      if (ids.includes(id)) roving = id
       draw()
+      if (id === roving) reveal()
     },
-    /**
-     * The note in its place when this one goes.
-     * @param {string} id
-     */
-    after: id => ids[(places.get(id) ?? -2) + 1] ?? ids[(places.get(id) ?? 0) - 1] ?? "",
-    focused: () => document.activeElement?.getAttribute("data-note") ?? "",
-    /** @param {string} id @param {number} by */
-    shift: (id, by) => move.to(id, Math.max(0, (places.get(id) ?? 0) + by)),
-    find: () => { input.focus(); input.select() },
+    after: id => ids[ids.indexOf(id) + 1] ?? ids[ids.indexOf(id) - 1] ?? "",
+    shift: (id, by) => attempt(move(id, Math.max(0, ids.indexOf(id) + by))),
   }
-  return list
 }

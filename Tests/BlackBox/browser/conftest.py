@@ -5,11 +5,10 @@ fails the test. What failed leaves a picture and the log of its console in .buil
 """
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
-from app import PATIENCE, App
+from app import CHROMIUM, PATIENCE, App
 from browser_device import MOVED_CLOCK, BrowserDevice
 from client import ROOT, Server
 from device import Device
@@ -30,11 +29,10 @@ ARGUMENTS = [
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, once for all tests; what one profile holds no other sees."""
-    chromium = shutil.which("chromium")
-    assert chromium, "there is no chromium on the PATH: Tools/set-up.sh test installs it"
+    assert CHROMIUM, "there is no chromium on the PATH: Tools/set-up.sh test installs it"
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
         browser.close()
 

@@ -81,6 +81,37 @@ def test_what_comes_in_does_not_move_the_cursor(two_browsers: list[App]):
         app.expect_text(text[:at] + "|" + text[at:])
 
 
+def test_what_came_while_one_read_is_what_one_writes_over(two_browsers: list[App]):
+    """Nothing is merged that was there before the first key."""
+    a, b = two_browsers
+    shared_note(a, b, "the red door")
+    a.write("end")
+    a.type(" is open")
+    a.leave()
+    b.expect_text("the red door is open")
+    b.write("end")
+    b.type(" wide")
+    b.leave()
+    for app in two_browsers:
+        app.expect_text("the red door is open wide")
+        app.wait_synced()
+        assert app.run("return copy.notices()") == []
+
+
+def test_a_click_begins_to_write_where_it_is(signed_up: App):
+    app = signed_up
+    app.new_note("Milk and bread").leave()
+    box = app.reading.evaluate(
+        """element => { const range = document.createRange(), node = element.firstChild.firstChild
+        range.setStart(node, 4); range.setEnd(node, 5)
+        const {x, y, height} = range.getBoundingClientRect(); return [x + 0.5, y + height / 2] }"""
+    )
+    app.page.mouse.click(*box)
+    expect(app.editor).to_be_focused()
+    app.type(", eggs")
+    app.expect_text("Milk, eggs and bread")
+
+
 def test_no_keystroke_is_lost_while_pushes_are_in_flight(browser_and_device):
     """Answers are slow, somebody else writes, and the person types on all the time."""
     app, other = browser_and_device
@@ -252,3 +283,19 @@ def test_words_found_in_the_text_can_be_used(signed_up: App):
     # Computed, never synced (clients.md, rule 7).
     [pushed] = app.run("return [...copy.entities()].map(one => JSON.stringify(one.registers))")
     assert sorted(json.loads(pushed)) == ["text"]
+
+
+def test_a_button_begins_and_ends_writing(signed_up: App):
+    """A finger stays on a button for a moment, and the text has lost the focus by then."""
+    app = signed_up
+    app.new_note("Some words")
+    app.button("Done").click(delay=200)
+    expect(app.reading).to_be_visible()
+    app.page.wait_for_timeout(100)
+    expect(app.editor).to_be_hidden()
+    app.button("Write").click(delay=200)
+    expect(app.editor).to_be_focused()
+    app.type(" more")
+    app.button("Done").click()
+    app.expect_text("Some words more")
+    expect(app.editor).to_be_hidden()

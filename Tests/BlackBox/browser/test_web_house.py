@@ -14,9 +14,8 @@ import pytest
 from client import ROOT
 
 PUBLIC = ROOT / "Public"
-# Of all scripts together, each compressed by itself as a proxy does. The goal is 60 KB; this is where they stand, and may only
-# become less.
-SCRIPT_BYTES = 106 * 1024
+# Of all scripts together, each compressed by itself as a proxy does.
+SCRIPT_BYTES = 60 * 1024
 MODULES = 36
 # Which folders of js/ each may import from. `app.js` puts them together.
 IMPORTS = {

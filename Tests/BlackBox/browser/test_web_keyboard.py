@@ -89,6 +89,18 @@ def test_the_main_flow(person):
     app.wait_synced()
 
 
+def test_letters_are_shortcuts_while_one_reads(signed_up: App):
+    """Never both a shortcut and text: Enter begins to write."""
+    app = signed_up
+    app.new_note("Read me").leave()
+    expect(app.reading).to_be_focused()
+    press(app, "x", "p")
+    app.wait_for("copy.note(copy.notes()[0]).pinned")
+    app.expect_text("Read me")
+    press(app, "Enter", "x")
+    app.expect_text("Read mex")
+
+
 def test_the_sheet(signed_up: App):
     app = signed_up
     press(app, "?")

@@ -172,3 +172,22 @@ def test_the_manifest_makes_it_installable(person):
     app.wait_installed()
     devtools = app.context.new_cdp_session(app.page)
     assert devtools.send("Page.getInstallabilityErrors")["installabilityErrors"] in ([], [{"errorId": "in-incognito", "errorArguments": []}])
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "Object.defineProperty(window, 'indexedDB', {value: undefined})",
+        "IDBFactory.prototype.open = () => { throw new DOMException('Not here.', 'SecurityError') }",
+    ],
+    ids=["none", "refused"],
+)
+def test_a_browser_that_keeps_nothing_is_told(browser, server: Server, script: str):
+    page = browser.new_page()
+    page.add_init_script(script)
+    page.goto(server.url)
+    # It tries for some seconds: a browser that is busy comes round.
+    problem = page.get_by_role("alert")
+    expect(problem).to_contain_text("This browser could not store or read.", timeout=60_000)
+    expect(problem.get_by_role("button", name="Try again")).to_be_visible()
+    page.close()

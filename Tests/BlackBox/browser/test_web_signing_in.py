@@ -76,6 +76,23 @@ def test_what_is_wrong_is_said_at_its_field(person, client: Client):
     app.wait_signed_in()
 
 
+def test_an_answer_is_not_shown_in_the_other_form(person, client: Client):
+    """Somebody turned to "Make an account" before the server had answered."""
+    app = person()
+    app.choose_form("Sign in")
+    held = []
+    app.page.route("**/v1/devices", lambda route: held.append(route))
+    app.fill_sign_in(client.email, password="not the password")
+    with app.page.expect_request("**/v1/devices"):
+        app.submit_sign_in()
+    app.choose_form("Make an account")
+    with app.page.expect_response("**/v1/devices"):
+        held[0].continue_()
+    app.page.wait_for_timeout(200)
+    expect(app.page.get_by_text("E-mail or password is wrong.")).to_have_count(0)
+    expect(app.button("Make the account")).to_be_enabled()
+
+
 def test_signing_out_erases_everything_here(signed_up: App):
     app = signed_up
     app.new_note("A secret").leave()

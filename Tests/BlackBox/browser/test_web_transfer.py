@@ -179,6 +179,7 @@ def test_an_export_of_the_server_goes_into_the_browser_and_back(browser_and_devi
     tag = other.make_tag("both")
     other.make_note("From the server", tags=[tag], pinned=True)
     other.sync()
+    app.expect_titles("From the server")
     app.wait_synced()
     before = contents(app)
     bring_in(app, other.client.get("/v1/export").content)

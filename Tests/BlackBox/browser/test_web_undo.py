@@ -87,7 +87,7 @@ def test_a_deletion_is_sent_by_itself_when_its_time_is_over(app_and_device):
     app, device = app_and_device
     app.open("Garlic")
     app.choose("Delete")
-    app.wait_for("copy.unsentCount() === 0 && copy.nextDeletion() === null", seconds=25)
+    app.wait_for("copy.unsentCount() === 0 && copy.nextDeletion() === Infinity", seconds=25)
     app.wait_synced()
     assert texts(device) == ["Beans", "Leeks"]
 

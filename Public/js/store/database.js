@@ -1,0 +1,230 @@
+// The database: its transactions, what of it is in memory, and what tabs tell each other.
+import {rawMembers} from "../model/entity.js"
+
+const KEYS = {
+  objects: "uniqueID", deleted: "uniqueID", unsent: ["uniqueID", "attribute"], made: "uniqueID", deletions: "uniqueID",
+  bytes: "uniqueID", uploads: "uniqueID", shelf: null, notices: null, relays: null, meta: null,
+}
+const INDEXES = {objects: "place", unsent: "uniqueID", bytes: "lastUse"}
+const EVENTS = {deletions: "held", notices: "notice", shelf: "shelf"}
+const NO_OBJECTS = ["shelf", "notices", "meta"]
+const SMALL = ["unsent", "made", "deletions", "deleted", ...NO_OBJECTS]
+const KEPT = [...SMALL, "objects", "bytes"]
+export const FIRST = 50
+const BATCH = 500
+const TRIES = 4
+/** In the index `place` tags come up to here. */
+export const TAGS = -8e15
+const SLUGS = {QuotaExceededError: "full", VersionError: "newer-version"}
+export const ALL_STORES = Object.keys(KEYS)
+
+export class StoreError extends Error {
+  name = "StoreError"
+
+  constructor(slug, cause) {
+    super(slug, {cause})
+    this.slug = slug
+  }
+}
+
+const resultOf = request => new Promise((resolve, reject) => {
+  request.onsuccess = () => resolve(request.result)
+  request.onerror = () => reject(request.error)
+})
+
+const connect = async (name, lose) => {
+  if (!globalThis.indexedDB) throw new StoreError("unavailable")
+  const request = indexedDB.open(name, 1)
+  request.onupgradeneeded = () => {
+    for (const store in KEYS) {
+      const made = request.result.createObjectStore(store, {keyPath: KEYS[store], autoIncrement: !KEYS[store]})
+      if (INDEXES[store]) made.createIndex(INDEXES[store], INDEXES[store])
+    }
+  }
+  const connection = await resultOf(request)
+  connection.onclose = lose
+  connection.onversionchange = () => {
+    connection.close()
+    lose()
+  }
+  return connection
+}
+
+/** @implements {Transaction} */
+class Transacting {
+  journal = []
+  atEnd = []
+  clock = null
+  digest = ""
+  #inner
+
+  constructor(inner) {
+    this.#inner = inner
+  }
+
+  async run(body) {
+    const inner = this.#inner
+    const done = new Promise((resolve, reject) => {
+      inner.oncomplete = resolve
+      inner.onabort = () => reject(inner.error)
+    })
+    try {
+      const result = await body(this)
+      for (const task of this.atEnd) await task()
+      await done
+      return result
+    } catch (thrown) {
+      try {
+        inner.abort()
+      } catch {} // It is over.
+      // What ended it explains more than what came of that.
+      throw await done.then(() => thrown, error => error ?? thrown)
+    }
+  }
+
+  #from(store, index) {
+    const from = this.#inner.objectStore(store)
+    return index ? from.index(index) : from
+  }
+
+  get = (store, key) => resultOf(this.#from(store).get(key))
+  getAll = (store, range, most) => resultOf(this.#from(store).getAll(range, most))
+  getAllBy = (store, index, range, most) => resultOf(this.#from(store, index).getAll(range, most))
+  getAllKeys = (store, index) => resultOf(this.#from(store, index).getAllKeys())
+  count = (store, range) => resultOf(this.#from(store).count(range))
+
+  put(store, record, key) {
+    const line = {store, key, record}
+    const request = this.#from(store).put(record, key)
+    request.onsuccess = () => { line.key = request.result }
+    this.journal.push(line)
+  }
+
+  delete(store, key) {
+    this.#from(store).delete(key)
+    this.journal.push({store, key})
+  }
+
+  clear(store) {
+    this.#from(store).clear()
+    this.journal.push({store, key: null})
+  }
+}
+
+const linesOf = (store, keys, records) => keys.map((key, at) => ({store, key, record: records[at]}))
+const objectLines = records => linesOf("objects", records.map(record => record.uniqueID), records)
+
+export class Database extends EventTarget {
+  /** @type {any} */
+  memory = Object.fromEntries(KEPT.map(store => [store, new Map()]))
+  loaded = Promise.resolve()
+  #name
+  #channel
+  #opening
+
+  /** @param {JournalLine[]} lines @returns {any} */
+  take(lines) {
+    const ids = new Set()
+    for (let {store, key, record} of lines) {
+      const map = this.memory[store], [id, attribute] = [key].flat()
+      if (!NO_OBJECTS.includes(store)) for (const one of key === null ? map.keys() : [id]) ids.add(one)
+      if (attribute) {
+        const edits = new Map(map.get(id))
+        record ? edits.set(attribute, record) : edits.delete(attribute)
+        record = edits.size && edits
+      }
+      if (key === null) map.clear()
+      else if (record) map.set(id, store === "bytes" || record)
+      else map.delete(id)
+    }
+    return ids
+  }
+
+  async transaction(stores, mode, body, source = "sync", tries = 0) {
+    const opening = this.#opening ??= connect(this.#name, this.#lose)
+    try {
+      const tx = new Transacting((await opening).transaction(stores, mode, {durability: "strict"}))
+      const result = await tx.run(body)
+      const lines = tx.journal.filter(({store, key}) => KEPT.includes(store) && key !== "clock")
+      if (lines.length) {
+        this.#channel.postMessage({lines: lines.map(({store, key}) => ({store, key})), source})
+        this.#follow(lines, source)
+      }
+      return result
+    } catch (/** @type {any} */ thrown) {
+      const slug = SLUGS[thrown.name] ?? "unavailable"
+      const error = thrown instanceof DOMException ? new StoreError(slug, thrown) : thrown
+      const isLost = error.slug === "unavailable"
+      if (isLost && this.#opening === opening) this.#opening = undefined
+      const isWorthwhile = isLost || error.slug === "full" && (tries || await this.#makeRoom())
+      if (tries === TRIES || !isWorthwhile) throw error
+      await new Promise(resolve => setTimeout(resolve, 200 << tries))
+      return this.transaction(stores, mode, body, source, tries + 1)
+    }
+  }
+
+  #makeRoom() {
+    return this.transaction(["bytes"], "readwrite", async tx => {
+      const ids = (await tx.getAllKeys("bytes", "lastUse")).filter(id => !this.memory.made.has(id))
+      for (const id of ids.slice(0, Math.ceil(ids.length / 2))) tx.delete("bytes", id)
+      return ids.length
+    }, "here", TRIES).catch(() => 0)
+  }
+
+  open(name) {
+    this.#name = name
+    this.#channel = new BroadcastChannel(name)
+    this.#channel.onmessage = ({data}) => this.#readAgain(data).catch(this.#fail)
+    return new Promise((resolve, reject) => {
+      this.loaded = this.#load(lines => resolve(this.take(lines))).then(() => this.#tell(null), error => {
+        reject(error)
+        this.#fail(error)
+      })
+    })
+  }
+
+  #lose = async () => {
+    this.#opening = undefined
+    const pages = [KEPT.map(store => ({store, key: null}))]
+    await this.#load(lines => pages.push(lines)).then(() => this.#follow(pages.flat()), this.#fail)
+  }
+
+  #load(show) {
+    return this.transaction(KEPT, "readonly", async tx => {
+      const [bytes, tags, notes, ...small] = await Promise.all([
+        tx.getAllKeys("bytes"),
+        tx.getAllBy("objects", "place", IDBKeyRange.upperBound(TAGS)),
+        tx.getAllBy("objects", "place", IDBKeyRange.lowerBound(TAGS, true), FIRST),
+        ...SMALL.map(async store => linesOf(store, ...await Promise.all([tx.getAllKeys(store), tx.getAll(store)]))),
+      ])
+      const members = notes.flatMap(note => rawMembers(note, "attachments"))
+      const attachments = await Promise.all(members.map(({id}) => tx.get("objects", id)))
+      const first = objectLines([...tags, ...notes, ...attachments.filter(Boolean)])
+      show([...small.flat(), ...linesOf("bytes", bytes, bytes), ...first])
+      for (let batch, last = ""; !batch || batch.length === BATCH; last = batch.at(-1)?.uniqueID) {
+        batch = await tx.getAll("objects", IDBKeyRange.lowerBound(last, true), BATCH)
+        show(objectLines(batch))
+      }
+    })
+  }
+
+  /** Messages may overtake each other, transactions do not. */
+  async #readAgain({lines, source}) {
+    const stores = lines.map(({store}) => store)
+    const now = await this.transaction(stores, "readonly", tx => Promise.all(lines.map(async ({store, key}) =>
+      ({store, key, record: key !== null && await (store === "bytes" ? tx.count(store, key) : tx.get(store, key))}))))
+    this.#follow(now, source === "sync" ? source : "tab")
+  }
+
+  #follow(lines, source = "tab") {
+    const events = lines.map(({store, key}) => store === "meta" ? key ?? "session" : EVENTS[store])
+    this.#tell(this.take(lines), source, events)
+  }
+
+  #tell(ids, source = "tab", events = []) {
+    if (ids?.size !== 0) this.dispatchEvent(new CustomEvent("change", {detail: {ids, source}}))
+    for (const name of new Set(events)) if (name) this.dispatchEvent(new Event(name))
+  }
+
+  #fail = error => this.dispatchEvent(new CustomEvent("trouble", {detail: error}))
+}
