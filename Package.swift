@@ -49,6 +49,16 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .systemLibrary(
+            name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev", "libssl-dev"]), .brew(["libpq"])]),
+        .target(
+            name: "HesperPostgres",
+            dependencies: [
+                "CPostgres", "HesperStore",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .systemLibrary(
             name: "CArchive", pkgConfig: "libarchive",
             providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
         .target(
@@ -80,7 +90,7 @@ let package = Package(
         .executableTarget(
             name: "hesper",
             dependencies: [
-                "HesperArchive", "HesperBlobs", "HesperServer", "HesperSQLite",
+                "HesperArchive", "HesperBlobs", "HesperPostgres", "HesperServer", "HesperSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -123,6 +133,13 @@ let package = Package(
                 "HesperSQLite", "StoreContract", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ]),
+        .testTarget(
+            name: "HesperPostgresTests",
+            dependencies: [
+                "HesperBlobs", "HesperPostgres", "StoreContract",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ], exclude: ["Servers/postgres.sh"]),
         .testTarget(
             name: "HesperServerTests",
             dependencies: [

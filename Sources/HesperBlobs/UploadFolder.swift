@@ -20,7 +20,7 @@ public final class UploadFolder: UploadStage {
         try File.makeFolder(path)
     }
 
-    public func path(of id: UniqueID) -> String { "\(root)/\(id)" }
+    private func path(of id: UniqueID) -> String { "\(root)/\(id)" }
 
     public func create(_ id: UniqueID) async throws {
         let path = path(of: id)
@@ -42,46 +42,30 @@ public final class UploadFolder: UploadStage {
         let file = file(of: id)
         guard let (turn, byteCount) = try await pool.run({ try file.takeOver() }) else { throw UploadMissing() }
         guard byteCount == offset else { throw UploadMisplaced(offset: byteCount) }
-        var end = offset
-        var hasher = AttachmentHasher()
-        var waiting = ByteBuffer()
-        func writeWaiting() async throws {
-            let (chunk, start) = (waiting, end)
-            guard chunk.readableBytes > 0 else { return }
-            try await pool.run { try file.write(chunk, at: start, turn: turn) }
-            end += Int64(chunk.readableBytes)
-            waiting = ByteBuffer()
-        }
         do {
-            for try await buffer in bytes {
-                var buffer = buffer
-                let room = limit - end - Int64(waiting.readableBytes)
-                let isTooMuch = Int64(buffer.readableBytes) > room
-                if isTooMuch { buffer.moveWriterIndex(to: buffer.readerIndex + Int(room)) }
-                if check != nil { hasher.update(buffer) }
-                waiting.writeImmutableBuffer(buffer)
-                if isTooMuch { throw UploadTooLong() }
-                if waiting.readableBytes >= File.chunk { try await writeWaiting() }
+            let end = try await gather(bytes, at: offset, limit: limit, partBytes: File.chunk, checking: check) {
+                part, start in
+                try await pool.run { try file.write(part, at: start, turn: turn) }
+            } cutting: {
+                try await pool.run { try file.cut(at: offset, turn: turn) }
             }
-            try await writeWaiting()
+            try await pool.run { try file.sync() }
+            return end
         } catch let error as UploadSuperseded {
             throw error
         } catch {
-            // What arrived before the connection broke is kept: nobody sends it twice.
-            try? await writeWaiting()
             try? await pool.run { try file.sync() }
             throw error
         }
-        if let check {
-            do {
-                try check(hasher.data)
-            } catch {
-                try await pool.run { try file.cut(at: offset, turn: turn) }
-                throw error
-            }
-        }
-        try await pool.run { try file.sync() }
-        return end
+    }
+
+    public func give(
+        _ id: UniqueID, to blobs: any BlobStore, as name: BlobName,
+        checking check: @escaping @Sendable (AttachmentData) throws -> Void
+    ) async throws -> AttachmentData {
+        let path = path(of: id)
+        guard try await pool.run({ try File.status(path) }) != nil else { throw UploadMissing() }
+        return try await blobs.adopt(path, as: name, checking: check)
     }
 
     public func remove(_ id: UniqueID) async throws {

@@ -69,14 +69,7 @@ public struct Merge {
         self.bag = bag
         self.context = context
         source = ClockSource(node: context.server, last: context.serverClock)
-        let ids = push.elements.compactMap { element -> UniqueID? in
-            switch element {
-            case .change(let change): change.uniqueID
-            case .deletion(let deletion): deletion.uniqueID
-            case .refused: nil
-            }
-        }
-        before = try bag.states(of: ids)
+        before = try bag.states(of: push.ids)
     }
 
     // MARK: States

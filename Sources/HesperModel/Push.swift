@@ -4,6 +4,17 @@ public struct Push: Sendable, Equatable {
 
     public init(_ elements: [Element] = []) { self.elements = elements }
 
+    /// The objects that it says something of.
+    public var ids: [UniqueID] {
+        elements.compactMap { element in
+            switch element {
+            case .change(let change): change.uniqueID
+            case .deletion(let deletion): deletion.uniqueID
+            case .refused: nil
+            }
+        }
+    }
+
     public enum Element: Sendable, Equatable {
         case change(Change)
         case deletion(Deletion)

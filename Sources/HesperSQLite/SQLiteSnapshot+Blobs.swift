@@ -111,22 +111,8 @@ extension SQLiteTransaction {
         return try delete.run() > 0
     }
 
-    /// Keeps up who holds which attachment, and lets go of the bytes of those that were deleted.
-    func keepBlobs(of changes: [StateChange], in scope: ScopeID, at date: Timestamp) throws {
-        var touched: Set<UniqueID> = []
-        for change in changes {
-            let before = change.entityBefore?.heldAttachments ?? []
-            switch change.after {
-            case .entity(let entity): touched.formUnion(before.symmetricDifference(entity.heldAttachments))
-            case .deleted(let deleted):
-                touched.formUnion(before)
-                if deleted.objectType == .attachment { try removeBlob(of: deleted.uniqueID, in: scope) }
-            }
-        }
-        for attachment in touched { try noteHolder(of: attachment, in: scope, at: date) }
-    }
-
-    private func noteHolder(of attachment: UniqueID, in scope: ScopeID, at date: Timestamp) throws {
+    /// Keeps up whether a note holds an attachment.
+    func noteHolder(of attachment: UniqueID, in scope: ScopeID, at date: Timestamp) throws {
         let note = try prepare(PushStatements.noteHolder)
         note.bind(1, scope)
         note.bind(2, attachment)

@@ -66,17 +66,3 @@ extension SQLiteSnapshot {
         }
     }
 }
-
-extension UniqueID {
-    /// All IDs that begin with these hex digits; nil if they are none, or more than 32.
-    static func range(withPrefix prefix: String) -> ClosedRange<UniqueID>? {
-        func filled(with digit: Character) -> UniqueID? {
-            guard prefix.count <= 32 else { return nil }
-            var digits = prefix + String(repeating: digit, count: 32 - prefix.count)
-            for place in [20, 16, 12, 8] { digits.insert("-", at: digits.index(digits.startIndex, offsetBy: place)) }
-            return UniqueID(digits)
-        }
-        guard let low = filled(with: "0"), let high = filled(with: "f") else { return nil }
-        return low...high
-    }
-}

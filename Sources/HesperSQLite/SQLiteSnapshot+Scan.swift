@@ -3,7 +3,7 @@ import HesperStore
 
 extension SQLiteSnapshot {
     func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws {
-        let reach = try ScanReach(scan, in: scope, of: self)
+        let (objects, deleted) = try reach(of: scan, in: scope)
         var cursors: [ScanCursor] = []
         defer { for cursor in cursors { cursor.rows.reset() } }
         func add(_ sql: String, _ type: String?, isDeleted: Bool) throws {
@@ -16,16 +16,14 @@ extension SQLiteSnapshot {
             if try rows.step() { cursors.append(ScanCursor(rows: rows, isDeleted: isDeleted)) }
         }
         func add(_ types: ScanReach.Types, _ sql: String, isDeleted: Bool) throws {
-            if case .some(let names) = types {
-                for name in names { try add(sql, name, isDeleted: isDeleted) }
-            } else {
-                try add(sql, nil, isDeleted: isDeleted)
+            switch types {
+            case .none: break
+            case .all, .allButTags: try add(sql, nil, isDeleted: isDeleted)
+            case .some(let names, _): for name in names { try add(sql, name, isDeleted: isDeleted) }
             }
         }
-        try add(
-            reach.objects, ScanStatements.objects(reach.objects, newestFirst: scan.newestFirst), isDeleted: false)
-        try add(
-            reach.deleted, ScanStatements.deleted(reach.deleted, newestFirst: scan.newestFirst), isDeleted: true)
+        try add(objects, ScanStatements.objects(objects, newestFirst: scan.newestFirst), isDeleted: false)
+        try add(deleted, ScanStatements.deleted(deleted, newestFirst: scan.newestFirst), isDeleted: true)
         while let index = next(of: cursors, newestFirst: scan.newestFirst) {
             // As long as one cursor is ahead of all others, and with one alone always, its rows come without asking them.
             let others = cursors.indices.filter { $0 != index }.map { cursors[$0].sequence }
@@ -42,6 +40,16 @@ extension SQLiteSnapshot {
         }
     }
 
+    private func reach(
+        of scan: Scan, in scope: ScopeID
+    ) throws -> (objects: ScanReach.Types, deleted: ScanReach.Types) {
+        let reach = ScanReach(scan)
+        return (
+            try named(reach.objects, in: scope, ScanStatements.nextObjectType),
+            try named(reach.deleted, in: scope, ScanStatements.nextDeletedType)
+        )
+    }
+
     /// Where the cursor is whose row comes next.
     private func next(of cursors: [ScanCursor], newestFirst: Bool) -> Int? {
         newestFirst
@@ -50,7 +58,7 @@ extension SQLiteSnapshot {
     }
 
     func amount(_ scan: Scan, in scope: ScopeID) throws -> Amount {
-        let reach = try ScanReach(scan, in: scope, of: self)
+        let (objects, deleted) = try reach(of: scan, in: scope)
         func amount(_ table: String, _ type: String? = nil) throws -> Amount {
             let row = try prepare(ScanStatements.amount(of: table, isOfType: type != nil))
             row.bind(1, scope)
@@ -61,12 +69,13 @@ extension SQLiteSnapshot {
         }
         func amount(_ table: String, _ types: ScanReach.Types) throws -> Amount {
             switch types {
+            case .none: .none
             case .all: try amount(table)
             case .allButTags: try amount(table) - amount(table, "tag")
-            case .some(let names): try names.reduce(.none) { $0 + (try amount(table, $1)) }
+            case .some(let names, _): try names.reduce(.none) { $0 + (try amount(table, $1)) }
             }
         }
-        return try amount("objects", reach.objects) + amount("tombstones", reach.deleted)
+        return try amount("objects", objects) + amount("tombstones", deleted)
     }
 
     func usage(of scope: ScopeID) throws -> Usage {

@@ -5,34 +5,20 @@ extension SQLiteSnapshot {
     /// Newest first by `sortDate`, which is `creationDate` until it is set; of equals, the greater ID.
     func search(_ search: Search, in scope: ScopeID) throws -> [Note] {
         guard search.limit > 0 else { return [] }
-        let tags = search.tags.map { Set($0).sorted() }
-        // Of several tags that came to be one, the greatest clock decides, which only the notes themselves tell.
-        let isExact = (tags?.count ?? 0) <= 1
-        let rows = try documents(search, tags: tags, in: scope)
+        var page = SearchPage(search)
+        let rows = try documents(search, tags: page.tags, in: scope)
         let reader = try StateReader(self, scope: scope)
-        var notes: [Note] = []
-        var bytes = 0
-        var passed = 0
         try rows.eachRowUntilFalse {
             let id = try rows.id(0)
-            if isExact, passed < search.offset {
-                if try exists(id, in: scope) { passed += 1 }
+            if page.isExact, page.isPassing {
+                if try exists(id, in: scope) { page.pass() }
                 return true
             }
             // The index may be behind: what is gone by now is left out here.
             guard case .entity(.note(let note), _?)? = try reader.state(of: id) else { return true }
-            if !isExact, let tags, !note.tags.holds(oneOf: tags) { return true }
-            if passed < search.offset {
-                passed += 1
-                return true
-            }
-            notes.append(note)
-            // One more than fills a page tells that there are more.
-            guard bytes < Limits.pageBytes else { return false }
-            bytes += note.text.utf8.count
-            return notes.count < search.limit
+            return page.take(note)
         }
-        return notes
+        return page.notes
     }
 
     private func exists(_ id: UniqueID, in scope: ScopeID) throws -> Bool {
@@ -71,12 +57,5 @@ extension Prepared {
     fileprivate func eachRowUntilFalse(_ body: () throws -> Bool) throws {
         defer { reset() }
         while try step(), try body() {}
-    }
-}
-
-extension Members {
-    /// Whether the register with the greatest clock, of those of these members, says in.
-    fileprivate func holds(oneOf members: [UniqueID]) -> Bool {
-        members.compactMap { self[$0] }.max { $0.clock < $1.clock }?.value ?? false
     }
 }

@@ -34,10 +34,8 @@ extension SQLiteSnapshot {
                 let body = row.bytes(2)
                 read += body.count
                 return SweptEdit(
-                    position: number,
-                    versions: try ParcelBody.read(body).versions(
-                        pushedAt: row.timestamp(0), position: number, sequence: row.integer(1),
-                        hasLostWords: lost.contains(number)))
+                    try ParcelBody.read(body), position: number, pushedAt: row.timestamp(0),
+                    sequence: row.integer(1), hasLostWords: lost.contains(number))
             }
             if let edit { edits.append(edit) }
         }
@@ -129,22 +127,6 @@ extension SQLiteSnapshot {
         return try row.all {
             BlobName(
                 scope: ScopeID(row.integer(0)), attachment: try row.id(1), nonce: UInt64(bitPattern: row.integer(2)))
-        }
-    }
-}
-
-extension [Edit] {
-    /// The values of registers among them.
-    fileprivate func versions(
-        pushedAt: Timestamp, position: Int64, sequence: Int64, hasLostWords: Bool
-    ) -> [StoredVersion] {
-        compactMap { edit in
-            guard let clock = edit.clock, edit.value != nil else { return nil }
-            return StoredVersion(
-                edit.attribute,
-                Thinning.Version(
-                    clock: clock, pushedAt: pushedAt, position: position, sequence: sequence,
-                    hasLostWords: hasLostWords && edit.attribute == .text))
         }
     }
 }

@@ -16,14 +16,42 @@ class SQLiteSnapshot: Snapshot {
         let installation = try row.first {
             Installation(epoch: UInt64(bitPattern: row.integer(0)), node: try row.node(1))
         }
-        guard let installation else { throw StoreError.damaged("the table installation is empty") }
+        guard let installation else {
+            throw try isUnfinished() ? StoreError.unfinished : .damaged("the table installation is empty")
+        }
         return installation
+    }
+
+    /// Whether it is a target that a move has not come to the end of.
+    private func isUnfinished() throws -> Bool {
+        let mark = try prepare("SELECT 1 FROM leases WHERE name = ?")
+        mark.bind(1, MoveMark.lease)
+        return try mark.first { true } ?? false
     }
 
     func head(of scope: ScopeID) throws -> ScopeHead? {
         let row = try prepare("SELECT sequence, digest FROM scopes WHERE id = ?")
         row.bind(1, scope)
         return try row.first { ScopeHead(scope: scope, sequence: row.integer(0), digest: try row.digest(1)) }
+    }
+
+    func standings(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStanding] {
+        let row = try prepare(
+            """
+            SELECT s.sequence, d.node FROM scopes s LEFT JOIN memberships m ON m.scope = s.id
+                LEFT JOIN devices d ON d.account = m.account
+            WHERE s.id = ?
+            """)
+        var standings: [ScopeID: ScopeStanding] = [:]
+        for scope in scopes {
+            row.bind(1, scope)
+            for (sequence, node) in try row.all({ (row.integer(0), row.nodeIfAny(1)) }) {
+                var standing = standings[scope] ?? ScopeStanding(sequence: sequence, devices: [])
+                if let node { standing.devices.insert(node) }
+                standings[scope] = standing
+            }
+        }
+        return standings
     }
 
     func state(of id: UniqueID, in scope: ScopeID) throws -> ObjectState? {

@@ -10,6 +10,13 @@ import Synchronization
 ///     let store = try SQLiteStore(folder: URL(filePath: "data"))
 public final class SQLiteStore: Store {
     public let installation: Installation
+    /// SQLite has one writer, whatever one does.
+    public let writers = 1
+    /// Who has the file has the folder.
+    public let uploadStage: (any UploadStage)? = nil
+    /// One server has the file; what commands do beside it, it notices (``othersHaveCommitted()``).
+    public let signals: (any Signals)? = nil
+    public let replica: (any Replica)? = nil
     private let pool: DatabasePool
     private let sessions: SessionReader
     private let commitWaits = CommitWaits()
@@ -101,6 +108,7 @@ public final class SQLiteStore: Store {
         return dataVersion.exchange(version, ordering: .relaxed) != version
     }
 
+    /// On the caller's own thread: it waits for nobody.
     public func session(of token: TokenHash) throws -> Session? { try sessions.session(of: token) }
 
     /// Closes all connections. The last process to do so moves the write-ahead log into the database, which then is whole

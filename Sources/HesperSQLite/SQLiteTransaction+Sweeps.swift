@@ -4,18 +4,6 @@ import HesperStore
 // MARK: - Having objects looked at
 
 extension SQLiteTransaction {
-    /// Has what may leave something for time to remove looked at later: objects that were changed or deleted, and those
-    /// that got edits which changed nothing.
-    func scheduleSweeps(of outcome: MergeOutcome, in scope: ScopeID, at date: Timestamp) throws {
-        var (new, due): (Set<UniqueID>, Set<UniqueID>) = ([], [])
-        for change in outcome.changes {
-            if change.before == nil { new.insert(change.uniqueID) } else { due.insert(change.uniqueID) }
-        }
-        // The first edits of a new object supersede nothing.
-        for parcel in outcome.parcels where new.remove(parcel.object) == nil { due.insert(parcel.object) }
-        for object in due { try scheduleSweep(of: object, in: scope, at: date) }
-    }
-
     /// An object that is to be looked at sooner keeps its date.
     func scheduleSweep(of object: UniqueID, in scope: ScopeID, at date: Timestamp) throws {
         let schedule = try prepare(PushStatements.scheduleSweep)
@@ -89,7 +77,6 @@ extension SQLiteTransaction {
     }
 
     func drop(_ values: SweptEdit, of sweep: DueSweep) throws {
-        let keys = Set(values.versions.map { Key(attribute: $0.attribute, clock: $0.version.clock) })
         let row = try prepare("SELECT body FROM edits WHERE scope = ?1 AND object = ?2 AND number = ?3")
         row.bind(sweep)
         row.bind(3, values.position)
@@ -97,29 +84,16 @@ extension SQLiteTransaction {
         guard let edits = found else { return }
         let update = try prepare("UPDATE edits SET body = ?2 WHERE number = ?1")
         update.bind(1, values.position)
-        update.bind(
-            2,
-            text: ParcelBody.write(
-                edits.map { edit in
-                    guard let clock = edit.clock, keys.contains(Key(attribute: edit.attribute, clock: clock)) else {
-                        return edit
-                    }
-                    return Edit(edit.attribute, nil, at: clock)
-                }))
+        update.bind(2, text: ParcelBody.write(values.dropped(from: edits)))
         try update.run()
         let delete = try prepare(
             "DELETE FROM versions WHERE scope = ?1 AND object = ?2 AND edit = ?3 AND attribute = ?4")
         delete.bind(sweep)
         delete.bind(3, values.position)
-        for key in keys {
-            delete.bind(4, key.attribute.description)
+        for attribute in Set(values.versions.map(\.attribute)) {
+            delete.bind(4, attribute.description)
             try delete.run()
         }
-    }
-
-    private struct Key: Hashable {
-        let attribute: Attribute
-        let clock: Clock
     }
 
     func purge(editAt position: Int64, of sweep: DueSweep) throws {

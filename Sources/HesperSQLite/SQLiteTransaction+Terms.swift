@@ -106,8 +106,3 @@ private struct DocumentWriter {
         }
     }
 }
-
-extension Note {
-    /// What notes are listed by, the newest first.
-    var effectiveSortDate: Timestamp { sortDate ?? creationDate ?? Timestamp(clamping: 0) }
-}

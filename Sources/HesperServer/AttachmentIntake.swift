@@ -37,13 +37,15 @@ struct AttachmentIntake: Sendable {
     }
 
     /// Bytes of an upload that is complete.
-    func take(_ upload: Upload, staged path: String, _ session: Session) async throws -> (blob: Blob, isNew: Bool) {
+    func take(
+        _ upload: Upload, from stage: any UploadStage, _ session: Session
+    ) async throws -> (blob: Blob, isNew: Bool) {
         let admission = admission(of: upload.attachment, session)
         let expectation = upload.sha256.map { sha256 in
             Expectation(sha256: sha256) { DigestFields.mismatch(.reprDigest, found: $0) }
         }
         let name = BlobName(scope: session.scope, attachment: upload.attachment)
-        let data = try await backend.blobs.adopt(path, as: name) { try expectation?.check($0) }
+        let data = try await stage.give(upload.uniqueID, to: backend.blobs, as: name) { try expectation?.check($0) }
         var finished = upload
         finished.isFinished = true
         finished.length = data.byteCount

@@ -36,15 +36,17 @@ struct Authenticator: Sendable {
     }
 
     /// - Throws: `cross-site`, `unauthenticated`.
-    func session(of request: Request, signedWith credential: Credential) throws -> Session {
+    func session(of request: Request, signedWith credential: Credential) async throws -> Session {
         if case .cookie(let cookie) = credential { try cookies.check(request, signedBy: cookie) }
-        guard let session = try store.session(of: credential.token.hash) else { throw Authenticator.unauthenticated }
+        guard let session = try await store.session(of: credential.token.hash) else {
+            throw Authenticator.unauthenticated
+        }
         return session
     }
 
     /// - Throws: `cross-site`, `unauthenticated`.
-    func session(of request: Request) throws -> Session {
-        try session(of: request, signedWith: credential(of: request))
+    func session(of request: Request) async throws -> Session {
+        try await session(of: request, signedWith: credential(of: request))
     }
 
     static let unauthenticated = Problem(

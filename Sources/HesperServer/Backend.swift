@@ -18,7 +18,7 @@ struct Backend: Sendable {
         self.store = store
         self.grace = grace
         self.blobs = blobs
-        let hub = EventHub()
+        let hub = EventHub(signals: store.signals)
         self.hub = hub
         self.queue = PushQueue(store: store, committed: hub.announce)
         self.now = now

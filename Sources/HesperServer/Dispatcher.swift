@@ -87,7 +87,7 @@ struct Dispatcher: HTTPResponder {
         case .signedIn(let handle):
             let credential = try authenticator.credential(of: request)
             findings.cookie = credential.cookie
-            let session = try authenticator.session(of: request, signedWith: credential)
+            let session = try await authenticator.session(of: request, signedWith: credential)
             findings.device = session.device.node
             let use = DeviceUse(of: session, userAgent: request.headers)
             // Recorded also if the handler refuses what was asked: the device was there.

@@ -1,6 +1,7 @@
 import HesperModel
 import HesperStore
 import Hummingbird
+import NIOCore
 
 /// `POST /v1/ephemeral`: what a device says to the others that listen, such as who types where. It is kept nowhere
 /// (protocol.md, Events).
@@ -46,8 +47,7 @@ struct Ephemerals: Resource {
             event.name("data")
             event.raw(bytes)
         }
-        let listeners = hub.send(
-            ServerSentEvent.bytes("ephemeral", event.bytes), from: session.device.node, in: session.scope)
+        let listeners = hub.send(ByteBuffer(bytes: event.bytes), from: session.device.node, in: session.scope)
         return .object { $0.member("listeners", Int64(listeners)) }
     }
 }

@@ -53,7 +53,11 @@ struct EventStream: Sendable {
         }
         guard try await writeChanges(upTo: news.sequence, from: &token, to: &writer) else { return false }
         var rest = ByteBuffer()
-        for message in news.messages { rest.writeImmutableBuffer(message) }
+        for message in news.messages {
+            ServerSentEvent.begin("ephemeral", in: &rest)
+            rest.writeImmutableBuffer(message)
+            ServerSentEvent.end(in: &rest)
+        }
         if let others = news.others {
             var data = JSONWriter(capacity: 32)
             data.object { $0.member("listeners", Int64(others)) }

@@ -85,14 +85,16 @@ public struct HesperServer: Sendable {
             crossOrigin: CrossOrigin(
                 origins: settings.origins, allowsLoopback: settings.allowsLoopbackOrigins),
             uses: uses)
+        var services: [any Service] = [
+            uses, listening, Indexing(indexer: indexer, logger: logger), Sweeping(sweeper: sweeper, logger: logger),
+        ]
+        if let replica = store.replica { services.append(Following(replica: replica, logger: logger)) }
         return Application(
             responder: dispatcher, server: serverBuilder,
             configuration: ApplicationConfiguration(
                 address: .hostname(settings.host, port: settings.port), serverName: nil,
                 availableConnectionsDelegate: .maximum(settings.connections.count, logger: logger)),
-            services: [
-                uses, listening, Indexing(indexer: indexer, logger: logger), Sweeping(sweeper: sweeper, logger: logger),
-            ],
+            services: services,
             onServerRunning: { await onRunning($0.localAddress?.port) }, logger: logger)
     }
 

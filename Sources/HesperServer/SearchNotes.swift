@@ -19,6 +19,17 @@ struct SearchNotes: Resource {
         let offset = Int(clamping: try call.cursor(1)?.numbers[0] ?? 0)
         let tag = try tag(call)
         let scope = session.scope
+        @Sendable func answer(_ snapshot: any Snapshot) throws -> [UInt8] {
+            let resolver = Resolver(snapshot: snapshot, scope: scope)
+            let target = try tag.map { try resolver.live($0) }
+            let tags = try target.map { try $0.map { try resolver.ancestors(of: $0) } ?? [] }
+            let search = Search(
+                query: query, tags: tags, archived: archived, order: order, offset: offset, limit: limit + 1)
+            return try page(search, target ?? nil, resolver)
+        }
+        if let body = try await backend.store.replica?.read(at: session.head, indexed: true, answer) {
+            return .json(body)
+        }
         // The index is filled behind the commits: a search first brings it up to what the session has seen.
         do {
             try await indexer.index(scope, upTo: session.head.sequence)
@@ -26,33 +37,29 @@ struct SearchNotes: Resource {
             // Whoever reads has nothing to keep: to them the store is away.
             throw StoreError.unavailable(reason)
         }
-        let body = try await backend.store.read { snapshot in
-            let resolver = Resolver(snapshot: snapshot, scope: scope)
-            let target = try tag.map { try resolver.live($0) }
-            let tags = try target.map { try $0.map { try resolver.ancestors(of: $0) } ?? [] }
-            let found = try snapshot.search(
-                Search(query: query, tags: tags, archived: archived, order: order, offset: offset, limit: limit + 1),
-                in: scope)
-            var writer = JSONWriter(capacity: 4_096)
-            var taken = 0
-            try writer.object { writer in
-                writer.name("results")
-                try writer.array { writer in
-                    for note in found.prefix(limit) {
-                        if taken > 0, writer.bytes.count >= Limits.pageBytes { break }
-                        taken += 1
-                        // The index knows every register; a note that has the tag no more is left out here.
-                        if let target = target ?? nil, try !resolver.members(of: note).tags.contains(target) {
-                            continue
-                        }
-                        try write(note, query, resolver, to: &writer)
-                    }
+        return .json(try await backend.store.read(answer))
+    }
+
+    /// What was found, from the search's offset on.
+    /// - Parameter target: the tag that is looked for.
+    private func page(_ search: Search, _ target: UniqueID?, _ resolver: Resolver) throws -> [UInt8] {
+        let found = try resolver.snapshot.search(search, in: resolver.scope)
+        var writer = JSONWriter(capacity: 4_096)
+        var taken = 0
+        try writer.object { writer in
+            writer.name("results")
+            try writer.array { writer in
+                for note in found.prefix(search.limit - 1) {
+                    if taken > 0, writer.bytes.count >= Limits.pageBytes { break }
+                    taken += 1
+                    // The index knows every register; a note that has the tag no more is left out here.
+                    if let target, try !resolver.members(of: note).tags.contains(target) { continue }
+                    try write(note, search.query, resolver, to: &writer)
                 }
-                if found.count > taken { writer.member("nextCursor", Cursor(Int64(offset + taken)).text) }
             }
-            return writer.bytes
+            if found.count > taken { writer.member("nextCursor", Cursor(Int64(search.offset + taken)).text) }
         }
-        return .json(body)
+        return writer.bytes
     }
 
     private func write(

@@ -66,7 +66,7 @@ extension Uploads {
         }
         let taken: (blob: Blob, isNew: Bool)
         do {
-            taken = try await intake.take(upload, staged: stage.path(of: upload.uniqueID), session)
+            taken = try await intake.take(upload, from: stage, session)
         } catch let problem as Problem {
             // Going on with it would change nothing.
             try await self.end(upload, session)

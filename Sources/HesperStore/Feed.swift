@@ -132,6 +132,9 @@ public struct Feed: Sendable {
         let known = echoes.merging(demanded) { $1 }
         var isFull = false
         var last: Int64?
+        var scan = scan
+        // Those that are left out, those that fit, and one more, which tells that there are more.
+        scan.limit = known.count + max(limit - page.amount.objects, 0) + 1
         try snapshot.scan(scan, in: page.head.scope) { row in
             if page.amount.objects >= limit || page.amount.bytes >= bytes {
                 isFull = true

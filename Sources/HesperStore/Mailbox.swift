@@ -5,7 +5,7 @@ import NIOCore
 public struct News: Sendable {
     /// Up to where its scope has committed, as far as that was announced.
     public var sequence: Int64 = 0
-    /// What other devices said, in the order of each.
+    /// What other devices said, in the order of each: JSON, a line each.
     public var messages: [ByteBuffer] = []
     /// How many other devices listen, if that has changed.
     public var others: Int?

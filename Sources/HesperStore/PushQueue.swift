@@ -1,12 +1,17 @@
 import HesperModel
 
-/// Group commit: what arrives while a commit is under way goes into the next one together, so that one fsync serves many
+/// Group commit: what arrives while commits are under way goes into the next one together, so that one fsync serves many
 /// (storage.md, A transaction). There is no timer: an idle server commits at once.
+///
+/// As many commits are under way as the store has writers. A scope is never in two of them: its pushes would only wait for
+/// each other inside the store.
 public actor PushQueue {
     private let store: any Store
     private let committed: @Sendable ([ScopeHead]) -> Void
     private var waiting: [Job] = []
-    private var isCommitting = false
+    /// Scopes that a commit which is under way writes to.
+    private var busy: Set<ScopeID> = []
+    private var commits = 0
 
     /// Jobs that share one commit at most.
     static let groupLimit = 512
@@ -14,6 +19,7 @@ public actor PushQueue {
     /// One thing to write, and who waits for it.
     private struct Job: Sendable {
         let scope: ScopeID
+        let objects: [UniqueID]
         let run: @Sendable (any Transaction) throws -> any Sendable
         let done: CheckedContinuation<any Sendable, any Error>
     }
@@ -25,36 +31,73 @@ public actor PushQueue {
     }
 
     /// Does `body` in a transaction with others, of which none is harmed if it throws; returns when it is durable.
-    /// - Parameter body: done again if another of the transaction throws.
+    /// - Parameters:
+    ///   - objects: what `body` will ask for, as far as it is known.
+    ///   - body: done again if another of the transaction throws.
     func submit<T: Sendable>(
-        to scope: ScopeID, _ body: @escaping @Sendable (any Transaction) throws -> T
+        to scope: ScopeID, touching objects: [UniqueID] = [], _ body: @escaping @Sendable (any Transaction) throws -> T
     ) async throws -> T {
         let value = try await withCheckedThrowingContinuation { done in
-            waiting.append(Job(scope: scope, run: body, done: done))
-            guard !isCommitting else { return }
-            isCommitting = true
-            Task { await commitAll() }
+            waiting.append(Job(scope: scope, objects: objects, run: body, done: done))
+            beginCommitIfFree()
         }
         guard let value = value as? T else { throw Problem(.internalError, "A commit returned another job's value.") }
         return value
     }
 
+    private func beginCommitIfFree() {
+        guard commits < store.writers, waiting.contains(where: { !busy.contains($0.scope) }) else { return }
+        commits += 1
+        Task { await commitAll() }
+    }
+
+    /// One of the commits that are under way at once: on and on, until nothing waits that it could take.
     private func commitAll() async {
-        while !waiting.isEmpty {
-            // Scopes are locked in the order of their IDs, within one in the order of arrival.
-            let group = waiting.prefix(PushQueue.groupLimit).enumerated()
-                .sorted { ($0.element.scope, $0.offset) < ($1.element.scope, $1.offset) }.map(\.element)
-            waiting.removeFirst(group.count)
+        while true {
+            let group = nextGroup()
+            guard !group.isEmpty else { break }
+            let scopes = Set(group.map(\.scope))
+            busy.formUnion(scopes)
+            // What this one leaves may have waited for it alone.
+            beginCommitIfFree()
             await commit(group)
+            busy.subtract(scopes)
         }
-        isCommitting = false
+        commits -= 1
+    }
+
+    /// Takes what waits for scopes that are free: those that arrived first, and no more of them than leaves as many to each
+    /// commit that could begin now. Of the others none is free soon: what is done together costs less.
+    /// Scopes are locked in the order of their IDs, within one in the order of arrival.
+    private func nextGroup() -> [Job] {
+        let free = Set(waiting.lazy.map(\.scope)).subtracting(busy).count
+        let idle = store.writers - commits + 1
+        let share = (free + idle - 1) / idle
+        var group: [Job] = []
+        var rest: [Job] = []
+        var taken: Set<ScopeID> = []
+        for job in waiting {
+            let fits = taken.count < share || taken.contains(job.scope)
+            if fits, group.count < PushQueue.groupLimit, !busy.contains(job.scope) {
+                group.append(job)
+                taken.insert(job.scope)
+            } else {
+                rest.append(job)
+            }
+        }
+        waiting = rest
+        return group.enumerated()
+            .sorted { ($0.element.scope, $0.offset) < ($1.element.scope, $1.offset) }.map(\.element)
     }
 
     /// Hardly ever does a job throw, and a savepoint costs a copy of every page that is changed under it. So they do
     /// without, and only if one throws all is undone, and done again with a savepoint each.
     private func commit(_ group: [Job]) async {
         do {
-            let values = try await store.write { transaction in try group.map { try $0.run(transaction) } }
+            let values = try await store.write { transaction in
+                try transaction.foresee(group.map { ($0.scope, $0.objects) })
+                return try group.map { try $0.run(transaction) }
+            }
             for (job, value) in zip(group, values) { job.done.resume(returning: value) }
             announce(values)
         } catch let error where group.count == 1 || (error as? StoreError)?.isUnavailable == true {

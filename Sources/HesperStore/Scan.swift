@@ -17,12 +17,17 @@ public struct Scan: Sendable, Equatable {
     /// Sequence numbers, all of which are included.
     public var sequences: ClosedRange<Int64>
     public var newestFirst: Bool
+    /// How many rows its reader takes at most: a store that reads ahead need not read further.
+    public var limit: Int
 
-    public init(_ selection: Selection, rows: Rows, sequences: ClosedRange<Int64>, newestFirst: Bool) {
+    public init(
+        _ selection: Selection, rows: Rows, sequences: ClosedRange<Int64>, newestFirst: Bool, limit: Int = .max
+    ) {
         self.selection = selection
         self.rows = rows
         self.sequences = sequences
         self.newestFirst = newestFirst
+        self.limit = limit
     }
 }
 

@@ -43,7 +43,7 @@ public struct Scope: Sendable {
         _ push: Push, by sender: NodeID, since token: SyncToken?, of feed: Feed
     ) async throws -> Applied {
         let epoch = installation.epoch
-        return try await write(by: sender, since: token) { _, scope, _ in
+        return try await write(by: sender, since: token, touching: push.ids) { _, scope, _ in
             if let token { try feed.check(token, epoch: epoch, head: scope.head) }
             return push
         }
@@ -56,14 +56,15 @@ public struct Scope: Sendable {
 
     /// Makes a push while the scope is locked, from what it holds, and merges it.
     /// - Parameters:
+    ///   - objects: what the push will name, as far as it is known beforehand.
     ///   - isWhole: whether a refusal of any part refuses, and undoes, all of it.
     ///   - body: given the transaction, the scope and a stamp for what the server itself sets.
     public func write(
-        by sender: NodeID, since token: SyncToken? = nil, isWhole: Bool = false,
+        by sender: NodeID, since token: SyncToken? = nil, isWhole: Bool = false, touching objects: [UniqueID] = [],
         _ body: @escaping @Sendable (any Transaction, LockedScope, inout Stamp) throws -> Push
     ) async throws -> Applied {
         let (id, installation, now) = (id, installation, now())
-        return try await queue.submit(to: id) { transaction in
+        return try await queue.submit(to: id, touching: objects) { transaction in
             guard let scope = try transaction.lock(id) else {
                 throw Problem(.unauthenticated, "The account is gone.")
             }

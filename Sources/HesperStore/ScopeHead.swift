@@ -21,3 +21,15 @@ public struct ScopeHead: Sendable, Equatable {
         self.digest = digest
     }
 }
+
+/// What whoever listens to a scope must know of it.
+public struct ScopeStanding: Sendable, Equatable {
+    public let sequence: Int64
+    /// Who is signed in.
+    public var devices: Set<NodeID>
+
+    public init(sequence: Int64, devices: Set<NodeID>) {
+        self.sequence = sequence
+        self.devices = devices
+    }
+}

@@ -4,17 +4,29 @@ import HesperModel
 public protocol Store: Sendable {
     /// Reads one consistent moment. Never waits for a writer, never holds one up.
     func read<T: Sendable>(_ body: @escaping @Sendable (any Snapshot) throws -> T) async throws -> T
-    /// Writes, one transaction at a time; what it wrote is durable when this returns. An error undoes all of it.
+    /// Writes; what it wrote is durable when this returns. An error undoes all of it. Transactions of one scope come one
+    /// after the other, each after it has locked the scope; ``writers`` says how many of others may run beside them.
+    /// - Parameter body: done again, from the start, if the store had to give up its transaction for another's sake.
     func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
     /// The same for what is derived from the rest and would be made again: a crash may take it, whole, until the next
     /// ``write(_:)`` is durable.
     func writeDerived<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
-    /// Who holds this token and how far their scope is, without leaving the thread: every request begins with it.
-    func session(of token: TokenHash) throws -> Session?
-    /// Whether other processes may have committed since this was asked last.
+    /// Who holds this token and how far their scope is: every request begins with it.
+    func session(of token: TokenHash) async throws -> Session?
+    /// How many transactions may write at once: so many commits the queue of pushes has under way.
+    var writers: Int { get }
+    /// How other servers are told what happens on this one; nil where there are none to tell, or none that could be.
+    var signals: (any Signals)? { get }
+    /// A copy that follows it, for reading; nil where there is none.
+    var replica: (any Replica)? { get }
+    /// Whether other processes may have committed since this was asked last. Not asked where there are ``signals``.
     func othersHaveCommitted() async throws -> Bool
     /// The same for all servers on this store.
     var installation: Installation { get }
+    /// Where uploads that may be resumed wait, if the store keeps them itself: so that every server on it has them.
+    var uploadStage: (any UploadStage)? { get }
+    /// Ends when all that is under way is done; nothing may be asked after it.
+    func close() async throws
 }
 
 /// One consistent moment of the store.
@@ -32,6 +44,8 @@ public protocol Snapshot: SweepSnapshot {
 
     // MARK: A scope
     func head(of scope: ScopeID) throws -> ScopeHead?
+    /// Where scopes stand for those who listen to them; those that are gone are missing.
+    func standings(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStanding]
     func state(of id: UniqueID, in scope: ScopeID) throws -> ObjectState?
     /// Gives the rows of a scan one by one until it has no more, or `body` answers false.
     func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws
@@ -100,6 +114,9 @@ public protocol Transaction: Snapshot, SweepTransaction {
     ) throws
 
     // MARK: A scope
+    /// Told before anything else which scopes will be locked, in this order, and which of their objects be asked for: a store
+    /// that is a network away asks for all of it at once. Only a hint.
+    func foresee(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws
     /// Locks the scope against other writers until the transaction ends.
     func lock(_ scope: ScopeID) throws -> LockedScope?
     /// What a merge may ask about the scope.
@@ -132,6 +149,11 @@ public struct LockedScope: Sendable, Equatable {
         self.greatestClock = greatestClock
         self.serverClock = serverClock
     }
+}
+
+extension Transaction {
+    /// Where nothing is far away, nothing is gained by asking early.
+    public func foresee(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {}
 }
 
 /// A row of the bag, with who pushed it and when.

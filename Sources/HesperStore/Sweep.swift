@@ -59,3 +59,26 @@ public struct SweptEdit: Sendable, Equatable {
         self.versions = versions
     }
 }
+
+extension SweptEdit {
+    /// The values of registers among the edits of one row of the bag.
+    public init(_ edits: [Edit], position: Int64, pushedAt: Timestamp, sequence: Int64, hasLostWords: Bool) {
+        let versions = edits.compactMap { edit -> StoredVersion? in
+            guard let clock = edit.clock, edit.value != nil else { return nil }
+            return StoredVersion(
+                edit.attribute,
+                Thinning.Version(
+                    clock: clock, pushedAt: pushedAt, position: position, sequence: sequence,
+                    hasLostWords: hasLostWords && edit.attribute == .text))
+        }
+        self.init(position: position, versions: versions)
+    }
+
+    /// The edits of the row without these values: their keys stay.
+    public func dropped(from edits: [Edit]) -> [Edit] {
+        edits.map { edit in
+            let isDropped = versions.contains { $0.attribute == edit.attribute && $0.version.clock == edit.clock }
+            return isDropped ? Edit(edit.attribute, nil, at: edit.clock) : edit
+        }
+    }
+}

@@ -8,6 +8,14 @@ enum SweepStep: Sendable, Equatable {
     case end(DueSweep, next: Timestamp?)
     case forget(DueSweep)
 
+    /// The look that it came of.
+    var sweep: DueSweep {
+        switch self {
+        case .keep(_, let sweep), .drop(_, let sweep), .purge(_, let sweep), .end(let sweep, _), .forget(let sweep):
+            sweep
+        }
+    }
+
     func apply(to transaction: any Transaction) throws {
         switch self {
         case .keep(let edit, let sweep): try transaction.keep(edit, of: sweep)

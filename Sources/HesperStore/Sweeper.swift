@@ -151,8 +151,10 @@ public actor Sweeper {
         }
     }
 
+    /// Scope by scope, in the order of their IDs, as pushes lock them; those of one object stay in their order.
     private func write(_ steps: inout [SweepStep]) async throws {
-        var left = steps[...]
+        var left = steps.enumerated()
+            .sorted { ($0.element.sweep.scope, $0.offset) < ($1.element.sweep.scope, $1.offset) }.map(\.element)[...]
         steps = []
         while !left.isEmpty {
             try await holdOn()

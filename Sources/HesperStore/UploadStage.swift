@@ -2,7 +2,7 @@ import HesperModel
 import NIOCore
 
 /// Where the bytes of an upload that may break off wait for the rest (protocol.md, Attachments): on the disk of this server,
-/// so that neither a lost connection nor a restart loses what has arrived.
+/// or where all servers of a database find them; neither a lost connection nor a restart loses what has arrived.
 public protocol UploadStage: Sendable {
     /// Makes room for an upload; durable when it returns.
     func create(_ id: UniqueID) async throws
@@ -22,8 +22,13 @@ public protocol UploadStage: Sendable {
         checking check: (@Sendable (AttachmentData) throws -> Void)?
     ) async throws -> Int64 where Bytes.Element == ByteBuffer
 
-    /// The file that has the bytes.
-    func path(of id: UniqueID) -> String
+    /// Has a store keep all bytes of an upload under a name; they stay here too, until they are removed.
+    /// - Parameter check: as in ``BlobStore/write(_:_:checking:)``.
+    /// - Throws: ``UploadMissing``; whatever the other store throws.
+    func give(
+        _ id: UniqueID, to blobs: any BlobStore, as name: BlobName,
+        checking check: @escaping @Sendable (AttachmentData) throws -> Void
+    ) async throws -> AttachmentData
 
     /// Removes an upload. That there is none of this ID is as good.
     func remove(_ id: UniqueID) async throws

@@ -17,8 +17,10 @@ struct Check: AsyncParsableCommand {
     @OptionGroup var dataOptions: DataOptions
 
     func run() async throws {
-        let store = try dataOptions.openStore()
-        defer { try? store.close() }
+        try await dataOptions.withStore(check)
+    }
+
+    private func check(_ store: any Store) async throws {
         let accounts = try await store.read { try $0.accounts() }
         var progress = ProgressBar(total: accounts.count, what: "accounts checked")
         var findings = 0

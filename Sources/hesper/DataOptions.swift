@@ -1,13 +1,24 @@
 import ArgumentParser
-import Foundation
-import HesperBlobs
-import HesperSQLite
 import HesperStore
 
 /// Where the data is: what all commands have in common.
 struct DataOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The folder of the data (HESPER_DATA; default: data).", valueName: "folder"))
     var data: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The database: sqlite: for a file in the folder of the data, or postgresql://… (HESPER_DATABASE; default: "
+                + "sqlite:). A password in it can be read by every user of the machine: set the variable, or see "
+                + "PGPASSFILE.", valueName: "URL"))
+    var database: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many connections to PostgreSQL requests have at once at most; a server has two more, to hear others and to "
+                + "tell them (HESPER_DATABASE_CONNECTIONS; default: 16).",
+            valueName: "number"))
+    var databaseConnections: String?
 
     @Option(
         help: ArgumentHelp(
@@ -24,39 +35,25 @@ struct DataOptions: ParsableArguments {
     func settings(_ flags: [Setting: [String]] = [:]) throws -> Settings {
         var flags = flags
         if let data { flags[.data] = [data] }
+        if let database { flags[.database] = [database] }
+        if let databaseConnections { flags[.databaseConnections] = [databaseConnections] }
         if let attachments { flags[.attachments] = [attachments] }
         return try Settings(flags: flags, config: config)
     }
 
-    /// Where the bytes of attachments are: a folder, or a bucket.
+    /// Where the bytes of attachments are.
     /// - Parameter isAway: told that the bucket's server is away, if the caller can go on without it for now.
-    /// - Throws: ``Failure`` about a setting that leads nowhere.
     func openBlobs(unless isAway: ((StoreError) -> Void)? = nil) async throws -> any BlobStore {
-        let place = try settings().attachments()
-        guard S3Location.isMeant(by: place) else { return try FolderBlobs(path: place) }
-        do {
-            let blobs = S3Blobs(try S3Location(place, environment: ProcessInfo.processInfo.environment))
-            do {
-                try await blobs.check()
-            } catch let error as StoreError {
-                guard let isAway else { throw error }
-                isAway(error)
-            }
-            return blobs
-        } catch let error as S3LocationError {
-            throw Failure("\(error).", .settings)
-        }
+        try await settings().openBlobs(unless: isAway)
     }
 
-    /// Opens what a server has made.
-    /// - Throws: ``Failure`` if nothing is there: a mistyped folder must not become a database.
-    func openStore() throws -> SQLiteStore {
-        let folder = URL(filePath: try settings().data)
-        guard FileManager.default.fileExists(atPath: folder.appending(path: SQLiteStore.fileName).path) else {
-            throw Failure(
-                "\(folder.relativePath) has no \(SQLiteStore.fileName): name the data folder with --data or HESPER_DATA.",
-                .settings)
-        }
-        return try SQLiteStore(folder: folder)
+    /// Opens the database while `body` runs.
+    /// - Parameter makes: whether to make one if there is none. Most commands do not: a mistyped name must not become a
+    ///   database.
+    /// - Throws: ``Failure`` if there is none, or it cannot be reached.
+    func withStore<T>(making makes: Bool = false, _ body: (any Store) async throws -> T) async throws -> T {
+        let settings = try settings()
+        return try await settings.database().whileOpen(
+            making: makes, connections: try settings.databaseConnections(), body)
     }
 }

@@ -25,8 +25,10 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var dataOptions: DataOptions
 
     func run() async throws {
-        let store = try dataOptions.openStore()
-        defer { try? store.close() }
+        try await dataOptions.withStore(export)
+    }
+
+    private func export(from store: any Store) async throws {
         let email = account
         let account = try await store.read { try $0.account(of: email) }
         let blobs = try await dataOptions.openBlobs()

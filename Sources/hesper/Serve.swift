@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import HesperBlobs
-import HesperSQLite
 import HesperServer
 import HesperStore
 import Logging
@@ -22,6 +21,12 @@ struct Serve: AsyncParsableCommand {
     var port: String?
 
     @OptionGroup var dataOptions: DataOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "A copy that follows the database, such as a standby, to read from as far as it is up to it: postgresql://… "
+                + "(HESPER_DATABASE_READ). For its password see --database.", valueName: "URL"))
+    var databaseRead: String?
 
     @Option(
         help: ArgumentHelp(
@@ -80,7 +85,7 @@ struct Serve: AsyncParsableCommand {
         let single: [Setting: String?] = [
             .host: host, .port: port, .public: self.public, .signUp: signUp, .logLevel: logLevel,
             .tlsCertificate: tlsCertificate, .tlsKey: tlsKey, .attachmentSize: attachmentSize, .quota: quota,
-            .history: history, .grace: grace,
+            .history: history, .grace: grace, .databaseRead: databaseRead,
         ]
         var flags = single.compactMapValues { $0.map { [$0] } }
         if !corsOrigin.isEmpty { flags[.corsOrigins] = corsOrigin }
@@ -91,6 +96,8 @@ struct Serve: AsyncParsableCommand {
         let settings = try dataOptions.settings(flags)
         var server = try settings.server()
         let level = try settings.logLevel()
+        let (database, connections) = (try settings.database(), try settings.databaseConnections())
+        let (replica, attachments) = (try settings.databaseRead(), try settings.attachments())
         let share = ShareFolder.find(named: try settings.publicFolder())
         server.contract = share.contract
         server.webApp = share.webApp
@@ -107,17 +114,21 @@ struct Serve: AsyncParsableCommand {
             logger.warning(
                 "Only \(files) files and connections may be open at once (ulimit -n): some clients may have to wait.")
         }
-        let store = try SQLiteStore(folder: URL(filePath: settings.data))
-        defer { try? store.close() }
-        let blobs = try await dataOptions.openBlobs {
-            logger.error("Attachments are not to be had for now: \($0).")
+        if case .postgres = database, !S3Location.isMeant(by: attachments) {
+            logger.warning(
+                "Attachments are in the folder \(attachments): all servers on this database need that very one, or S3.")
         }
-        let stage = try UploadFolder(path: settings.uploads)
-        try await serve(store, blobs, stage, server, logger)
+        try await database.whileOpen(making: true, connections: connections, replica: replica) { store in
+            let blobs = try await dataOptions.openBlobs {
+                logger.error("Attachments are not to be had for now: \($0).")
+            }
+            let stage = try store.uploadStage ?? UploadFolder(path: settings.uploads)
+            try await serve(store, blobs, stage, server, logger)
+        }
     }
 
     private func serve(
-        _ store: SQLiteStore, _ blobs: any BlobStore, _ stage: any UploadStage, _ settings: ServerSettings,
+        _ store: any Store, _ blobs: any BlobStore, _ stage: any UploadStage, _ settings: ServerSettings,
         _ logger: Logger
     ) async throws {
         let server: HesperServer

@@ -110,7 +110,7 @@ struct FolderBlobsTests {
             }
         }
         // What was dropped is closed a moment later, on threads of the pool.
-        for _ in 0..<100 where try subject.openFiles() > 0 { try await Task.sleep(for: .milliseconds(20)) }
+        for _ in 0..<3_000 where try subject.openFiles() > 0 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try subject.openFiles() == 0)
     }
 }

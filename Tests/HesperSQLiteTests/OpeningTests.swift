@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import HesperModel
 import HesperStore
+import StoreContract
 import Testing
 
 @testable import HesperSQLite

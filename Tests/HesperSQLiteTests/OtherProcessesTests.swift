@@ -1,6 +1,7 @@
 import Foundation
 import HesperModel
 import HesperStore
+import StoreContract
 import Testing
 
 @testable import HesperSQLite

@@ -224,7 +224,11 @@ actor MemoryStage: UploadStage {
         checking check: (@Sendable (AttachmentData) throws -> Void)?
     ) async throws -> Int64 where Bytes.Element == ByteBuffer { throw StoreError.failed("not for sweeps") }
 
-    nonisolated func path(of id: UniqueID) -> String { "\(id)" }
+    func give(
+        _ id: UniqueID, to blobs: any BlobStore, as name: BlobName,
+        checking check: @escaping @Sendable (AttachmentData) throws -> Void
+    ) async throws -> AttachmentData { throw StoreError.failed("not for sweeps") }
+
     func remove(_ id: UniqueID) async throws { files.remove(id) }
     func all() async throws -> [UniqueID] { Array(files) }
 }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import HesperModel
 import HesperStore
+import StoreContract
 import Testing
 
 @testable import HesperSQLite
@@ -31,7 +32,7 @@ struct UnavailableTests {
         try await process.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
         #expect(await isUnavailable { try await desk.push(desk.note(note, "Milk")) })
         #expect(try await desk.ids() == [])
-        #expect(try desk.store.session(of: desk.token) != nil)
+        #expect(try await desk.store.session(of: desk.token) != nil)
         try await process.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         try await desk.push(desk.note(other, "Bread"))
         #expect(try await desk.ids() == [other])
@@ -110,6 +111,7 @@ struct UnavailableTests {
             case .damaged: "damaged"
             case .failed: "failed"
             case .newerDatabase: "newer"
+            case .unfinished: "unfinished"
             }
         #expect(found == kind)
     }

@@ -131,7 +131,7 @@ import Testing
             }
             try await client.send(.get, "/v1/account", headers: [.userAgent: "Vesper/1"])
             var device = signedIn
-            for _ in 0..<200 where device.userAgent != "Vesper/1" {
+            for _ in 0..<6_000 where device.userAgent != "Vesper/1" {
                 try await Task.sleep(for: .milliseconds(10))
                 device = try #require(try store.session(of: token)).device
             }

@@ -19,7 +19,7 @@ struct EventsTests {
             let text = String(repeating: "x", count: 900_000)
             var listeners = JSON.integer(0)
             let message = #"{"uniqueID":"5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90","data":{}}"#
-            for _ in 0..<200 where listeners == .integer(0) {
+            for _ in 0..<6_000 where listeners == .integer(0) {
                 listeners = try await laptop.send(.post, "/v1/ephemeral", message).json.member("listeners")
                 try await Task.sleep(for: .milliseconds(10))
             }

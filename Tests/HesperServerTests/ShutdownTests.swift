@@ -28,7 +28,7 @@ import Testing
             await group.triggerGracefulShutdown()
             // Nobody new is let in; who is idle is sent away.
             var isRefused = false
-            for _ in 0..<200 where !isRefused {
+            for _ in 0..<1_200 where !isRefused {
                 do {
                     _ = try RawConnection(port: number)
                     try await Task.sleep(for: .milliseconds(50))

@@ -22,6 +22,10 @@ import Testing
             "HesperSQLite", ["HesperModel", "HesperStore"],
             ["Foundation", "GRDB", "SQLite3", "GRDBSQLite", "Synchronization", "Glibc"]
         ),
+        (
+            "HesperPostgres", ["HesperModel", "HesperStore"],
+            ["CPostgres", "Foundation", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix"]
+        ),
     ]
 
     @Test(arguments: rules.indices) func importsOnlyWhatThePlanAllows(_ index: Int) throws {
@@ -40,13 +44,15 @@ import Testing
         #expect(imports.contains { $0.name == "HesperStore" })
         for (name, file) in imports {
             #expect(
-                !["GRDB", "HesperSQLite", "SQLite3", "CArchive", "hesper"].contains(name), "\(file) imports \(name)")
+                !["GRDB", "HesperSQLite", "SQLite3", "HesperPostgres", "CPostgres", "CArchive", "hesper"].contains(
+                    name),
+                "\(file) imports \(name)")
         }
     }
 
     @Test func onlyTheCommandImportsThemAll() throws {
         let names = Set(try ImportsTests.imports(of: "hesper").map(\.name))
-        #expect(names.isSuperset(of: ["HesperServer", "HesperSQLite"]))
+        #expect(names.isSuperset(of: ["HesperPostgres", "HesperServer", "HesperSQLite"]))
     }
 
     private static func imports(of module: String) throws -> [(name: String, file: String)] {

@@ -57,7 +57,7 @@ extension StoreContract {
             let kept = try await other.rows()
             try await desk.store.write { try $0.deleteAccount(desk.account.uniqueID) }
             try expect(try await desk.read { try $0.account(desk.account.uniqueID) }, is: nil)
-            try expect(try desk.store.session(of: desk.token), is: nil)
+            try expect(try await desk.store.session(of: desk.token), is: nil)
             try expect(try await desk.read { try $0.head(of: desk.scope) }, is: nil)
             try expect(try await desk.rows(), is: [])
             for id in [note, tag, dead] {

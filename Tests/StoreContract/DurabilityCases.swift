@@ -13,7 +13,7 @@ extension StoreContract {
             try await desk.index()
             let again = try await subject.open()
             try expect(again.installation, is: desk.store.installation)
-            try expect(try again.session(of: desk.token), is: try desk.store.session(of: desk.token))
+            try expect(try await again.session(of: desk.token), is: try await desk.store.session(of: desk.token))
             let reopened = Desk(desk, on: again)
             try expect(try await reopened.rows(), is: try await desk.rows())
             try expect(try await reopened.found("milk"), is: [note])

@@ -77,7 +77,7 @@ private final class Announced: Sendable {
 extension Desk {
     typealias Job = @Sendable (any Transaction) throws -> [Push.Element]
 
-    /// Puts jobs through the queue of pushes while the writer is held up, so that they come into one transaction.
+    /// Puts jobs through the queue of pushes while the scope is locked, so that they come into one transaction.
     fileprivate func group(
         _ jobs: [Job], committed: @escaping @Sendable ([ScopeHead]) -> Void = { _ in }
     ) async throws -> [Result<Scope.Applied, any Error>] {
@@ -86,7 +86,8 @@ extension Desk {
         let node = device.node
         return try await withThrowingTaskGroup(of: (Int, Result<Scope.Applied, any Error>).self) { tasks in
             let (began, begin) = AsyncStream.makeStream(of: Void.self)
-            async let held: Void = store.write { _ in
+            async let held: Void = store.write { transaction in
+                _ = try transaction.lock(account.scope)
                 begin.finish()
                 for _ in 0..<100 { Pause.millisecond() }
             }

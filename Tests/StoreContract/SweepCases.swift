@@ -213,8 +213,8 @@ extension StoreContract {
                 node: node, readSequence: 7, readDate: Desk.date(100), lastUseDate: Desk.date(200))
             try expect(try await devices(200), is: [expected])
             try expect(try await devices(201), is: [])
-            try expect(try desk.store.session(of: desk.token)?.device.readDate, is: Desk.date(100))
-            try expect(try desk.store.session(of: other.token)?.device.readDate, is: nil)
+            try expect(try await desk.store.session(of: desk.token)?.device.readDate, is: Desk.date(100))
+            try expect(try await desk.store.session(of: other.token)?.device.readDate, is: nil)
         },
         Case("a lease is one holder's until it ends or is given back") { (desk: Desk) in
             func take(_ holder: Int64, at date: Int64, until end: Int64) async throws -> Bool {

@@ -1,5 +1,6 @@
 import HesperModel
 import HesperStore
+import NIOConcurrencyHelpers
 
 extension StoreContract {
     static let transactionCases: [Case] = [
@@ -57,18 +58,18 @@ extension StoreContract {
         Case("shows a reader one moment, whatever is committed meanwhile") { (desk: Desk) in
             let first = try await desk.push(desk.note(.random(), "Milk", at: 1)).head
             let (began, begin) = AsyncStream.makeStream(of: Void.self)
-            let (went, go) = AsyncStream.makeStream(of: Void.self)
+            let isCommitted = NIOLockedValueBox(false)
             async let seen = desk.store.read { snapshot in
                 let before = try snapshot.head(of: desk.scope)
                 begin.finish()
-                // Bounded: the writer needs milliseconds.
-                for _ in 0..<2_000 where desk.sequence < 2 { Pause.millisecond() }
+                // Bounded: the writer needs milliseconds, and a free thread, which other tests may hold for long.
+                for _ in 0..<60_000 where !isCommitted.withLockedValue({ $0 }) { Pause.millisecond() }
+                try expect(isCommitted.withLockedValue { $0 }, "the writer waits for the reader")
                 return [before, try snapshot.head(of: desk.scope)]
             }
             for await _ in began {}
             let second = try await desk.push(desk.note(.random(), "Bread", at: 2)).head
-            go.finish()
-            for await _ in went {}
+            isCommitted.withLockedValue { $0 = true }
             try expect(try await seen, is: [first, first])
             try expect(try await desk.read { try $0.head(of: desk.scope) }, is: second)
         },

@@ -32,6 +32,9 @@ import Testing
         let settings = try Settings(environment: [:])
         let server = try settings.server()
         #expect(settings.data == "data")
+        #expect(try settings.database() == .sqlite(folder: "data"))
+        #expect(try settings.databaseConnections() == 16)
+        #expect(try settings.databaseRead() == nil)
         #expect(server.host == "127.0.0.1")
         #expect(server.port == 8080)
         #expect(server.tls == nil)
@@ -65,6 +68,8 @@ import Testing
         let settings = try Settings(environment: [
             "HESPER_HOST": "::1", "HESPER_PORT": "0", "HESPER_DATA": "d", "HESPER_PUBLIC": folder.path,
             "HESPER_SIGN_UP": "open", "HESPER_CORS_ORIGINS": "https://a.example, http://b.example:8080",
+            "HESPER_DATABASE": "postgresql://hesper@db/hesper", "HESPER_DATABASE_CONNECTIONS": "5",
+            "HESPER_DATABASE_READ": "postgres://hesper@standby/hesper",
             "HESPER_LOG_LEVEL": "trace", "HESPER_HISTORY": "forever", "HESPER_GRACE": "2d",
             "HESPER_TLS_CERTIFICATE": pem, "HESPER_TLS_KEY": pem,
         ])
@@ -73,6 +78,9 @@ import Testing
         #expect(server.host == "::1")
         #expect(server.port == 0)
         #expect(settings.data == "d")
+        #expect(try settings.database() == .postgres("postgresql://hesper@db/hesper"))
+        #expect(try settings.databaseConnections() == 5)
+        #expect(try settings.databaseRead() == "postgres://hesper@standby/hesper")
         #expect(try settings.publicFolder() == folder.path)
         #expect(server.signUp == .open)
         #expect(server.origins == ["https://a.example", "http://b.example:8080"])
@@ -80,6 +88,21 @@ import Testing
         #expect(server.tls?.certificate == pem)
         #expect(server.tls?.key == pem)
         #expect(server.sweep == SweepPolicy(history: .forever, grace: 2 * 86_400_000))
+    }
+
+    @Test(arguments: [
+        ("sqlite:", DatabaseLocation.sqlite(folder: "notes")), ("sqlite:/var/other", .sqlite(folder: "/var/other")),
+        ("postgres://db", .postgres("postgres://db")),
+        (
+            "postgresql://u:p%40ss@db1:5432,db2/hesper?target_session_attrs=read-write",
+            .postgres("postgresql://u:p%40ss@db1:5432,db2/hesper?target_session_attrs=read-write")
+        ),
+        (
+            "postgresql:///hesper?host=/run/postgresql&password=a/b@c",
+            .postgres("postgresql:///hesper?host=/run/postgresql&password=a/b@c")
+        ),
+    ]) func aDatabaseIsInAFolderOrOnAServer(text: String, location: DatabaseLocation) throws {
+        #expect(try Settings(flags: [.data: ["notes"], .database: [text]], environment: [:]).database() == location)
     }
 
     @Test(arguments: [
@@ -127,6 +150,27 @@ import Testing
         (Setting.port, "abc", "a port from 0 to 65535 is wanted, not \"abc\"."),
         (.port, "65536", "a port from 0 to 65535 is wanted, not 65536."),
         (.port, "-1", "a port from 0 to 65535 is wanted, not -1."),
+        (.databaseConnections, "1", "a number of connections from 2 to 1000 is wanted, not 1."),
+        (
+            .databaseRead, "sqlite:",
+            "postgresql://user@host/database is wanted: a copy of the database, to read from."
+        ),
+        (
+            .databaseRead, "postgresql://standby/hesper",
+            "there is a copy to read from only where the database is PostgreSQL: set --database."
+        ),
+        (.database, "mysql://db/hesper", "sqlite: or postgresql://user@host/database is wanted."),
+        (.database, "db.sqlite", "sqlite: or postgresql://user@host/database is wanted."),
+        (
+            .database, "postgresql://u:p@ss@db/hesper",
+            "the @ and / of a user's name and password are written %40 and %2F in a URL."
+        ),
+        (
+            .database, "postgresql://u:p/ss@db/hesper",
+            "the @ and / of a user's name and password are written %40 and %2F in a URL."
+        ),
+        (.database, "postgresql://u:%secret@db/hesper", "invalid percent-encoded token."),
+        (.database, "postgresql://db/hesper?secret=1", "invalid URI query parameter."),
         (.signUp, "maybe", "one of open, closed is wanted, not \"maybe\"."),
         (.logLevel, "loud", "one of trace, debug, info, notice, warning, error, critical is wanted, not \"loud\"."),
         (.public, "/nowhere", "/nowhere is not a folder."),
@@ -163,6 +207,9 @@ import Testing
     ]) func aWrongSettingIsNamedWithWhereItStands(setting: Setting, value: String, why: String) throws {
         func read(_ settings: Settings) throws {
             _ = try settings.server()
+            _ = try settings.database()
+            _ = try settings.databaseConnections()
+            _ = try settings.databaseRead()
             _ = try settings.logLevel()
             _ = try settings.publicFolder()
         }
@@ -180,7 +227,7 @@ import Testing
     @Test(arguments: [
         (
             #"{"prot": 1}"#,
-            "prot is no setting; there are host, port, data, attachments, attachmentSize, quota, history"
+            "prot is no setting; there are host, port, data, database, databaseConnections, databaseRead, attachments"
         ),
         (#"{"port": 1, "port": 2}"#, "The name \"port\" stands twice in one object"),
         ("{", ""), ("[]", "settings are an object, not an array."), ("", ""),

@@ -1,7 +1,5 @@
 import ArgumentParser
-import Foundation
 import HesperModel
-import HesperSQLite
 import HesperServer
 import HesperStore
 
@@ -22,8 +20,10 @@ extension AccountCommand {
         }
 
         func run() async throws {
-            let store = try SQLiteStore(folder: URL(filePath: try dataOptions.settings().data))
-            defer { try? store.close() }
+            try await dataOptions.withStore(making: true, create)
+        }
+
+        private func create(in store: any Store) async throws {
             let email = email
             // Asked before the password is: nobody types it in vain.
             guard try await store.read({ try $0.account(emailKey: Account.key(of: email)) }) == nil else { throw taken }

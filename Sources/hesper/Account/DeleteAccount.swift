@@ -13,8 +13,10 @@ extension AccountCommand {
         @OptionGroup var dataOptions: DataOptions
 
         func run() async throws {
-            let store = try dataOptions.openStore()
-            defer { try? store.close() }
+            try await dataOptions.withStore(delete)
+        }
+
+        private func delete(in store: any Store) async throws {
             let email = email
             let (account, usage) = try await store.read { snapshot in
                 let account = try snapshot.account(of: email)
@@ -23,6 +25,7 @@ extension AccountCommand {
             if !yes { try confirm(account, usage) }
             let blobs = try await dataOptions.openBlobs()
             try await store.write { try $0.deleteAccount(account.uniqueID) }
+            store.signals?.send([.check(account.scope)])
             Terminal.say("Erased the account of \(account.email) with \(usage.objects) objects.")
             do {
                 try await removeBlobs(blobs, store)

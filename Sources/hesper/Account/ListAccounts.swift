@@ -11,8 +11,10 @@ extension AccountCommand {
         @OptionGroup var dataOptions: DataOptions
 
         func run() async throws {
-            let store = try dataOptions.openStore()
-            defer { try? store.close() }
+            try await dataOptions.withStore(list)
+        }
+
+        private func list(of store: any Store) async throws {
             let lines = try await store.read { snapshot in
                 try snapshot.accounts().map { account in
                     let usage = try snapshot.usage(of: account.scope)

@@ -15,8 +15,10 @@ extension AccountCommand {
         @OptionGroup var dataOptions: DataOptions
 
         func run() async throws {
-            let store = try dataOptions.openStore()
-            defer { try? store.close() }
+            try await dataOptions.withStore(reset)
+        }
+
+        private func reset(in store: any Store) async throws {
             let email = email
             let account = try await store.read { try $0.account(of: email) }
             let hash = try PasswordHash.make(try password.read())
@@ -25,6 +27,7 @@ extension AccountCommand {
                 try transaction.setPasswordHash(hash, of: account.uniqueID)
                 try transaction.deleteDevices(of: account.uniqueID, except: nil)
             }
+            store.signals?.send([.check(account.scope)])
             Terminal.say("Set a new password for \(account.email); its devices sign in again.")
         }
     }

@@ -12,8 +12,10 @@ extension AccountCommand {
         @OptionGroup var dataOptions: DataOptions
 
         func run() async throws {
-            let store = try dataOptions.openStore()
-            defer { try? store.close() }
+            try await dataOptions.withStore(show)
+        }
+
+        private func show(in store: any Store) async throws {
             let email = email
             let lines = try await store.read { snapshot in
                 let account = try snapshot.account(of: email)

@@ -28,8 +28,10 @@ struct Import: AsyncParsableCommand {
     @OptionGroup var dataOptions: DataOptions
 
     func run() async throws {
-        let store = try dataOptions.openStore()
-        defer { try? store.close() }
+        try await dataOptions.withStore(importSource)
+    }
+
+    private func importSource(into store: any Store) async throws {
         let email = account
         let account = try await store.read { try $0.account(of: email) }
         let (name, report) = try await report(store, account.scope)

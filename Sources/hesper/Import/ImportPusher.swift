@@ -11,8 +11,11 @@ struct ImportPusher: Sendable {
 
     /// - Parameter store: which server or commands may be using too.
     init(store: any Store, scope: ScopeID) {
-        self.scope = Scope(
-            scope, queue: PushQueue(store: store), installation: store.installation, now: { Timestamp.now })
+        let queue = PushQueue(store: store) { heads in
+            // Who listens where, only servers know.
+            store.signals?.send(heads.map { .moved($0.scope, $0.sequence) })
+        }
+        self.scope = Scope(scope, queue: queue, installation: store.installation, now: { Timestamp.now })
         sender = store.installation.node
     }
 

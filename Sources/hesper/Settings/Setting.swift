@@ -5,6 +5,9 @@ enum Setting: String, CaseIterable {
     case host
     case port
     case data
+    case database
+    case databaseConnections
+    case databaseRead
     case attachments
     case attachmentSize
     case quota

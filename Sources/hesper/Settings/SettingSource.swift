@@ -19,7 +19,7 @@ struct SettingSource {
             let content: ConfigContent =
                 switch setting {
                 case .corsOrigins: .stringArray(typed)
-                case .port: Int(last).map { .int($0) } ?? .string(last)
+                case .port, .databaseConnections: Int(last).map { .int($0) } ?? .string(last)
                 default: .string(last)
                 }
             return (AbsoluteConfigKey([setting.key]), ConfigValue(content, isSecret: false))

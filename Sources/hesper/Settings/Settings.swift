@@ -106,6 +106,43 @@ struct Settings {
         return .thinned(all: all.milliseconds, hourly: hourly.milliseconds)
     }
 
+    /// Where the database is.
+    func database() throws -> DatabaseLocation {
+        guard let found = try reader.string(.database) else { return .sqlite(folder: data) }
+        do {
+            return try DatabaseLocation(found.value, data: data)
+        } catch let error as DatabaseLocation.Wrong {
+            throw found.wrong(error.why)
+        }
+    }
+
+    /// The connection string of a copy that follows the database; nil for none.
+    func databaseRead() throws -> String? {
+        guard let found = try reader.string(.databaseRead) else { return nil }
+        guard DatabaseLocation.servers.contains(where: found.value.hasPrefix) else {
+            throw found.wrong("postgresql://user@host/database is wanted: a copy of the database, to read from.")
+        }
+        guard case .postgres = try database() else {
+            throw found.wrong("there is a copy to read from only where the database is PostgreSQL: set --database.")
+        }
+        do {
+            _ = try DatabaseLocation(found.value, data: data)
+        } catch let error as DatabaseLocation.Wrong {
+            throw found.wrong(error.why)
+        }
+        return found.value
+    }
+
+    /// How many connections to a database server there may be at once.
+    func databaseConnections() throws -> Int {
+        try reader.integer(.databaseConnections, in: Settings.databaseConnections, "a number of connections")?.value
+            ?? Settings.defaultDatabaseConnections
+    }
+
+    /// One writes and one reads at the least; more than a thousand no PostgreSQL is set up for.
+    private static let databaseConnections = 2...1_000
+    private static let defaultDatabaseConnections = 16
+
     /// The folder of the bytes of attachments, or a bucket for them.
     func attachments() throws -> String {
         try reader.string(.attachments)?.value ?? URL(filePath: data).appending(path: "attachments").relativePath

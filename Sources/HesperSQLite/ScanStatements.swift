@@ -1,44 +1,16 @@
 import HesperModel
 import HesperStore
 
-/// Which types of live objects and of DeletedObjects a scan reaches.
-struct ScanReach {
-    enum Types: Equatable {
-        case all
-        case allButTags
-        case some([String])
-    }
-
-    let objects: Types
-    let deleted: Types
-
-    init(_ scan: Scan, in scope: ScopeID, of snapshot: SQLiteSnapshot) throws {
-        let selection = scan.selection
-        /// The names, with those that apps made up in the place of what stands for them.
-        func named(_ names: Set<String>, _ sql: String) throws -> [String] {
-            guard names.contains(Selection.appObjects) else { return names.sorted() }
-            return try names.subtracting([Selection.appObjects]).union(snapshot.appTypes(in: scope, sql)).sorted()
-        }
-        switch (scan.rows, selection.types) {
-        case _ where !selection.hasObjects: objects = .some([])
-        case (.tagsOnly, let types): objects = .some(types?.contains("tag") ?? true ? ["tag"] : [])
-        case (.withoutTags, nil): objects = .allButTags
-        case (.all, nil): objects = .all
-        case (.withoutTags, let types?):
-            objects = .some(try named(types.subtracting(["tag"]), ScanStatements.nextObjectType))
-        case (.all, let types?): objects = .some(try named(types, ScanStatements.nextObjectType))
-        }
-        switch (scan.rows, selection.deletedTypes) {
-        case (.tagsOnly, _): deleted = .some([])
-        case (_, nil): deleted = .all
-        case (_, let types?): deleted = .some(try named(types, ScanStatements.nextDeletedType))
-        }
-    }
-}
-
 extension SQLiteSnapshot {
+    /// What a scan reaches, with the names of types that apps made up in the place of what stands for them.
+    /// - Parameter sql: finds the next type.
+    func named(_ types: ScanReach.Types, in scope: ScopeID, _ sql: String) throws -> ScanReach.Types {
+        guard case .some(let names, withAppObjects: true) = types else { return types }
+        return .some((names + (try appTypes(in: scope, sql))).sorted(), withAppObjects: false)
+    }
+
     /// The types that apps made up, found by leaping from one to the next in an index.
-    fileprivate func appTypes(in scope: ScopeID, _ sql: String) throws -> [String] {
+    private func appTypes(in scope: ScopeID, _ sql: String) throws -> [String] {
         let row = try prepare(sql)
         row.bind(1, scope)
         var types: [String] = []
@@ -61,7 +33,7 @@ enum ScanStatements {
     static func objects(_ types: ScanReach.Types, newestFirst: Bool) -> String {
         let order = newestFirst ? "DESC" : "ASC"
         return switch types {
-        case .all:
+        case .all, .none:
             "SELECT sequence, section, id, body FROM objects WHERE scope = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence \(order)"
         case .allButTags:
             "SELECT sequence, section, id, body FROM objects WHERE scope = ?1 AND sequence BETWEEN ?2 AND ?3 AND section <> 1 ORDER BY sequence \(order)"

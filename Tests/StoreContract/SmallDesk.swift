@@ -2,18 +2,18 @@ import HesperModel
 import HesperStore
 
 /// An account on a store, with a push or two.
-struct SmallDesk {
-    let store: any Store
-    let account: Account
-    let node = NodeID.random()
-    let token = TokenHash(bytes: (0..<32).map { _ in .random(in: .min ... .max) })
+public struct SmallDesk: Sendable {
+    public let store: any Store
+    public let account: Account
+    public let node = NodeID.random()
+    public let token = TokenHash(bytes: (0..<32).map { _ in .random(in: .min ... .max) })
 
-    static let now = Timestamp(clamping: 1_767_225_600_000)
+    public static let now = Timestamp(clamping: 1_767_225_600_000)
 
-    init(_ store: any Store) async throws {
+    public init(_ store: any Store, email: String = "ada@example.com") async throws {
         self.store = store
         let account = try await store.write {
-            try $0.insertAccount(.random(), email: "ada@example.com", passwordHash: "x", creationDate: SmallDesk.now)
+            try $0.insertAccount(.random(), email: email, passwordHash: "x", creationDate: SmallDesk.now)
         }
         guard let account else { throw StoreError.failed("no account") }
         self.account = account
@@ -24,14 +24,14 @@ struct SmallDesk {
         try await store.write { try $0.insert(device, token: token) }
     }
 
-    var scope: ScopeID { account.scope }
+    public var scope: ScopeID { account.scope }
 
-    func clock(_ milliseconds: UInt64) -> Clock {
+    public func clock(_ milliseconds: UInt64) -> Clock {
         var source = ClockSource(node: node)
         return source.tick(at: UInt64(SmallDesk.now.milliseconds) + milliseconds)
     }
 
-    func note(_ id: UniqueID, _ text: String, at time: UInt64 = 1, tag: UniqueID? = nil) -> Push.Element {
+    public func note(_ id: UniqueID, _ text: String, at time: UInt64 = 1, tag: UniqueID? = nil) -> Push.Element {
         let edits = [
             Edit(.creationDate, .date(SmallDesk.now), at: nil), Edit(.text, .string(text), at: clock(time)),
         ]
@@ -41,20 +41,20 @@ struct SmallDesk {
                 edits: edits + (tag.map { [Edit(.tag($0), .bool(true), at: clock(time))] } ?? [])))
     }
 
-    func tag(_ id: UniqueID, _ name: String, at time: UInt64 = 1) -> Push.Element {
+    public func tag(_ id: UniqueID, _ name: String, at time: UInt64 = 1) -> Push.Element {
         .change(Change(uniqueID: id, section: .tags, edits: [Edit(.name, .string(name), at: clock(time))]))
     }
 
-    func object(_ id: UniqueID, type: String) -> Push.Element {
+    public func object(_ id: UniqueID, type: String) -> Push.Element {
         .change(Change(uniqueID: id, section: .objects, edits: [Edit(.objectType, .string(type), at: nil)]))
     }
 
-    func delete(_ id: UniqueID, _ type: ObjectType = .note) -> Push.Element {
+    public func delete(_ id: UniqueID, _ type: ObjectType = .note) -> Push.Element {
         .deletion(Deletion(uniqueID: id, objectType: type))
     }
 
     /// An attachment that no note holds, with its bytes.
-    func pushAttachment() async throws -> UniqueID {
+    public func pushAttachment() async throws -> UniqueID {
         let id = UniqueID.random()
         let data = AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32))
         let blob = Blob(name: BlobName(scope: scope, attachment: id), data: data, arrivalDate: SmallDesk.now)
@@ -67,7 +67,7 @@ struct SmallDesk {
     }
 
     @discardableResult
-    func push(_ elements: [Push.Element], in transaction: any Transaction) throws -> ScopeHead {
+    public func push(_ elements: [Push.Element], in transaction: any Transaction) throws -> ScopeHead {
         guard let locked = try transaction.lock(scope) else { throw StoreError.failed("no scope") }
         let outcome = try Merge.apply(
             Push(elements), to: transaction.bag(of: scope),
@@ -78,19 +78,19 @@ struct SmallDesk {
     }
 
     @discardableResult
-    func push(_ elements: Push.Element...) async throws -> ScopeHead {
+    public func push(_ elements: Push.Element...) async throws -> ScopeHead {
         try await store.write { try push(elements, in: $0) }
     }
 
     /// A tag, at number 1, and a note that holds it, at 2; the index of terms is filled.
-    func pushNoteAndTag() async throws -> (note: UniqueID, tag: UniqueID) {
+    public func pushNoteAndTag() async throws -> (note: UniqueID, tag: UniqueID) {
         let (id, tag) = (UniqueID.random(), UniqueID.random())
         try await push(self.tag(tag, "Paris"), note(id, "Milk", tag: tag))
         _ = try await store.write { try $0.indexTerms(of: scope, limit: 100) }
         return (id, tag)
     }
 
-    func ids() async throws -> [UniqueID] {
+    public func ids() async throws -> [UniqueID] {
         try await store.read { snapshot in
             var ids: [UniqueID] = []
             try snapshot.scan(Scan(.all, rows: .all, sequences: 0...Int64.max, newestFirst: false), in: scope) { row in
@@ -101,7 +101,7 @@ struct SmallDesk {
         }
     }
 
-    func inconsistencies() async throws -> [String] {
+    public func inconsistencies() async throws -> [String] {
         try await store.read { snapshot in
             var found: [String] = []
             try snapshot.inconsistencies(in: scope) { found.append($0) }

@@ -1,5 +1,4 @@
 import HesperModel
-import HesperStore
 
 /// The edits of a parcel as JSON: a list of `[attribute, clock, value]`, in their order.
 ///
@@ -7,8 +6,8 @@ import HesperStore
 /// missing where thinning dropped it.
 ///
 ///     [["text","2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65","Milk"],["creationDate",null,{"date":"2026-…"}]]
-enum ParcelBody {
-    static func write(_ edits: [Edit]) -> [UInt8] {
+public enum ParcelBody {
+    public static func write(_ edits: [Edit]) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.array { writer in
             for edit in edits {
@@ -30,7 +29,8 @@ enum ParcelBody {
         return writer.bytes
     }
 
-    static func read(_ body: UnsafeRawBufferPointer) throws -> [Edit] {
+    /// - Throws: ``StoreError/damaged(_:)``.
+    public static func read(_ body: UnsafeRawBufferPointer) throws -> [Edit] {
         guard case .array(let elements) = try JSONReader.read(body) else { throw unreadable(nil) }
         return try elements.map { element in
             guard case .array(let parts) = element, (2...3).contains(parts.count), case .string(let name) = parts[0],
@@ -57,14 +57,5 @@ enum ParcelBody {
 
     private static func unreadable(_ json: JSON?) -> StoreError {
         .damaged("a parcel of edits cannot be read: \(String(decoding: json?.bytes.prefix(200) ?? [], as: UTF8.self))")
-    }
-}
-
-extension Prepared {
-    /// From the columns `type, is_servers, text_origin, body`.
-    func parcel(of object: UniqueID) throws -> Parcel {
-        Parcel(
-            object: object, objectType: isNull(0) ? nil : try type(0), edits: try ParcelBody.read(bytes(3)),
-            textOrigin: clockIfAny(2), isServers: integer(1) != 0)
     }
 }

@@ -1,0 +1,76 @@
+import CPostgres
+
+extension Connection {
+    /// Thrown to leave a copy early; nobody else sees it.
+    private struct Stopped: Error {}
+
+    /// Gives the rows of `COPY (…) TO STDOUT (FORMAT binary)`, each as its columns' bytes, nil for null, good only during
+    /// the call. One is in memory at a time. False ends it early: the server is asked to stop.
+    func copyOut(_ sql: String, _ body: ([UnsafeRawBufferPointer?]) throws -> Bool) throws {
+        try outsidePipeline {
+            try beginCopy(sql, PGRES_COPY_OUT)
+            var isFirst = true
+            do {
+                while try nextPiece({ piece in
+                    let row = try CopyFields.read(piece, hasHeader: isFirst)
+                    isFirst = false
+                    if let row, try !body(row) { throw Stopped() }
+                }) {}
+                try finish(sql)
+            } catch {
+                guard brokenBy == nil else { throw error }
+                try stop(sql)
+                if !(error is Stopped) { throw error }
+            }
+        }
+    }
+
+    /// - Returns: whether there may be more.
+    private func nextPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+        var patience = Patience(patience)
+        var piece: UnsafeMutablePointer<CChar>?
+        while true {
+            switch PQgetCopyData(handle, &piece, 1) {
+            case 0: try waitForInput(&patience)
+            case let count where count > 0:
+                defer { PQfreemem(piece) }
+                try body(UnsafeRawBufferPointer(start: piece, count: Int(count)))
+                return true
+            case -1: return false
+            default: throw lost()
+            }
+        }
+    }
+
+    /// Cancels a copy, reads what was on its way, and takes the error for what it is.
+    private func stop(_ sql: String) throws {
+        cancel()
+        while try nextPiece({ _ in }) {}
+        do { try finish(sql) } catch let error as PostgresError where error.sqlState == "57014" {}
+    }
+}
+
+/// COPY's binary format (PostgreSQL, COPY, Binary Format).
+enum CopyFields {
+    /// "PGCOPY", its eleven bytes, with flags and the length of an extension, of which there are none.
+    static let header: [UInt8] = Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0x00] + [UInt8](repeating: 0, count: 8)
+
+    /// The columns of a row; nil at the end of all.
+    static func read(_ piece: UnsafeRawBufferPointer, hasHeader: Bool) throws -> [UnsafeRawBufferPointer?]? {
+        var position = hasHeader ? header.count : 0
+        func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
+            guard position + MemoryLayout<T>.size <= piece.count else { throw PostgresError.lost("a copy that is cut") }
+            defer { position += MemoryLayout<T>.size }
+            return T(bigEndian: piece.loadUnaligned(fromByteOffset: position, as: T.self))
+        }
+        let count = try integer(Int16.self)
+        guard count >= 0 else { return nil }
+        return try (0..<count).map { _ in
+            let length = Int(try integer(Int32.self))
+            guard length >= 0 else { return nil }
+            guard position + length <= piece.count else { throw PostgresError.lost("a copy that is cut") }
+            defer { position += length }
+            return UnsafeRawBufferPointer(rebasing: piece[position..<position + length])
+        }
+    }
+}

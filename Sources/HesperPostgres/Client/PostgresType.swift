@@ -1,0 +1,41 @@
+/// The types of parameters and columns, by the numbers that PostgreSQL has for them (its pg_type.dat).
+enum PostgresType: UInt32, Sendable {
+    case bool = 16
+    case bytes = 17
+    case int8 = 20
+    case int2 = 21
+    case int4 = 23
+    case text = 25
+    case json = 114
+    case date = 1_184
+    case uuid = 2_950
+
+    /// The type of an array of these.
+    var array: UInt32 {
+        switch self {
+        case .bool: 1_000
+        case .bytes: 1_001
+        case .int8: 1_016
+        case .int2: 1_005
+        case .int4: 1_007
+        case .text: 1_009
+        case .json: 199
+        case .date: 1_185
+        case .uuid: 2_951
+        }
+    }
+}
+
+/// `timestamptz` in binary: microseconds since 2000.
+enum PostgresDate {
+    /// 2000-01-01, in milliseconds since 1970.
+    private static let epoch: Int64 = 946_684_800_000
+
+    static func microseconds(_ milliseconds: Int64) -> Int64 { (milliseconds - epoch) * 1_000 }
+
+    /// Rounded down, so that what is read is never later than what is kept; `infinity` is merely far away.
+    static func milliseconds(_ microseconds: Int64) -> Int64 {
+        let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000)
+        return quotient - (remainder < 0 ? 1 : 0) + epoch
+    }
+}

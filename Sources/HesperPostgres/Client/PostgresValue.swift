@@ -1,0 +1,117 @@
+import HesperModel
+import HesperStore
+
+/// An argument of a statement. Sent in binary, as the type that it says; `null` is of whatever type the statement wants.
+enum PostgresValue: Sendable, Equatable {
+    case null
+    case int8(Int64)
+    case int4(Int32)
+    case int2(Int16)
+    case bool(Bool)
+    case text(String)
+    /// Text, as bytes that are UTF-8.
+    case utf8([UInt8])
+    /// A JSON document, as bytes that are UTF-8.
+    case json([UInt8])
+    case bytes([UInt8])
+    /// `bytea` of 16 bytes, the most significant first: clocks and digests.
+    case pair(UInt64, UInt64)
+    /// `bytea` of 8 bytes, the most significant first: nodes.
+    case word(UInt64)
+    case uuid(UniqueID)
+    case date(Timestamp)
+    /// One dimension, of elements of that type and null.
+    case array(PostgresType, [PostgresValue])
+
+    /// Nil if the statement decides.
+    var type: UInt32? {
+        switch self {
+        case .null: nil
+        case .int8: PostgresType.int8.rawValue
+        case .int4: PostgresType.int4.rawValue
+        case .int2: PostgresType.int2.rawValue
+        case .bool: PostgresType.bool.rawValue
+        case .text, .utf8: PostgresType.text.rawValue
+        case .json: PostgresType.json.rawValue
+        case .bytes, .pair, .word: PostgresType.bytes.rawValue
+        case .uuid: PostgresType.uuid.rawValue
+        case .date: PostgresType.date.rawValue
+        case .array(let element, _): element.array
+        }
+    }
+}
+
+extension PostgresValue {
+    static func int(_ value: Int) -> PostgresValue { .int8(Int64(value)) }
+    static func id(_ value: UniqueID) -> PostgresValue { .uuid(value) }
+    static func scope(_ value: ScopeID) -> PostgresValue { .int8(value.rawValue) }
+    static func clock(_ value: Clock) -> PostgresValue { .pair(value.time, value.node.rawValue) }
+    static func node(_ value: NodeID) -> PostgresValue { .word(value.rawValue) }
+    static func digest(_ value: Digest) -> PostgresValue { .pair(value.high, value.low) }
+    static func token(_ value: TokenHash) -> PostgresValue { .bytes(value.bytes) }
+
+    static func int8(_ value: Int64?) -> PostgresValue { value.map { .int8($0) } ?? .null }
+    static func int(_ value: Int?) -> PostgresValue { value.map { .int($0) } ?? .null }
+    static func text(_ value: String?) -> PostgresValue { value.map { .text($0) } ?? .null }
+    static func id(_ value: UniqueID?) -> PostgresValue { value.map { .uuid($0) } ?? .null }
+    static func clock(_ value: Clock?) -> PostgresValue { value.map { .clock($0) } ?? .null }
+    static func node(_ value: NodeID?) -> PostgresValue { value.map { .node($0) } ?? .null }
+    static func date(_ value: Timestamp?) -> PostgresValue { value.map { .date($0) } ?? .null }
+
+    static func int8Array(_ values: [Int64]) -> PostgresValue { .array(.int8, values.map { .int8($0) }) }
+    static func uuidArray(_ values: [UniqueID]) -> PostgresValue { .array(.uuid, values.map { .uuid($0) }) }
+    static func textArray(_ values: [String]) -> PostgresValue { .array(.text, values.map { .text($0) }) }
+    static func bytesArray(_ values: [[UInt8]]) -> PostgresValue { .array(.bytes, values.map { .bytes($0) }) }
+}
+
+extension PostgresValue {
+    /// Appends its binary form, without a length; nothing for null.
+    func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: break
+        case .int8(let value): bytes.append(bigEndian: value)
+        case .int4(let value): bytes.append(bigEndian: value)
+        case .int2(let value): bytes.append(bigEndian: value)
+        case .bool(let value): bytes.append(value ? 1 : 0)
+        case .text(let value): bytes.append(contentsOf: value.utf8)
+        case .utf8(let value), .json(let value), .bytes(let value): bytes.append(contentsOf: value)
+        case .pair(let high, let low):
+            bytes.append(bigEndian: high)
+            bytes.append(bigEndian: low)
+        case .word(let value): bytes.append(bigEndian: value)
+        case .uuid(let value):
+            bytes.append(bigEndian: value.high)
+            bytes.append(bigEndian: value.low)
+        case .date(let value): bytes.append(bigEndian: PostgresDate.microseconds(value.milliseconds))
+        case .array(let element, let values): PostgresValue.append(values, of: element, to: &bytes)
+        }
+    }
+
+    /// Dimensions, whether there are nulls, the elements' type; length and first index of the dimension; the elements
+    /// (PostgreSQL, array_send).
+    private static func append(_ values: [PostgresValue], of element: PostgresType, to bytes: inout [UInt8]) {
+        bytes.append(bigEndian: Int32(values.isEmpty ? 0 : 1))
+        bytes.append(bigEndian: Int32(values.contains(.null) ? 1 : 0))
+        bytes.append(bigEndian: element.rawValue)
+        guard !values.isEmpty else { return }
+        bytes.append(bigEndian: Int32(values.count))
+        bytes.append(bigEndian: Int32(1))
+        for value in values { value.appendCounted(to: &bytes) }
+    }
+
+    /// Appends its binary form after its length, which is -1 for null: as arrays and COPY have it.
+    func appendCounted(to bytes: inout [UInt8]) {
+        let start = bytes.count
+        bytes.append(bigEndian: Int32(-1))
+        guard self != .null else { return }
+        append(to: &bytes)
+        let count = Int32(bytes.count - start - 4)
+        withUnsafeBytes(of: count.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
+    }
+}
+
+extension [UInt8] {
+    mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,64 @@
+import HesperModel
+import HesperStore
+
+/// What a transaction knows of a scope whose row it has locked: nobody else changes it before the end.
+struct HeldScope {
+    private(set) var locked: LockedScope
+    /// The number of its last parcel.
+    private(set) var lastEdit: Int64
+    /// Objects that were asked for early, and what stands of each, if anything does; without what was written since.
+    fileprivate(set) var foreseen: [UniqueID: ObjectState?] = [:]
+
+    /// Keeps what is about to be written.
+    mutating func advance(to writing: Writing, lastEdit: Int64) {
+        locked = LockedScope(
+            head: writing.head, greatestClock: writing.greatestClock, serverClock: writing.serverClock)
+        self.lastEdit = lastEdit
+        guard !foreseen.isEmpty else { return }
+        for object in writing.objects { foreseen[object.entity.uniqueID] = nil }
+        for deletion in writing.deletions { foreseen[deletion.deleted.uniqueID] = nil }
+    }
+}
+
+extension PostgresTransaction {
+    /// Objects that are asked for early at most: their bodies are all in memory at once.
+    private static let foresight = 1_000
+
+    /// Locks all the scopes and reads the objects in one round trip. They are read by statements of their own, which begin
+    /// when the lock is held: each sees what was committed before it.
+    func foresee(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {
+        var scopes: [ScopeID] = []
+        var objects: [ScopeID: Set<UniqueID>] = [:]
+        var left = PostgresTransaction.foresight
+        for need in needs where held[need.scope] == nil {
+            if objects[need.scope] == nil { scopes.append(need.scope) }
+            let fits = need.objects.count <= left
+            objects[need.scope, default: []].formUnion(fits ? need.objects : [])
+            if fits { left -= need.objects.count }
+        }
+        var statements: [(sql: String, arguments: [PostgresValue])] = []
+        for scope in scopes {
+            statements.append((PushStatements.lock, [.scope(scope)]))
+            statements.append((PushStatements.states, [.scope(scope), .uuidArray(Array(objects[scope] ?? []))]))
+        }
+        let answers = try connection.answers(statements)
+        for (index, scope) in scopes.enumerated() where answers[2 * index].rowCount > 0 {
+            var scopeHeld = try answers[2 * index].row(0) { try $0.held(scope) }
+            for id in objects[scope] ?? [] { scopeHeld.foreseen.updateValue(nil, forKey: id) }
+            for (id, state) in try PostgresTransaction.states(in: answers[2 * index + 1]) {
+                scopeHeld.foreseen.updateValue(state, forKey: id)
+            }
+            held[scope] = scopeHeld
+        }
+    }
+}
+
+extension Row {
+    /// From the columns of ``PushStatements/lock``.
+    func held(_ scope: ScopeID) throws -> HeldScope {
+        HeldScope(
+            locked: LockedScope(
+                head: ScopeHead(scope: scope, sequence: integer(0), digest: try digest(1)),
+                greatestClock: clockIfAny(2), serverClock: clockIfAny(3)), lastEdit: integer(4))
+    }
+}

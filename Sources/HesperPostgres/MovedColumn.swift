@@ -1,0 +1,30 @@
+import HesperModel
+import HesperStore
+
+/// A column of a table that moves, in the binary form that its type has here.
+extension MovedTable.Column {
+    /// Bytes are what they are, whether the type is `bytea`, `uuid`, `text` or `json`.
+    func argument(_ value: MovedValue) -> PostgresValue {
+        switch (value, kind) {
+        case (.null, _): .null
+        case (.bytes(let bytes), _): .bytes(Array(bytes))
+        case (.integer(let integer), .small): .int2(Int16(clamping: integer))
+        case (.integer(let integer), .bool): .bool(integer != 0)
+        case (.integer(let integer), .date): .date(Timestamp(clamping: integer))
+        case (.integer(let integer), _): .int8(integer)
+        }
+    }
+
+    func value(of field: UnsafeRawBufferPointer?) throws -> MovedValue {
+        guard let field else { return .null }
+        switch (kind, field.count) {
+        case (.text, _), (.bytes, _): return .bytes(field)
+        case (.integer, 8): return .integer(Int64(bigEndian: field.loadUnaligned(as: Int64.self)))
+        case (.date, 8):
+            return .integer(PostgresDate.milliseconds(Int64(bigEndian: field.loadUnaligned(as: Int64.self))))
+        case (.small, 2): return .integer(Int64(Int16(bigEndian: field.loadUnaligned(as: Int16.self))))
+        case (.bool, 1): return .integer(Int64(field[0]))
+        default: throw StoreError.damaged("the column \(name) has \(field.count) bytes")
+        }
+    }
+}

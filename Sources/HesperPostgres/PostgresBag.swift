@@ -1,0 +1,52 @@
+import HesperModel
+import HesperStore
+
+/// What a merge may ask about a scope, inside the transaction that holds its lock.
+struct PostgresBag: Bag {
+    let snapshot: PostgresSnapshot
+    let scope: ScopeID
+
+    /// Rows of an object's history that are looked at at a time, for the newest text of a node.
+    private static let batch = 64
+
+    func states(of ids: [UniqueID]) throws -> [UniqueID: ObjectState] {
+        try snapshot.states(of: Array(Set(ids)), in: scope)
+    }
+
+    func tag(named foldedName: String) throws -> UniqueID? { try snapshot.tag(named: foldedName, in: scope) }
+
+    func holders(of attachment: UniqueID) throws -> [UniqueID] {
+        try snapshot.connection.all(PushStatements.holders, [.scope(scope), .id(attachment)]) { try $0.id(0) }
+    }
+
+    func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel] {
+        let found = try snapshot.connection.all(
+            PushStatements.parcelsHolding, [.scope(scope), .id(object), .clock(clock)]
+        ) { row in (number: row.integer(4), parcel: try row.parcel(of: object)) }
+        return found.sorted { $0.number > $1.number }.map(\.parcel)
+    }
+
+    func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock? {
+        var newest: Clock?
+        // Above every clock.
+        var (last, number): (PostgresValue, Int64) = (.bytes(Array(repeating: 0xff, count: 17)), .max)
+        while true {
+            let rows = try snapshot.connection.all(
+                PushStatements.textClocks,
+                [.scope(scope), .id(object), last, .int8(number), .int(PostgresBag.batch)]
+            ) { row in (last: try row.clock(0), text: row.clockIfAny(1), number: row.integer(2)) }
+            for row in rows {
+                // No text of this parcel, or of those that follow, is newer than the parcel's last clock.
+                if let newest, row.last <= newest { return newest }
+                guard let text = row.text, text.node == node, text < clock else { continue }
+                newest = max(newest ?? text, text)
+            }
+            guard rows.count == PostgresBag.batch, let end = rows.last else { return newest }
+            (last, number) = (.clock(end.last), end.number)
+        }
+    }
+
+    func attachmentData(of attachment: UniqueID) throws -> AttachmentData? {
+        try snapshot.blob(of: attachment, in: scope)?.data
+    }
+}

@@ -1,0 +1,92 @@
+import HesperModel
+import HesperStore
+
+extension PostgresRows {
+    public func begin(for installation: Installation) throws {
+        let epoch = Int64(bitPattern: installation.epoch)
+        try transaction {
+            // Whoever opens it comes before or after.
+            connection.enqueue("LOCK TABLE installation")
+            let mark = try connection.first("SELECT holder FROM leases WHERE name = $1", [.text(MoveMark.lease)]) {
+                $0.integer(0)
+            }
+            if let mark {
+                guard mark == epoch else { throw MoveRefusal.holdsAnother }
+                return
+            }
+            guard try self.installation() != installation else { throw MoveRefusal.isThereAlready }
+            guard try isEmpty() else { throw MoveRefusal.holdsAnother }
+            guard try !isInUse() else { throw MoveRefusal.inUse }
+            connection.enqueue("DELETE FROM installation")
+            connection.enqueue("DELETE FROM leases")
+            connection.enqueue(
+                "INSERT INTO leases (name, holder, end_date) VALUES ($1, $2, now())",
+                [.text(MoveMark.lease), .int8(epoch)])
+        }
+    }
+
+    private func isEmpty() throws -> Bool {
+        try connection.first(
+            """
+            SELECT NOT (EXISTS (SELECT FROM accounts) OR EXISTS (SELECT FROM scopes)
+                OR EXISTS (SELECT FROM removed_blobs))
+            """
+        ) { $0.bool(0) } ?? false
+    }
+
+    public func scopes() throws -> Set<ScopeID> { Set(try connection.all("SELECT id FROM scopes") { $0.scope(0) }) }
+
+    public func transaction(_ body: () throws -> Void) throws {
+        connection.enqueue("BEGIN")
+        do {
+            try body()
+            try connection.run("COMMIT")
+        } catch {
+            // If the connection is lost, so is the transaction.
+            _ = try? connection.run("ROLLBACK")
+            throw error
+        }
+    }
+
+    public func remove(_ scopes: [ScopeID]) throws {
+        let scopes = PostgresValue.int8Array(scopes.map(\.rawValue))
+        connection.enqueue("DELETE FROM indexing WHERE scope = ANY ($1)", [scopes])
+        for table in MovedTable.ofScopes {
+            connection.enqueue("DELETE FROM \(table.name) WHERE \(table.scope) = ANY ($1)", [scopes])
+        }
+    }
+
+    public func insert(
+        into table: MovedTable, _ rows: (_ append: ([MovedValue]) throws -> Void) throws -> Void
+    ) throws {
+        try connection.copyIn("COPY \(table.name) (\(table.list)) FROM STDIN (FORMAT binary)") { copy in
+            try rows { row in try copy.append(zip(table.columns, row).map { $0.argument($1) }) }
+        }
+    }
+
+    /// The next parcel comes after all that were ever swept, even if those are gone. The index of terms is filled behind.
+    public func complete(_ scopes: [ScopeID]) throws {
+        let scopes = PostgresValue.int8Array(scopes.map(\.rawValue))
+        connection.enqueue(
+            """
+            UPDATE scopes SET is_behind = sequence > 0, last_edit = coalesce(greatest(
+                (SELECT max(number) FROM edits WHERE scope = id), (SELECT max(edit) FROM versions WHERE scope = id),
+                (SELECT max(looked_at) FROM sweeps WHERE scope = id)), 0)
+            WHERE id = ANY ($1)
+            """, [scopes])
+        connection.enqueue("INSERT INTO indexing (scope, indexed_sequence) SELECT unnest($1::bigint[]), 0", [scopes])
+    }
+
+    public func finish(_ installation: Installation, lastScope: Int64) throws {
+        if lastScope > 0 {
+            try connection.run("SELECT setval(pg_get_serial_sequence('scopes', 'id'), $1::bigint)", [.int8(lastScope)])
+        }
+        connection.enqueue(
+            "INSERT INTO installation (one, epoch, node) VALUES (true, $1, $2)",
+            [.int8(Int64(bitPattern: installation.epoch)), .node(installation.node)])
+        connection.enqueue("DELETE FROM leases WHERE name = $1", [.text(MoveMark.lease)], expecting: 1)
+        // The server would come to it by itself, a minute later.
+        let tables = (MovedTable.ofScopes + MovedTable.shared).map(\.name).joined(separator: ", ")
+        try connection.run("ANALYZE \(tables)")
+    }
+}

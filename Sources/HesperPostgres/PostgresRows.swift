@@ -1,0 +1,88 @@
+import HesperModel
+import HesperStore
+
+/// A database of a server as the target of a move: one connection, and a lock that keeps a second move away.
+public final class PostgresRows: RowTarget {
+    let connection: Connection
+
+    /// The key of the lock, "moving" in ASCII.
+    private static let lock: Int64 = 0x6d6f_7669_6e67
+    /// How long a statement may take: what is copied and counted here is not a request's.
+    private static let patience = Duration.seconds(24 * 60 * 60)
+    /// How long the session of a move that was killed may take to notice.
+    private static let grace = Duration.seconds(10)
+
+    private init(_ connection: Connection) { self.connection = connection }
+
+    /// Opens a database while `body` runs, and makes or brings forward its tables.
+    /// - Throws: ``MoveRefusal/inUse``; ``StoreError``.
+    public static func whileOpen<T>(_ connectionString: String, _ body: (PostgresRows) throws -> T) throws -> T {
+        try namingErrors {
+            let connection = try Connection(PostgresSettings(connectionString))
+            connection.patience = patience
+            try connection.execute(
+                script: "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
+            // So that the session of one that was killed ends at once; where PostgreSQL can not tell, it ends in its time.
+            _ = try? connection.run("SET client_connection_check_interval = '1s'")
+            try Migrations.run(on: connection)
+            try takeLock(on: connection)
+            return try body(PostgresRows(connection))
+        }
+    }
+
+    private static func takeLock(on connection: Connection) throws {
+        let end = ContinuousClock.now + grace
+        repeat {
+            if try connection.first("SELECT pg_try_advisory_lock($1)", [.int8(lock)], { $0.bool(0) }) == true { return }
+            try connection.run("SELECT pg_sleep(0.2)")
+        } while .now < end
+        throw MoveRefusal.inUse
+    }
+
+    /// Whether servers or commands are connected; one that serves always is.
+    func isInUse() throws -> Bool {
+        try connection.first(
+            """
+            SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+                AND application_name = current_setting('application_name'))
+            """
+        ) { $0.bool(0) } ?? false
+    }
+
+    public func installation() throws -> Installation? {
+        do { return try PostgresSnapshot(connection).installation() } catch StoreError.unfinished { return nil }
+    }
+
+    public func rowCounts() throws -> [ScopeID: Int] {
+        var counts: [ScopeID: Int] = [:]
+        for table in MovedTable.ofScopes {
+            try connection.query("SELECT \(table.scope), count(*) FROM \(table.name) GROUP BY 1") { row in
+                counts[row.scope(0), default: 0] += row.int(1)
+                return true
+            }
+        }
+        return counts
+    }
+
+    public func lastScope() throws -> Int64 {
+        try connection.first(
+            "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('scopes', 'id')), 0)"
+        ) { $0.integer(0) } ?? 0
+    }
+
+    public func read(_ table: MovedTable, of scopes: [ScopeID]?, _ body: ([MovedValue]) throws -> Void) throws {
+        var sql = "SELECT \(table.list) FROM \(table.name)"
+        if let scopes { sql += " WHERE \(table.scope) = ANY ('{\(PostgresRows.list(scopes))}')" }
+        if let order = table.order { sql += " ORDER BY \(order)" }
+        var row: [MovedValue] = []
+        try connection.copyOut("COPY (\(sql)) TO STDOUT (FORMAT binary)") { fields in
+            row.removeAll(keepingCapacity: true)
+            for (column, field) in zip(table.columns, fields) { row.append(try column.value(of: field)) }
+            try body(row)
+            return true
+        }
+    }
+
+    /// COPY takes no arguments: numbers may stand in its text.
+    private static func list(_ scopes: [ScopeID]) -> String { scopes.map { "\($0.rawValue)" }.joined(separator: ",") }
+}

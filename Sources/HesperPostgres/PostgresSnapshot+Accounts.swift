@@ -1,0 +1,84 @@
+import HesperModel
+import HesperStore
+
+/// The columns that ``Row/account()`` reads.
+private let accountColumns = """
+    SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope
+    FROM accounts a JOIN memberships m ON m.account = a.id
+    """
+
+extension PostgresSnapshot {
+    func account(_ id: UniqueID) throws -> Account? {
+        try connection.first("\(accountColumns) WHERE a.id = $1", [.id(id)]) { try $0.account() }
+    }
+
+    func account(emailKey key: String) throws -> Account? {
+        try connection.first("\(accountColumns) WHERE a.email_key = $1", [.text(key)]) { try $0.account() }
+    }
+
+    func accounts() throws -> [Account] {
+        try connection.all("\(accountColumns) ORDER BY a.email_key") { try $0.account() }
+    }
+}
+
+extension PostgresTransaction {
+    func insertAccount(
+        _ id: UniqueID, email: String, passwordHash: String, creationDate: Timestamp
+    ) throws -> Account? {
+        // Whoever takes the address at the same time is waited for.
+        let scope = try connection.first(
+            """
+            WITH account AS (
+                INSERT INTO accounts (id, email, email_key, password_hash, creation_date) VALUES ($1, $2, $3, $4, $5)
+                ON CONFLICT (email_key) DO NOTHING RETURNING id),
+            scope AS (INSERT INTO scopes (digest) SELECT $6::bytea FROM account RETURNING id),
+            progress AS (INSERT INTO indexing (scope, indexed_sequence) SELECT id, 0 FROM scope)
+            INSERT INTO memberships (account, scope) SELECT account.id, scope.id FROM account, scope RETURNING scope
+            """,
+            [
+                .id(id), .text(email), .text(Account.key(of: email)), .text(passwordHash), .date(creationDate),
+                .digest(.zero),
+            ]
+        ) { $0.scope(0) }
+        return scope.map {
+            Account(uniqueID: id, email: email, passwordHash: passwordHash, creationDate: creationDate, scope: $0)
+        }
+    }
+
+    func setPasswordHash(_ hash: String, of account: UniqueID) throws {
+        connection.enqueue("UPDATE accounts SET password_hash = $2 WHERE id = $1", [.id(account), .text(hash)])
+    }
+
+    /// With it goes all that belongs to its scope. Nothing is written there without the lock, so nothing comes after it.
+    func deleteAccount(_ id: UniqueID) throws {
+        guard let scope = try account(id)?.scope else { return }
+        // Whoever fills the index of terms has this row first, the scope's own after it.
+        try connection.run("SELECT FROM indexing WHERE scope = $1 FOR UPDATE", [.scope(scope)])
+        if try hold(scope) {
+            for sql in PostgresTransaction.erasing { connection.enqueue(sql, [.scope(scope)]) }
+            held[scope] = nil
+        }
+        connection.enqueue("DELETE FROM accounts WHERE id = $1", [.id(id)])
+    }
+
+    private static let erasing =
+        [
+            """
+            INSERT INTO removed_blobs (scope, attachment, nonce)
+            SELECT scope, attachment, nonce FROM blobs WHERE scope = $1
+            """
+        ]
+        + [
+            "objects", "edits", "tombstones", "members", "tag_names", "documents", "terms", "indexing", "blobs",
+            "uploads", "sweeps", "versions", "memberships",
+        ].map { "DELETE FROM \($0) WHERE scope = $1" }
+        + ["DELETE FROM scopes WHERE id = $1"]
+}
+
+extension Row {
+    fileprivate func account() throws -> Account {
+        Account(
+            uniqueID: try id(0), email: string(1), passwordHash: string(2), creationDate: timestamp(3),
+            scope: scope(4))
+    }
+}

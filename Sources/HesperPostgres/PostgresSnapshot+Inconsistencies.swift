@@ -1,0 +1,151 @@
+import HesperModel
+import HesperStore
+
+extension PostgresSnapshot {
+    func inconsistencies(in scope: ScopeID, _ body: (String) -> Void) throws {
+        guard let source = try PostgresInspectionSource(connection, scope: scope) else {
+            body("Scope \(scope.rawValue) does not exist.")
+            return
+        }
+        try withoutActuallyEscaping(body) { report in
+            var inspection = try ScopeInspection(source, report: report)
+            try inspection.inspect()
+        }
+    }
+}
+
+/// A scope's rows for the check, which reads everything in the order of IDs, on purpose.
+private struct PostgresInspectionSource: InspectionSource {
+    let head: ScopeHead
+    let greatestClock: Clock?
+    let indexedSequence: Int64
+    let blobBytes: Int64
+    private let connection: Connection
+
+    init?(_ connection: Connection, scope: ScopeID) throws {
+        self.connection = connection
+        let found = try connection.first(
+            """
+            SELECT sequence, digest, greatest_clock, blob_bytes,
+                (SELECT indexed_sequence FROM indexing WHERE scope = $1)
+            FROM scopes WHERE id = $1
+            """, [.scope(scope)]
+        ) { row in
+            (
+                ScopeHead(scope: scope, sequence: row.integer(0), digest: try row.digest(1)), row.clockIfAny(2),
+                row.integer(3), row.integer(4)
+            )
+        }
+        guard let found else { return nil }
+        (head, greatestClock, blobBytes, indexedSequence) = found
+    }
+
+    private func rows<Found>(
+        by id: @escaping (Found) -> UniqueID, _ sql: String, _ body: @escaping (Row) throws -> Found
+    ) throws -> InspectedRows<Found> {
+        let cursor = try connection.cursor(sql, [.scope(head.scope)])
+        return try InspectedRows(by: id) { try cursor.next(body) }
+    }
+
+    func objects() throws -> InspectedRows<InspectedObject> {
+        try rows(
+            by: \.id,
+            "SELECT id, section, type, sequence, bytes, digest, body FROM objects WHERE scope = $1 ORDER BY id"
+        ) { row in
+            InspectedObject(
+                id: try row.id(0), section: try? row.section(1), type: row.stringIfAny(2),
+                sequence: row.integerIfAny(3), bytes: row.int(4), digest: row.digestIfAny(5), body: Array(row.bytes(6)))
+        }
+    }
+
+    func deletedObjects() throws -> InspectedRows<InspectedDeletedObject> {
+        try rows(
+            by: \.id,
+            "SELECT id, type, merged_into, deletion_date, sequence, bytes FROM tombstones WHERE scope = $1 ORDER BY id"
+        ) { row in
+            let id = try row.id(0)
+            return InspectedDeletedObject(
+                id: id, deleted: try? row.deletedObject(id: id, from: 1), sequence: row.integerIfAny(4),
+                bytes: row.int(5))
+        }
+    }
+
+    func parcels() throws -> InspectedRows<InspectedParcel> {
+        try rows(
+            by: \.object,
+            """
+            SELECT type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock FROM edits
+            WHERE scope = $1 ORDER BY object, number
+            """
+        ) { row in
+            let id = try row.id(4)
+            return InspectedParcel(
+                object: id, parcel: Result { try row.parcel(of: id) },
+                clocks: [row.clockIfAny(5), row.clockIfAny(6), row.clockIfAny(7)])
+        }
+    }
+
+    func members() throws -> InspectedRows<InspectedMember> {
+        try rows(by: \.object, "SELECT object, member FROM members WHERE scope = $1 ORDER BY object") { row in
+            InspectedMember(object: try row.id(0), member: try row.id(1))
+        }
+    }
+
+    func heldMembers() throws -> InspectedRows<UniqueID> {
+        try rows(by: \.self, "SELECT member FROM members WHERE scope = $1 ORDER BY member") { try $0.id(0) }
+    }
+
+    func tagNames() throws -> InspectedRows<InspectedTagName> {
+        try rows(by: \.tag, "SELECT tag, folded_name FROM tag_names WHERE scope = $1 ORDER BY tag") { row in
+            InspectedTagName(tag: try row.id(0), foldedName: row.string(1))
+        }
+    }
+
+    func documents() throws -> InspectedRows<InspectedDocument> {
+        let scope = head.scope
+        return try rows(
+            by: \.note,
+            """
+            SELECT d.note, d.sort_date, d.archived, d.text_clock, (
+                SELECT string_agg(t.lexemes::text, ' ' ORDER BY t.part) FROM terms t
+                WHERE t.scope = $1 AND t.note = d.note)
+            FROM documents d WHERE d.scope = $1 ORDER BY d.note
+            """
+        ) { row in
+            let terms = row.isNull(4) ? nil : PostgresInspectionSource.lexemes(row.bytes(4))
+            return InspectedDocument(
+                note: try row.id(0), sortDate: row.timestamp(1), archived: row.bool(2), textClock: row.clockIfAny(3)
+            ) { text in
+                terms
+                    == PostgresInspectionSource.lexemes(Lexemes.parts(of: text, scope: scope).joined(separator: [0x20]))
+            }
+        }
+    }
+
+    /// A `tsvector` in text form as a set: the server gives its terms in an order of its own.
+    private static func lexemes(_ text: some Sequence<UInt8>) -> Set<[UInt8]> {
+        Set(Array(text).split(separator: 0x20).map(Array.init))
+    }
+
+    func blobs() throws -> InspectedRows<InspectedBlob> {
+        try rows(
+            by: \.attachment,
+            "SELECT attachment, byte_count, sha256, unheld_since FROM blobs WHERE scope = $1 ORDER BY attachment"
+        ) { row in
+            InspectedBlob(
+                attachment: try row.id(0), data: AttachmentData(byteCount: row.integer(1), sha256: row.string(2)),
+                isHeld: row.isNull(3))
+        }
+    }
+
+    func sequencesGivenTwice() throws -> [(sequence: Int64, count: Int64)] {
+        try connection.all(
+            """
+            SELECT sequence, count(*) FROM (
+                SELECT sequence FROM objects WHERE scope = $1 AND sequence IS NOT NULL
+                UNION ALL SELECT sequence FROM tombstones WHERE scope = $1) AS given
+            GROUP BY sequence HAVING count(*) > 1
+            """, [.scope(head.scope)]
+        ) { ($0.integer(0), $0.integer(1)) }
+    }
+}

@@ -1,0 +1,86 @@
+import HesperModel
+import HesperStore
+
+extension PostgresSnapshot {
+    /// In batches of about a megabyte, each where the one before ended: whoever reads decides when it is enough.
+    func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws {
+        let statements = ScanStatements(scan)
+        guard let sql = statements.rows(newestFirst: scan.newestFirst) else { return }
+        var (first, last) = (scan.sequences.lowerBound, scan.sequences.upperBound)
+        var (left, batch) = (scan.limit, ScanBatch())
+        while first <= last, left > 0 {
+            let limit = min(batch.rows, left)
+            batch.begin()
+            var isOver = false
+            try connection.query(
+                sql, [.scope(scope), .int8(first), .int8(last), .int(limit)] + statements.arguments
+            ) { row in
+                let sequence = row.integer(0)
+                if scan.newestFirst { last = sequence - 1 } else { first = sequence + 1 }
+                let goesOn = try row.give(at: sequence, counting: &batch, body)
+                isOver = !goesOn
+                return goesOn
+            }
+            guard !isOver, batch.count == limit else { return }
+            left -= batch.count
+        }
+    }
+
+    func amount(_ scan: Scan, in scope: ScopeID) throws -> Amount {
+        let statements = ScanStatements(scan)
+        guard let sql = statements.amount else { return .none }
+        let (first, last) = (scan.sequences.lowerBound, scan.sequences.upperBound)
+        return try connection.first(
+            sql, [.scope(scope), .int8(first), .int8(last), .int8(0)] + statements.arguments
+        ) { row in Amount(objects: row.int(0), bytes: row.int(1)) } ?? .none
+    }
+
+    func usage(of scope: ScopeID) throws -> Usage {
+        let usage = try connection.first(
+            """
+            SELECT count(*), coalesce(sum(bytes), 0)::bigint, (SELECT blob_bytes FROM scopes WHERE id = $1)
+            FROM objects WHERE scope = $1 AND sequence IS NOT NULL
+            """, [.scope(scope)]
+        ) { row in Usage(objects: row.int(0), bytes: row.int(1), attachmentBytes: row.integer(2)) }
+        return usage ?? Usage(objects: 0, bytes: 0)
+    }
+}
+
+/// How many rows to ask for at a time. A body may have a megabyte, most have less than one thousandth of it.
+struct ScanBatch {
+    private(set) var rows = 64
+    private(set) var count = 0
+    private var bytes = 0
+
+    private static let greatest = 4_096
+    private static let targetBytes = 1 << 20
+
+    mutating func begin() {
+        if count > 0 { rows = min(max(ScanBatch.targetBytes / max(bytes / count, 1), 1), ScanBatch.greatest) }
+        (count, bytes) = (0, 0)
+    }
+
+    mutating func count(_ bytes: Int) {
+        count += 1
+        self.bytes += bytes
+    }
+}
+
+extension Row {
+    /// From the columns of ``ScanStatements/rows(newestFirst:)``.
+    fileprivate func give(
+        at sequence: Int64, counting batch: inout ScanBatch, _ body: (ScanRow) throws -> Bool
+    ) throws -> Bool {
+        guard isNull(2) else {
+            let bytes = bytes(3)
+            batch.count(bytes.count)
+            return try body(
+                ScanRow(kind: .object(try section(2)), sequence: sequence, idBytes: self.bytes(1), body: bytes))
+        }
+        return try deletedObject(id: try id(1), from: 4).body.withUnsafeBytes { bytes in
+            batch.count(bytes.count)
+            return try body(
+                ScanRow(kind: .deletedObject, sequence: sequence, idBytes: self.bytes(1), body: bytes))
+        }
+    }
+}

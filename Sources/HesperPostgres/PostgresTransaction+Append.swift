@@ -1,0 +1,136 @@
+import HesperModel
+import HesperStore
+
+extension PostgresTransaction {
+    /// Nothing here waits: all goes with the next thing that is asked, or with COMMIT.
+    func append(
+        _ outcome: MergeOutcome, to scope: LockedScope, by device: NodeID?, at date: Timestamp
+    ) throws -> (head: ScopeHead, sequences: [UniqueID: Int64]) {
+        let writing = try Writing(outcome, to: scope)
+        let id = writing.head.scope
+        guard let last = held[id]?.lastEdit else { throw StoreError.failed("scope \(id.rawValue) is not locked") }
+        let write = ScopeWriter(connection: connection, scope: id, device: device, date: date)
+        write.names(writing.releasedNames, PushStatements.releaseTagNames)
+        write.objects(writing.objects)
+        write.deletions(writing.deletions)
+        write.members(writing.lostMembers, PushStatements.deleteMembers)
+        write.members(writing.newMembers, PushStatements.insertMembers)
+        write.names(writing.claimedNames, PushStatements.claimTagNames)
+        write.removeBlobs(writing.deletedAttachments)
+        write.holders(of: writing.touchedAttachments)
+        write.sweeps(writing.sweeps)
+        // What stood already; the texts of this push are marked as they are put in.
+        write.lostTexts(writing.lostTexts)
+        write.parcels(writing.parcels, after: last)
+        let lastEdit = last + Int64(writing.parcels.count)
+        held[id]?.advance(to: writing, lastEdit: lastEdit)
+        connection.enqueue(
+            PushStatements.advance,
+            [
+                .scope(id), .int8(writing.head.sequence), .digest(writing.head.digest), .clock(writing.greatestClock),
+                .clock(writing.serverClock), .int8(lastEdit),
+            ], expecting: 1)
+        return (writing.head, writing.sequences)
+    }
+}
+
+/// Sends what a push writes, a statement for each table at most.
+struct ScopeWriter {
+    let connection: Connection
+    let scope: ScopeID
+    let device: NodeID?
+    let date: Timestamp
+
+    func objects(_ objects: [Writing.Object]) {
+        put(objects.filter(\.isNew), PushStatements.insertObjects)
+        put(objects.filter { !$0.isNew }, PushStatements.updateObjects)
+    }
+
+    private func put(_ objects: [Writing.Object], _ sql: String) {
+        guard !objects.isEmpty else { return }
+        let bodies = objects.map(\.entity.body)
+        connection.enqueue(
+            sql,
+            [
+                .scope(scope), .uuidArray(objects.map(\.entity.uniqueID)),
+                .array(.int4, objects.map { .int4(Int32($0.entity.section.rawValue)) }),
+                .array(.text, objects.map { .text($0.entity.objectType?.name) }),
+                .array(.int8, objects.map { .int8($0.sequence) }), .array(.int8, bodies.map { .int($0.count) }),
+                .array(.bytes, objects.map { .digest($0.digest) }), .array(.json, bodies.map { .json($0) }),
+            ], expecting: objects.count)
+    }
+
+    func deletions(_ deletions: [Writing.Deleted]) {
+        guard !deletions.isEmpty else { return }
+        let objects = deletions.filter(\.wasObject).map(\.deleted.uniqueID)
+        if !objects.isEmpty {
+            connection.enqueue(
+                PushStatements.deleteObjects, [.scope(scope), .uuidArray(objects)], expecting: objects.count)
+        }
+        let deleted = deletions.map(\.deleted)
+        connection.enqueue(
+            PushStatements.putTombstones,
+            [
+                .scope(scope), .uuidArray(deleted.map(\.uniqueID)), .textArray(deleted.map(\.objectType.name)),
+                .array(.uuid, deleted.map { .id($0.mergedInto) }),
+                .array(.date, deleted.map { .date($0.deletionDate) }), .int8Array(deletions.map(\.sequence)),
+                .array(.int8, deleted.map { .int($0.body.count) }), .node(device), .date(date),
+            ], expecting: deleted.count)
+    }
+
+    func members(_ members: [Writing.Member], _ sql: String) {
+        guard !members.isEmpty else { return }
+        connection.enqueue(
+            sql, [.scope(scope), .uuidArray(members.map(\.member)), .uuidArray(members.map(\.note))])
+    }
+
+    func names(_ names: [Writing.TagOfName], _ sql: String) {
+        guard !names.isEmpty else { return }
+        connection.enqueue(
+            sql, [.scope(scope), .bytesArray(names.map { Array($0.name.utf8) }), .uuidArray(names.map(\.tag))])
+    }
+
+    func removeBlobs(_ attachments: [UniqueID]) {
+        guard !attachments.isEmpty else { return }
+        connection.enqueue(PushStatements.removeBlobs, [.scope(scope), .uuidArray(attachments)])
+    }
+
+    func holders(of attachments: [UniqueID]) {
+        guard !attachments.isEmpty else { return }
+        connection.enqueue(
+            PushStatements.noteHolders, [.scope(scope), .uuidArray(attachments), .date(date), .date(firstLook)])
+    }
+
+    func sweeps(_ objects: [UniqueID]) {
+        guard !objects.isEmpty else { return }
+        connection.enqueue(
+            PushStatements.scheduleSweeps, [.scope(scope), .uuidArray(objects), .date(firstLook)])
+    }
+
+    private var firstLook: Timestamp { date.adding(Sweep.firstLook) }
+
+    func lostTexts(_ texts: [LostText]) {
+        guard !texts.isEmpty else { return }
+        connection.enqueue(
+            PushStatements.loseWords,
+            [.scope(scope), .uuidArray(texts.map(\.object)), .array(.bytes, texts.map { .clock($0.clock) })])
+    }
+
+    /// - Parameter last: the number of the last one that the scope has.
+    func parcels(_ numbered: [Writing.NumberedParcel], after last: Int64) {
+        guard !numbered.isEmpty else { return }
+        let parcels = numbered.map(\.parcel)
+        func clocks(_ clock: (Parcel) -> Clock?) -> PostgresValue { .array(.bytes, parcels.map { .clock(clock($0)) }) }
+        connection.enqueue(
+            PushStatements.insertParcels,
+            [
+                .scope(scope), .int8Array((1...numbered.count).map { last + Int64($0) }),
+                .uuidArray(parcels.map(\.object)), .int8Array(numbered.map(\.sequence)),
+                .array(.text, parcels.map { .text($0.objectType?.name) }),
+                .array(.bool, parcels.map { .bool($0.isServers) }),
+                .array(.bool, numbered.map { .bool($0.hasLostWords) }), clocks(\.firstClock), clocks(\.lastClock),
+                clocks(\.textClock), clocks(\.textOrigin),
+                .array(.json, parcels.map { .json(ParcelBody.write($0.edits)) }), .node(device), .date(date),
+            ], expecting: numbered.count)
+    }
+}

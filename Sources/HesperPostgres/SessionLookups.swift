@@ -1,0 +1,97 @@
+import HesperStore
+import NIOConcurrencyHelpers
+
+/// Finds who holds a token. Every request begins with that, so those that arrive while one question is under way share the
+/// next: many cost hardly more than one.
+final class SessionLookups: Sendable {
+    private let pool: PostgresPool
+    private let log: (@Sendable (String) -> Void)?
+    private let state = NIOLockedValueBox(State())
+
+    private struct Lookup: Sendable {
+        let token: TokenHash
+        let done: CheckedContinuation<Session?, any Error>
+    }
+
+    private struct State {
+        var waiting: [Lookup] = []
+        var isBusy = false
+    }
+
+    /// Tokens that share a question at most.
+    private static let limit = 256
+
+    init(pool: PostgresPool, log: (@Sendable (String) -> Void)?) {
+        self.pool = pool
+        self.log = log
+    }
+
+    func session(of token: TokenHash) async throws -> Session? {
+        try await withCheckedThrowingContinuation { done in
+            let begins = state.withLockedValue { state in
+                state.waiting.append(Lookup(token: token, done: done))
+                defer { state.isBusy = true }
+                return !state.isBusy
+            }
+            if begins { Task { await run() } }
+        }
+    }
+
+    /// Answers all that wait, and those that come meanwhile, on one connection.
+    private func run() async {
+        do {
+            try await pool.run { connection in
+                connection.log = self.log
+                while let lookups = self.next() { try SessionLookups.answer(lookups, on: connection) }
+            }
+        } catch {
+            // There was no connection, or it is no good: those who wait for the same are told the same.
+            let waiting = state.withLockedValue { state in
+                defer { state = State() }
+                return state.waiting
+            }
+            for lookup in waiting { lookup.done.resume(throwing: error) }
+        }
+    }
+
+    /// Those that wait; nil, and nobody is at work any more, if there are none.
+    private func next() -> [Lookup]? {
+        state.withLockedValue { state in
+            let next = Array(state.waiting.prefix(SessionLookups.limit))
+            state.waiting.removeFirst(next.count)
+            state.isBusy = !next.isEmpty
+            return next.isEmpty ? nil : next
+        }
+    }
+
+    /// - Throws: what leaves nothing to be hoped for from the connection.
+    private static func answer(_ lookups: [Lookup], on connection: Connection) throws {
+        let found = Result { try namingErrors { try sessions(of: lookups.map(\.token), on: connection) } }
+        if case .failure(let error) = found, lookups.count > 1, (error as? StoreError)?.isUnavailable != true {
+            // A damaged row is nobody's trouble but its own.
+            for lookup in lookups { try answer([lookup], on: connection) }
+            return
+        }
+        for lookup in lookups { lookup.done.resume(with: found.map { $0[lookup.token] }) }
+        if let brokenBy = connection.brokenBy { throw brokenBy }
+    }
+
+    private static func sessions(of tokens: [TokenHash], on connection: Connection) throws -> [TokenHash: Session] {
+        var sessions: [TokenHash: Session] = [:]
+        try connection.query(sql, [.bytesArray(tokens.map(\.bytes))]) { row in
+            sessions[TokenHash(bytes: Array(row.bytes(11)))] = Session(
+                device: try row.device(),
+                head: ScopeHead(scope: row.scope(8), sequence: row.integer(9), digest: try row.digest(10)))
+            return true
+        }
+        return sessions
+    }
+
+    /// One statement is one snapshot.
+    private static let sql = """
+        SELECT d.node, d.account, d.name, d.app_version, d.user_agent, d.creation_date, d.last_use_date, d.read_date,
+            s.id, s.sequence, s.digest, d.token
+        FROM devices d JOIN memberships m ON m.account = d.account JOIN scopes s ON s.id = m.scope
+        WHERE d.token = ANY ($1)
+        """
+}

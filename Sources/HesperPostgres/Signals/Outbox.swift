@@ -1,0 +1,60 @@
+import HesperModel
+import HesperStore
+import NIOCore
+
+/// Signals that wait to be sent. What a later one makes superfluous is left out: a scope that moves on a thousand times
+/// meanwhile is one signal.
+struct Outbox {
+    /// Messages of devices that wait at most; more push out the oldest.
+    static let messages = 1_000
+
+    private var isAsking = false
+    private var here: [ScopeID: Set<NodeID>] = [:]
+    /// Who came, or went, since.
+    private var changes: [ScopeID: [NodeID: Bool]] = [:]
+    private var checks: Set<ScopeID> = []
+    private var moves: [ScopeID: Int64] = [:]
+    private var said = CircularBuffer<Signal>()
+
+    var isEmpty: Bool {
+        !isAsking && here.isEmpty && changes.isEmpty && checks.isEmpty && moves.isEmpty && said.isEmpty
+    }
+
+    mutating func add(_ signal: Signal) {
+        switch signal {
+        case .who: isAsking = true
+        case .here(let scope, let devices):
+            here[scope] = devices
+            changes[scope] = nil
+        case .came(let scope, let device): change(scope, device, isHere: true)
+        case .went(let scope, let device): change(scope, device, isHere: false)
+        case .check(let scope): checks.insert(scope)
+        case .moved(let scope, let sequence): moves[scope] = max(moves[scope] ?? 0, sequence)
+        case .said:
+            if said.count == Outbox.messages { said.removeFirst() }
+            said.append(signal)
+        }
+    }
+
+    private mutating func change(_ scope: ScopeID, _ device: NodeID, isHere: Bool) {
+        guard here[scope] != nil else {
+            changes[scope, default: [:]][device] = isHere
+            return
+        }
+        if isHere { here[scope]?.insert(device) } else { here[scope]?.remove(device) }
+    }
+
+    /// Takes them all: first who listens, so that a message finds them.
+    mutating func take() -> [Signal] {
+        var signals: [Signal] = isAsking ? [.who] : []
+        signals += here.map { .here($0.key, $0.value) }
+        for (scope, devices) in changes {
+            signals += devices.map { $0.value ? .came(scope, $0.key) : .went(scope, $0.key) }
+        }
+        signals += checks.map { .check($0) }
+        signals += moves.map { .moved($0.key, $0.value) }
+        signals += said
+        self = Outbox()
+        return signals
+    }
+}

@@ -1,0 +1,111 @@
+import HesperModel
+import HesperStore
+import NIOCore
+
+/// Signals as they go through NOTIFY: lines of text, as many as fit.
+///
+///     1 9f86d081884c7d65               a version, and who sends it
+///     w                                who listens?
+///     h 17 77c190ab77c190ab …          here listen to scope 17 these, and no others
+///     + 17 90ab77c190ab77c1            one more
+///     - 17 90ab77c190ab77c1            one less
+///     c 17                             check
+///     m 17 4711                        moved up to 4711
+///     s 17 77c190ab77c190ab {"uni…     a device of scope 17 said
+enum SignalPayload {
+    /// PostgreSQL's limit is 8,000 bytes with a zero at the end (NOTIFY, payload).
+    static let limit = 7_999
+    /// Devices that one line names at most.
+    private static let devicesOfLine = 200
+    private static let version = "1"
+
+    // MARK: Writing
+
+    /// The signals in as few payloads as they take, in their order. What can never fit is left out.
+    static func payloads(of signals: [Signal], from server: ServerID) -> [String] {
+        let head = "\(version) \(NodeID(server.rawValue))"
+        var payloads: [String] = []
+        var payload = head
+        for line in signals.lazy.flatMap(lines) where head.utf8.count + 1 + line.utf8.count <= limit {
+            if payload.utf8.count + 1 + line.utf8.count > limit {
+                payloads.append(payload)
+                payload = head
+            }
+            payload += "\n" + line
+        }
+        if payload.utf8.count > head.utf8.count { payloads.append(payload) }
+        return payloads
+    }
+
+    private static func lines(of signal: Signal) -> [String] {
+        switch signal {
+        case .who: return ["w"]
+        case .check(let scope): return ["c \(scope.rawValue)"]
+        case .moved(let scope, let sequence): return ["m \(scope.rawValue) \(sequence)"]
+        case .came(let scope, let device): return ["+ \(scope.rawValue) \(device)"]
+        case .went(let scope, let device): return ["- \(scope.rawValue) \(device)"]
+        case .here(let scope, let devices):
+            let words = devices.map { " \($0)" }
+            return stride(from: 0, to: max(words.count, 1), by: devicesOfLine).map { start in
+                let some = words[start..<min(start + devicesOfLine, words.count)].joined()
+                return "\(start == 0 ? "h" : "+") \(scope.rawValue)\(some)"
+            }
+        case .said(let scope, let device, let message):
+            guard isLine(message.readableBytesView) else { return [] }
+            return ["s \(scope.rawValue) \(device) \(String(buffer: message))"]
+        }
+    }
+
+    /// What may go into a stream of events as it is.
+    private static func isLine(_ bytes: some BidirectionalCollection<UInt8>) -> Bool {
+        bytes.first == UInt8(ascii: "{") && bytes.last == UInt8(ascii: "}") && bytes.allSatisfy { $0 >= 0x20 }
+    }
+
+    // MARK: Reading
+
+    /// Who sent what; nil if any of it is not what a server of this version sends.
+    static func read(_ payload: String) -> (server: ServerID, signals: [Signal])? {
+        var lines = payload.split(separator: "\n", omittingEmptySubsequences: false)[...]
+        guard let head = lines.popFirst()?.split(separator: " ", omittingEmptySubsequences: false), head.count == 2,
+            head[0] == version, let server = NodeID(String(head[1]))
+        else { return nil }
+        var signals: [Signal] = []
+        for line in lines {
+            guard let read = self.signals(of: line) else { return nil }
+            signals += read
+        }
+        return (ServerID(server.rawValue), signals)
+    }
+
+    private static func signals(of line: Substring) -> [Signal]? {
+        if line == "w" { return [.who] }
+        let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+        guard words.count >= 2, let scope = number(words[1]).map(ScopeID.init) else { return nil }
+        switch (words[0], words.count) {
+        case ("c", 2): return [.check(scope)]
+        case ("m", 3): return number(words[2]).map { [.moved(scope, $0)] }
+        case ("s", 4):
+            guard let device = NodeID(String(words[2])), isLine(words[3].utf8) else { return nil }
+            return [.said(scope, from: device, ByteBuffer(substring: words[3]))]
+        case ("h", _): return devices(line).map { [.here(scope, Set($0))] }
+        case ("+", 3...): return devices(line).map { $0.map { .came(scope, $0) } }
+        case ("-", 3...): return devices(line).map { $0.map { .went(scope, $0) } }
+        default: return nil
+        }
+    }
+
+    /// The words after the first two.
+    private static func devices(_ line: Substring) -> [NodeID]? {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false).dropFirst(2)
+        let devices = words.compactMap { NodeID(String($0)) }
+        return devices.count == words.count ? devices : nil
+    }
+
+    /// Digits, of a number above zero.
+    private static func number(_ word: Substring) -> Int64? {
+        guard word.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(word), number > 0 else {
+            return nil
+        }
+        return number
+    }
+}

@@ -1,0 +1,34 @@
+/// A value of a row that moves, where its database has it: good only during the call that it is given to.
+public enum MovedValue {
+    case null
+    /// An integer, a boolean as 0 or 1, or a date.
+    case integer(Int64)
+    case bytes(UnsafeRawBufferPointer)
+}
+
+/// What tells whether two databases have the same rows of a table, in whatever order: how many, and a sum of their hashes.
+/// Of one process only, whose hashes no other makes.
+public struct MovedRows: Equatable {
+    public private(set) var count = 0
+    private var sum: UInt64 = 0
+
+    public init() {}
+
+    public mutating func add(_ row: [MovedValue]) {
+        var hasher = Hasher()
+        for value in row {
+            switch value {
+            case .null: hasher.combine(0 as UInt8)
+            case .integer(let integer):
+                hasher.combine(1 as UInt8)
+                hasher.combine(integer)
+            case .bytes(let bytes):
+                hasher.combine(2 as UInt8)
+                hasher.combine(bytes.count)
+                hasher.combine(bytes: bytes)
+            }
+        }
+        count += 1
+        sum &+= UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+}

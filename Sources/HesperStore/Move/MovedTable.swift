@@ -1,0 +1,102 @@
+/// A table that goes along when an installation moves to another database, with the columns that all stores have. Its rows
+/// are moved as they are: so sequence numbers, clocks, digests and tokens stay good.
+public struct MovedTable: Sendable {
+    /// What a column holds: what it is in each database is for that to say.
+    public enum Kind: Sendable {
+        case integer
+        /// An integer that needs no more than two bytes.
+        case small
+        case bool
+        /// Milliseconds since 1970.
+        case date
+        /// UTF-8.
+        case text
+        /// An ID, a clock, a node or a digest, the most significant byte first, or a hash.
+        case bytes
+    }
+
+    public struct Column: Sendable {
+        public let name: String
+        public let kind: Kind
+    }
+
+    public let name: String
+    /// Those that make up its key come first, the scope before all.
+    public let columns: [Column]
+    /// The column that tells the order in which the rows came, where the new database gives them numbers anew.
+    public let order: String?
+
+    init(_ name: String, order: String? = nil, _ columns: KeyValuePairs<String, Kind>) {
+        self.name = name
+        self.order = order
+        self.columns = columns.map { Column(name: $0.key, kind: $0.value) }
+    }
+
+    /// The names of all columns, as SQL lists them.
+    public var list: String { columns.map(\.name).joined(separator: ", ") }
+    /// The column that says whose a row is.
+    public var scope: String { columns[0].name }
+}
+
+extension MovedTable {
+    /// What belongs to a scope. Left out is what is made again from it: the index of terms; and what is under way: uploads.
+    public static let ofScopes = [scopes, objects, edits, tombstones, members, tagNames, blobs, sweeps, versions]
+    /// What belongs to the installation, in the order in which one needs the other.
+    public static let shared = [accounts, memberships, devices, removedBlobs]
+
+    private static let scopes = MovedTable(
+        "scopes",
+        [
+            "id": .integer, "sequence": .integer, "digest": .bytes, "greatest_clock": .bytes, "server_clock": .bytes,
+            "blob_bytes": .integer,
+        ])
+    private static let objects = MovedTable(
+        "objects",
+        [
+            "scope": .integer, "id": .bytes, "section": .small, "type": .text, "sequence": .integer, "bytes": .integer,
+            "digest": .bytes, "body": .text,
+        ])
+    private static let edits = MovedTable(
+        "edits",
+        [
+            "scope": .integer, "number": .integer, "object": .bytes, "sequence": .integer, "pushed_by": .bytes,
+            "pushed_at": .date, "type": .text, "is_servers": .bool, "has_lost_words": .bool, "first_clock": .bytes,
+            "last_clock": .bytes, "text_clock": .bytes, "text_origin": .bytes, "body": .text,
+        ])
+    private static let tombstones = MovedTable(
+        "tombstones",
+        [
+            "scope": .integer, "id": .bytes, "type": .text, "merged_into": .bytes, "deletion_date": .date,
+            "arrival_date": .date, "sequence": .integer, "bytes": .integer, "deleted_by": .bytes,
+        ])
+    private static let members = MovedTable("members", ["scope": .integer, "member": .bytes, "object": .bytes])
+    private static let tagNames = MovedTable("tag_names", ["scope": .integer, "folded_name": .text, "tag": .bytes])
+    private static let blobs = MovedTable(
+        "blobs", order: "number",
+        [
+            "scope": .integer, "attachment": .bytes, "nonce": .integer, "byte_count": .integer, "sha256": .text,
+            "arrival_date": .date, "unheld_since": .date,
+        ])
+    private static let sweeps = MovedTable(
+        "sweeps", ["scope": .integer, "object": .bytes, "due_date": .date, "looked_at": .integer])
+    private static let versions = MovedTable(
+        "versions",
+        [
+            "scope": .integer, "object": .bytes, "edit": .integer, "attribute": .text, "clock": .bytes,
+            "pushed_at": .date, "sequence": .integer,
+        ])
+
+    private static let accounts = MovedTable(
+        "accounts",
+        ["id": .bytes, "email": .text, "email_key": .text, "password_hash": .text, "creation_date": .date])
+    private static let memberships = MovedTable("memberships", ["account": .bytes, "scope": .integer])
+    private static let devices = MovedTable(
+        "devices", order: "number",
+        [
+            "node": .bytes, "account": .bytes, "token": .bytes, "name": .text, "app_version": .text,
+            "user_agent": .text, "creation_date": .date, "last_use_date": .date, "read_sequence": .integer,
+            "read_date": .date,
+        ])
+    private static let removedBlobs = MovedTable(
+        "removed_blobs", ["scope": .integer, "attachment": .bytes, "nonce": .integer])
+}

@@ -1,0 +1,40 @@
+import HesperModel
+
+/// Which types of live objects and of DeletedObjects a scan reaches.
+public struct ScanReach: Sendable, Equatable {
+    public enum Types: Sendable, Equatable {
+        case none
+        case all
+        case allButTags
+        /// These, by name and sorted, and all that apps made up if `withAppObjects`.
+        case some([String], withAppObjects: Bool)
+    }
+
+    public let objects: Types
+    public let deleted: Types
+
+    public init(_ scan: Scan) {
+        let selection = scan.selection
+        switch (scan.rows, selection.types) {
+        case _ where !selection.hasObjects: objects = .none
+        case (.tagsOnly, let types): objects = ScanReach.named(types?.contains("tag") ?? true ? ["tag"] : [])
+        case (.withoutTags, nil): objects = .allButTags
+        case (.all, nil): objects = .all
+        case (.withoutTags, let types?): objects = ScanReach.named(types.subtracting(["tag"]))
+        case (.all, let types?): objects = ScanReach.named(types)
+        }
+        switch (scan.rows, selection.deletedTypes) {
+        case (.tagsOnly, _): deleted = .none
+        case (_, nil): deleted = .all
+        case (_, let types?): deleted = ScanReach.named(types)
+        }
+    }
+
+    /// Beside all that apps made up, none of those needs to be named.
+    private static func named(_ names: Set<String>) -> Types {
+        guard !names.isEmpty else { return .none }
+        guard names.contains(Selection.appObjects) else { return .some(names.sorted(), withAppObjects: false) }
+        let own = names.filter { ObjectType($0).map { !$0.isAppsOwn } ?? false }
+        return .some(own.sorted(), withAppObjects: true)
+    }
+}

@@ -1,0 +1,92 @@
+import HesperModel
+import HesperStore
+import StoreContract
+import Testing
+
+@testable import HesperPostgres
+
+/// What is read in batches, where one ends and the next begins.
+@Suite("Batches", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+struct BatchTests {
+    @Test("A scan is whole and in order, either way, however many batches it takes")
+    func scans() async throws {
+        try await Stores.with { stores in
+            let desk = try await SmallDesk(try await stores.open())
+            let ids = (0..<300).map { _ in UniqueID.random() }
+            try await desk.store.write { transaction in
+                _ = try desk.push(ids.map { desk.note($0, "Milk") }, in: transaction)
+                _ = try desk.push(ids.filter { $0.low % 3 == 0 }.map { desk.delete($0) }, in: transaction)
+            }
+            let order = ids.filter { $0.low % 3 != 0 } + ids.filter { $0.low % 3 == 0 }
+            for selection in [Selection.all, .notes] {
+                for newestFirst in [false, true] {
+                    for limit in [Int.max, 64, 65, 100] {
+                        let scan = Scan(
+                            selection, rows: .all, sequences: 0...Int64.max, newestFirst: newestFirst, limit: limit)
+                        let found = try await desk.store.read { snapshot in
+                            var found: [UniqueID?] = []
+                            try snapshot.scan(scan, in: desk.scope) { row in
+                                found.append(row.id())
+                                return true
+                            }
+                            return found
+                        }
+                        #expect(found == Array((newestFirst ? order.reversed() : order).prefix(limit)))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("Rows are asked for by the megabyte")
+    func sizes() {
+        var batch = ScanBatch()
+        #expect(batch.rows == 64)
+        for _ in 0..<64 { batch.count(512) }
+        batch.begin()
+        #expect(batch.rows == 2_048)
+        for _ in 0..<10 { batch.count(4 << 20) }
+        batch.begin()
+        #expect(batch.rows == 1)
+        batch.count(1)
+        batch.begin()
+        #expect(batch.rows == 4_096)
+    }
+
+    @Test("The newest text of a node is found however many others came after it")
+    func newestText() async throws {
+        try await Stores.with { stores in
+            let desk = try await SmallDesk(try await stores.open())
+            let id = UniqueID.random()
+            try await desk.push(desk.note(id, "Milk"))
+            try await desk.push(desk.note(id, "Bread", at: 2))
+            let other = NodeID.random()
+            var source = ClockSource(node: other)
+            for time in 0..<150 as Range<UInt64> {
+                let clock = source.tick(at: UInt64(SmallDesk.now.milliseconds) + 10 + time)
+                try await desk.push(
+                    .change(
+                        Change(uniqueID: id, section: .notes, edits: [Edit(.archived, .bool(time % 2 == 0), at: clock)])
+                    ))
+            }
+            let found = try await desk.store.write { transaction in
+                let bag = transaction.bag(of: desk.scope)
+                return [
+                    try bag.newestText(of: id, by: desk.node, before: desk.clock(1_000)),
+                    try bag.newestText(of: id, by: desk.node, before: desk.clock(2)),
+                    try bag.newestText(of: id, by: other, before: desk.clock(1_000)),
+                ]
+            }
+            #expect(found == [desk.clock(2), desk.clock(1), nil])
+            // The sweeper reads the same rows from the other end.
+            let (edits, isAll) = try await desk.store.read {
+                try $0.edits(of: id, in: desk.scope, after: 0, limit: 1_000, bytes: 1 << 20)
+            }
+            #expect(isAll && edits.map(\.position) == Array(1...152))
+            let (some, isEnough) = try await desk.store.read {
+                try $0.edits(of: id, in: desk.scope, after: 100, limit: 52, bytes: 1 << 20)
+            }
+            #expect(isEnough && some.map(\.position) == Array(101...152))
+        }
+    }
+}

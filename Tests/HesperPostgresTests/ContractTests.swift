@@ -1,0 +1,17 @@
+import HesperStore
+import StoreContract
+import Testing
+
+@testable import HesperPostgres
+
+@Suite(
+    "What every store must do, done by PostgreSQL",
+    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+struct ContractTests {
+    @Test(arguments: StoreContract.cases)
+    func keeps(_ contract: StoreContract.Case) async throws {
+        try await Stores.with { stores in
+            try await contract.run(StoreContract.Subject { try await stores.open() })
+        }
+    }
+}

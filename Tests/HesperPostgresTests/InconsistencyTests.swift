@@ -1,0 +1,121 @@
+import HesperModel
+import HesperStore
+import StoreContract
+import Testing
+
+@testable import HesperPostgres
+
+@Suite("What the check finds", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+struct InconsistencyTests {
+    /// One thing broken, and what must be said of it.
+    struct Damage: Sendable, CustomStringConvertible {
+        let sql: String
+        let sentence: String
+
+        init(_ sql: String, _ sentence: String) {
+            self.sql = sql
+            self.sentence = sentence
+        }
+
+        var description: String { sql }
+    }
+
+    private static let none = "decode(repeat('00', 16), 'hex')"
+    private static let nobody = "'00000000-0000-0000-0000-000000000000'::uuid"
+
+    static let damages = [
+        Damage(
+            "UPDATE objects SET body = replace(body::text, 'Milk', 'Mulk')::json WHERE section = 0",
+            "NOTE is not what its edits come to."),
+        Damage("UPDATE objects SET body = '[]' WHERE section = 0", "NOTE cannot be read."),
+        Damage("UPDATE objects SET bytes = 7 WHERE section = 0", "NOTE has"),
+        Damage("UPDATE objects SET type = 'tag' WHERE section = 0", "NOTE has another type than its edits say."),
+        Damage("UPDATE objects SET section = 9 WHERE section = 0", "NOTE is in a section that there is not."),
+        Damage(
+            "UPDATE objects SET digest = \(none) WHERE section = 0", "NOTE has another digest than its edits come to."),
+        Damage("UPDATE objects SET sequence = NULL WHERE section = 0", "NOTE exists, but has no sequence number."),
+        Damage(
+            "UPDATE objects SET sequence = 99 WHERE section = 0",
+            "NOTE has sequence number 99, but the last one given out is 5."),
+        Damage("UPDATE objects SET sequence = 1 WHERE section = 0", "Sequence number 1 was given out 2 times."),
+        Damage(
+            "DELETE FROM objects WHERE section = 0", "NOTE has edits, but is neither an object nor a DeletedObject."),
+        Damage("DELETE FROM edits WHERE type = 'note'", "NOTE is not what its edits come to."),
+        Damage("UPDATE edits SET body = '7' WHERE type = 'note'", "NOTE has a parcel of edits that cannot be read"),
+        Damage(
+            "UPDATE edits SET last_clock = \(none)",
+            "NOTE has a parcel of edits whose clocks are not those of its columns."),
+        Damage("UPDATE scopes SET digest = \(none)", "The scope's digest is"),
+        Damage("UPDATE scopes SET greatest_clock = \(none)", "that is greater than the scope's greatest."),
+        Damage("DELETE FROM members", "NOTE holds TAG, but is not found by it."),
+        Damage(
+            "INSERT INTO members SELECT scope, \(nobody), id FROM objects WHERE section = 0", "but does not hold it."),
+        Damage("DELETE FROM tag_names", "Tag TAG is not found by its name."),
+        Damage(
+            "INSERT INTO tag_names SELECT scope, 'rome', id FROM objects WHERE section = 1",
+            "Tag TAG is found by a name that is not its own."),
+        Damage("UPDATE tombstones SET bytes = 7", "DEAD has"),
+        Damage("UPDATE tombstones SET type = '?'", "DEAD is a DeletedObject of a type that there is not."),
+        Damage("UPDATE tombstones SET merged_into = \(nobody)", "The scope's digest is"),
+        Damage(
+            """
+            INSERT INTO tombstones (scope, sequence, bytes, id, deletion_date, arrival_date, type)
+            SELECT scope, 4, 9, id, now(), now(), 'note' FROM objects WHERE section = 0
+            """, "NOTE is both an object and a DeletedObject."),
+        Damage("DELETE FROM documents", "NOTE is missing in the index of terms."),
+        Damage("UPDATE documents SET archived = true", "NOTE stands in the index of terms as it was, not as it is."),
+        Damage(
+            "UPDATE terms SET lexemes = '''1:bread'':1'",
+            "NOTE stands in the index of terms with other terms than its text has."),
+        Damage("DELETE FROM terms", "NOTE stands in the index of terms with other terms than its text has."),
+        Damage("UPDATE documents SET note = \(nobody)", "stands in the index of terms, but is no note."),
+        Damage("UPDATE blobs SET byte_count = 4", "PICTURE says that its bytes are others than those that are here."),
+        Damage("UPDATE blobs SET sha256 = 'x'", "PICTURE says that its bytes are others than those that are here."),
+        Damage("UPDATE scopes SET blob_bytes = 4", "The bytes of all attachments are 3, but the quota counts another"),
+        Damage("UPDATE blobs SET unheld_since = NULL", "Whether a note holds attachment PICTURE is not what"),
+        Damage("DELETE FROM blobs", "Attachment PICTURE is there, but no bytes of it."),
+        Damage("UPDATE blobs SET attachment = (SELECT id FROM tombstones)", "DEAD is deleted, but its bytes are not."),
+    ]
+
+    /// Each is undone before the next: a database takes longer to make than all of them.
+    @Test("Each kind of damage is named, with the object")
+    func finds() async throws {
+        try await Stores.with { stores in
+            let store = try await stores.open()
+            let desk = try await SmallDesk(store)
+            let dead = UniqueID.random()
+            let (note, tag) = try await desk.pushNoteAndTag()
+            try await desk.push(desk.note(dead, "Bread", at: 2))
+            try await desk.push(desk.delete(dead))
+            let picture = try await desk.pushAttachment()
+            _ = try await store.write { try $0.indexTerms(of: desk.scope, limit: 100) }
+            #expect(try await desk.inconsistencies() == [])
+            for damage in InconsistencyTests.damages {
+                let sentence = damage.sentence.replacing("NOTE", with: "\(note)").replacing("TAG", with: "\(tag)")
+                    .replacing("DEAD", with: "\(dead)").replacing("PICTURE", with: "\(picture)")
+                let found = try await store.run { connection in
+                    connection.enqueue("BEGIN")
+                    try connection.execute(script: damage.sql)
+                    var found: [String] = []
+                    try PostgresSnapshot(connection).inconsistencies(in: desk.scope) { found.append($0) }
+                    try connection.run("ROLLBACK")
+                    return found
+                }
+                #expect(found.contains { $0.contains(sentence) }, "\(damage): \(found)")
+            }
+            #expect(try await desk.inconsistencies() == [])
+        }
+    }
+
+    @Test("A scope that is not there is said to be")
+    func unknownScope() async throws {
+        try await Stores.with { stores in
+            let found = try await stores.open().read { snapshot in
+                var found: [String] = []
+                try snapshot.inconsistencies(in: ScopeID(7)) { found.append($0) }
+                return found
+            }
+            #expect(found == ["Scope 7 does not exist."])
+        }
+    }
+}

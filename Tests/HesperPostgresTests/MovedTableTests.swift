@@ -1,0 +1,37 @@
+import HesperStore
+import Testing
+
+@testable import HesperPostgres
+
+@Suite(
+    "What moves to another database",
+    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+struct MovedTableTests {
+    /// What is made again, under way, or of the database itself.
+    private static let left: Set = [
+        "hesper", "installation", "leases", "indexing", "documents", "terms", "uploads", "staged_uploads",
+        "upload_parts",
+    ]
+    /// What the target gives anew.
+    private static let given = ["scopes": ["last_edit", "is_behind"], "blobs": ["number"], "devices": ["number"]]
+
+    @Test("Every table and every column moves, or is left behind on purpose")
+    func columns() async throws {
+        let found = try await onConnection { connection in
+            try Migrations.run(on: connection)
+            return try connection.all(
+                """
+                SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+                WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
+                """
+            ) { (table: $0.string(0), column: $0.string(1)) }
+        }
+        let columns = Dictionary(grouping: found, by: \.table).mapValues { Set($0.map(\.column)) }
+        let moved = MovedTable.ofScopes + MovedTable.shared
+        #expect(Set(columns.keys) == Set(moved.map(\.name)).union(MovedTableTests.left))
+        for table in moved {
+            let known = Set(table.columns.map(\.name)).union(MovedTableTests.given[table.name] ?? [])
+            #expect(columns[table.name] == known, "\(table.name)")
+        }
+    }
+}

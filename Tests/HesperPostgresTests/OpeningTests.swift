@@ -1,0 +1,107 @@
+import HesperModel
+import HesperStore
+import StoreContract
+import Testing
+
+@testable import HesperPostgres
+
+@Suite("Opening a database", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+struct OpeningTests {
+    @Test("Servers that start at once on an empty database make its tables once, and agree on who they are")
+    func atOnce() async throws {
+        let database = try await PostgresServer.running.database()
+        let installations = try await withThrowingTaskGroup(of: Installation.self) { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    var settings = database.settings
+                    settings.size = 1
+                    let store = try await PostgresStore(settings)
+                    await store.close()
+                    return store.installation
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(installations.count == 6)
+        #expect(installations.allSatisfy { $0 == installations[0] })
+    }
+
+    @Test("A database that a later Hesper has written is left as it is")
+    func newer() async throws {
+        try await Stores.with { stores in
+            let store = try await stores.open()
+            try await store.run { try $0.execute(script: "UPDATE hesper SET version = 99") }
+            await #expect(throws: StoreError.newerDatabase(version: 99, known: Migrations.version)) {
+                _ = try await stores.open()
+            }
+        }
+    }
+
+    @Test("A database of another encoding is refused with what to do")
+    func encoding() async throws {
+        let server = try await PostgresServer.running
+        try await server.administer(
+            "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'")
+        await #expect {
+            _ = try await PostgresStore(server.string("latin"))
+        } throws: { error in
+            if case StoreError.failed(let text) = error { text.contains("LATIN1") } else { false }
+        }
+        try await server.administer("DROP DATABASE latin WITH (FORCE)")
+    }
+
+    @Test("A server that is not there is unavailable")
+    func away() async throws {
+        await #expect {
+            _ = try await PostgresStore("host=127.0.0.1 port=\(try Loopback.freePort()) dbname=x user=x")
+        } throws: { error in
+            if case StoreError.unavailable = error { true } else { false }
+        }
+    }
+
+    @Test("What is written waits for the disk, whatever the database's default; what is derived does not")
+    func durability() async throws {
+        try await Stores.with { stores in
+            let name = stores.database.name
+            try await stores.database.server.administer("ALTER DATABASE \(name) SET synchronous_commit = off")
+            let store = try await stores.open()
+            @Sendable func setting(_ transaction: any Transaction) throws -> String? {
+                try (transaction as? PostgresTransaction)?.connection.first("SHOW synchronous_commit") { $0.string(0) }
+            }
+            #expect(try await store.write { try setting($0) } == "on")
+            #expect(try await store.writeDerived { try setting($0) } == "off")
+            #expect(try await store.write { try setting($0) } == "on")
+            // What waits for standbys is the operator's choice.
+            try await stores.database.server.administer("ALTER DATABASE \(name) SET synchronous_commit = local")
+            #expect(try await stores.open().write { try setting($0) } == "local")
+        }
+    }
+
+    @Test("An operator reads plain columns in psql, also where a text names U+0000")
+    func views() async throws {
+        try await Stores.with { stores in
+            let store = try await stores.open()
+            let desk = try await SmallDesk(store)
+            let (note, tag) = try await desk.pushNoteAndTag()
+            let picture = try await desk.pushAttachment()
+            try await desk.push(desk.note(.random(), "a\u{0}b\\u0000"))
+            let texts = try await store.run { connection in
+                try connection.all(
+                    "SELECT text FROM notes WHERE creation_date = '2026-01-01T00:00:00Z' ORDER BY text COLLATE \"C\" DESC"
+                ) { $0.string(0) }
+            }
+            #expect(texts.map { $0.prefix(5) } == ["a\u{fffd}b\\u", "Milk"], "\(texts)")
+            let names = try await store.run { connection in
+                try connection.all("SELECT name FROM tags WHERE id = $1", [.id(tag)]) { $0.string(0) }
+            }
+            #expect(names == ["Paris"])
+            let pictures = try await store.run { connection in
+                try connection.all("SELECT mime_type, byte_count, id FROM attachments") {
+                    ($0.string(0), $0.integer(1), try $0.id(2))
+                }
+            }
+            #expect(pictures.map(\.0) == ["image/png"] && pictures.map(\.1) == [3] && pictures.map(\.2) == [picture])
+            #expect(try await desk.ids().contains(note))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import HesperModel
+import HesperStore
+import StoreContract
+import Testing
+
+@testable import HesperPostgres
+
+/// Notes whose terms are more than fit into one `tsvector`, and orders.
+@Suite("Search", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+struct SearchTests {
+    /// Words that are all different, about a megabyte of them.
+    private static let long = "alpha " + (0..<90_000).map { "w\($0)x" }.joined(separator: " ") + " milk and bread omega"
+
+    private func found(
+        _ text: String, _ desk: SmallDesk, order: Search.Order = .newest, offset: Int = 0, limit: Int = 100
+    ) async throws -> [UniqueID] {
+        let search = Search(
+            query: try SearchQuery(text), tags: nil, archived: nil, order: order, offset: offset, limit: limit)
+        return try await desk.store.read { try $0.search(search, in: desk.scope).map(\.uniqueID) }
+    }
+
+    private func index(_ desk: SmallDesk) async throws {
+        for _ in 0..<100 where try await desk.store.write({ try $0.indexTerms(of: desk.scope, limit: 100) }) { return }
+    }
+
+    @Test("A note of a megabyte is found by words from anywhere in it, and by no others")
+    func longNotes() async throws {
+        #expect(SearchTests.long.utf8.count < Limits.textBytes)
+        try await Stores.with { stores in
+            let desk = try await SmallDesk(try await stores.open())
+            let (long, short) = (UniqueID.random(), UniqueID.random())
+            try await desk.push(desk.note(long, SearchTests.long), desk.note(short, "Milk and butter"))
+            try await index(desk)
+            #expect(Lexemes.parts(of: SearchTests.long, scope: desk.scope).count > 2)
+            for (query, isFound) in [
+                ("alpha", true), ("omega", true), ("alpha omega", true), ("w5x w89999x", true), ("w899", true),
+                ("\"milk and bread\"", true), ("\"bread and milk\"", false), ("alpha butter", false),
+                ("\"alpha w0x\"", true), ("\"alpha w1x\"", false), ("w90001x", false),
+            ] {
+                #expect(try await found(query, desk).contains(long) == isFound, "\(query)")
+            }
+            #expect(Set(try await found("milk", desk)) == [long, short])
+            #expect(try await found("butter", desk) == [short])
+            #expect(try await desk.inconsistencies() == [])
+            // Shorter by now, and then gone: nothing of its parts stays.
+            try await desk.push(desk.note(long, "Tea", at: 5))
+            try await index(desk)
+            #expect(try await found("omega", desk) == [])
+            #expect(try await found("tea", desk) == [long])
+            #expect(try await desk.inconsistencies() == [])
+            try await desk.push(desk.delete(long))
+            try await index(desk)
+            #expect(try await found("tea", desk) == [])
+            #expect(try await desk.inconsistencies() == [])
+        }
+    }
+
+    @Test("Pages of what is found are one list, also where phrases are looked for in the texts themselves")
+    func pages() async throws {
+        try await Stores.with { stores in
+            let desk = try await SmallDesk(try await stores.open())
+            let ids = (0..<200).map { _ in UniqueID.random() }
+            try await desk.store.write { transaction in
+                _ = try desk.push(
+                    ids.enumerated().map { desk.note($1, $0.isMultiple(of: 2) ? "milk and bread" : "bread and milk") },
+                    in: transaction)
+            }
+            try await index(desk)
+            for (query, count) in [("milk", 200), ("\"milk and\"", 100), ("", 200)] {
+                let all = try await found(query, desk, limit: 1_000)
+                #expect(all.count == count)
+                var paged: [UniqueID] = []
+                while paged.count < count {
+                    let page = try await found(query, desk, offset: paged.count, limit: 33)
+                    if page.isEmpty { break }
+                    paged += page
+                }
+                #expect(paged == all)
+            }
+        }
+    }
+
+    @Test("By relevance: often before seldom, short before long, then the newest")
+    func relevance() async throws {
+        try await Stores.with { stores in
+            let desk = try await SmallDesk(try await stores.open())
+            let ids = (0..<4).map { _ in UniqueID.random() }
+            let filler = (0..<200).map { "word\($0)" }.joined(separator: " ")
+            try await desk.push(
+                desk.note(ids[3], "milk \(filler)"), desk.note(ids[1], "milk and bread"),
+                desk.note(ids[0], "milk, milk and milk"), desk.note(ids[2], "milk with \(filler) milk"))
+            try await index(desk)
+            #expect(try await found("milk", desk, order: .relevance) == ids)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+/// Sockets of loopback, which block: for what stands between a test and its server, each connection on threads of its own.
+enum Loopback {
+    struct Failure: Error { let call: String, code: Int32 }
+
+    #if canImport(Darwin)
+        private static let stream = SOCK_STREAM
+        private static let noSignal: Int32 = 0
+    #else
+        private static let stream = Int32(SOCK_STREAM.rawValue)
+        private static let noSignal = Int32(MSG_NOSIGNAL)
+    #endif
+
+    /// A listening socket, on any port that is free.
+    static func listen() throws -> (descriptor: Int32, port: Int) {
+        let descriptor = try check("socket", socket(AF_INET, stream, 0))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        try withUnsafeMutablePointer(to: &address) { pointer in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                try check("bind", bind(descriptor, $0, length))
+                try check("listen", Foundation.listen(descriptor, 128))
+                try check("getsockname", getsockname(descriptor, $0, &length))
+            }
+        }
+        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+    }
+
+    /// A port that was free a moment ago.
+    static func freePort() throws -> Int {
+        let (descriptor, port) = try listen()
+        close(descriptor)
+        return port
+    }
+
+    static func connect(to port: Int) throws -> Int32 {
+        let descriptor = try check("socket", socket(AF_INET, stream, 0))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        _ = try withUnsafePointer(to: &address) { pointer in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                try check("connect", Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)))
+            }
+        }
+        return descriptor
+    }
+
+    /// What has come; nil when nothing more will.
+    static func receive(_ descriptor: Int32) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        return count > 0 ? Array(bytes[..<count]) : nil
+    }
+
+    /// - Returns: whether it is gone out.
+    static func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, noSignal) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    @discardableResult
+    private static func check(_ call: String, _ result: Int32) throws -> Int32 {
+        guard result >= 0 else { throw Failure(call: call, code: errno) }
+        return result
+    }
+}

@@ -1,0 +1,100 @@
+import HesperModel
+import HesperStore
+import NIOCore
+import Testing
+
+@testable import HesperPostgres
+
+@Suite("Signals as text")
+struct SignalPayloadTests {
+    private let server = ServerID(0x9f86_d081_884c_7d65)
+    private let phone = NodeID(0x77c1_90ab_77c1_90ab)
+    private let desk = NodeID(3)
+    private let scope = ScopeID(17)
+
+    private func payloads(_ signals: [Signal]) -> [String] { SignalPayload.payloads(of: signals, from: server) }
+
+    @Test("They come back as they were") func readBack() throws {
+        let signals: [Signal] = [
+            .who, .here(scope, []), .here(ScopeID(.max), [phone]), .came(scope, desk), .went(scope, phone),
+            .check(scope), .moved(scope, .max),
+            .said(scope, from: phone, ByteBuffer(string: #"{"data":{"é":"\n  🙂 "}}"#)),
+        ]
+        let payload = payloads(signals)
+        #expect(payload.count == 1)
+        let read = try #require(SignalPayload.read(payload[0]))
+        #expect(read.server == server)
+        #expect(read.signals == signals)
+        #expect(payload[0].hasPrefix("1 9f86d081884c7d65\nw\nh 17\n"))
+    }
+
+    @Test("As many as fit go together, in order") func packed() throws {
+        let signals = (1...5_000).map { Signal.moved(ScopeID($0), $0 + 1_000_000) }
+        let payloads = payloads(signals)
+        #expect(payloads.dropLast().allSatisfy { $0.utf8.count > SignalPayload.limit - 20 })
+        #expect(payloads.allSatisfy { $0.utf8.count <= SignalPayload.limit })
+        #expect(try payloads.flatMap { try #require(SignalPayload.read($0)).signals } == signals)
+    }
+
+    @Test("A crowd takes several lines, of which the first replaces who was there") func crowd() throws {
+        let devices = Set((1...2_000).map { NodeID($0) })
+        let read = try payloads([.here(scope, devices)]).flatMap { try #require(SignalPayload.read($0)).signals }
+        var found: Set<NodeID> = [phone]
+        for signal in read {
+            switch signal {
+            case .here(scope, let some): found = some
+            case .came(scope, let device): found.insert(device)
+            default: Issue.record("\(signal)")
+            }
+        }
+        #expect(found == devices)
+    }
+
+    @Test("What never fits, or is no line of JSON, is not sent; the rest is") func unsendable() {
+        let long = ByteBuffer(string: "{" + String(repeating: "x", count: SignalPayload.limit) + "}")
+        let bad = ["", "{\n}", "{}\u{0}", "17"].map { Signal.said(scope, from: desk, ByteBuffer(string: $0)) }
+        let sent = payloads([.said(scope, from: desk, long)] + bad + [.check(scope)])
+        #expect(sent == ["1 9f86d081884c7d65\nc 17"])
+        #expect(payloads(bad).isEmpty)
+    }
+
+    @Test(
+        "What is not said by any server is refused, all of it",
+        arguments: [
+            "", "\n", "garbage", "1", "1 9f86", "2 9f86d081884c7d65\nw", "1 9f86d081884c7d65 \nw",
+            "1  9f86d081884c7d65\nw",
+        ]
+            + [
+                "", "x", "w ", "w\n", "c", "c ", "c 0", "c -1", "c +1", "c 1 ", "c 1 2", "c 99999999999999999999",
+                "c 0x1",
+                "m 1", "m 1 0", "m 1 x", "m 1 2 3", "h", "h x", "h 1 ", "h 1 77c1", "h 1  77c190ab77c190ab", "+ 1",
+                "- 1", "+ 1 zzzzzzzzzzzzzzzz", "s 1 77c190ab77c190ab", "s 1 77c190ab77c190ab x", "s 1 77 {}",
+                "s 1 77c190ab77c190ab {}\t", "s 1 77c190ab77c190ab {\u{1}}", "S 1 77c190ab77c190ab {}", "ｗ",
+            ].map { "1 9f86d081884c7d65\nc 1\n" + $0 })
+    func refused(_ payload: String) { #expect(SignalPayload.read(payload)?.signals == nil) }
+
+    @Test("Of what waits, only what still counts is sent") func outbox() {
+        var outbox = Outbox()
+        #expect(outbox.isEmpty)
+        outbox.add(.came(scope, desk))
+        outbox.add(.went(scope, desk))
+        for sequence in [3, 9, 7] as [Int64] { outbox.add(.moved(scope, sequence)) }
+        for _ in 0..<3 { outbox.add(.check(scope)) }
+        #expect(!outbox.isEmpty)
+        #expect(outbox.take() == [.went(scope, desk), .check(scope), .moved(scope, 9)])
+        #expect(outbox.isEmpty)
+        outbox.add(.came(scope, desk))
+        outbox.add(.here(scope, [phone]))
+        outbox.add(.came(scope, desk))
+        outbox.add(.went(scope, phone))
+        outbox.add(.who)
+        #expect(outbox.take() == [.who, .here(scope, [desk])])
+    }
+
+    @Test("Messages that wait are bounded; the last stay, in order") func boundedOutbox() {
+        var outbox = Outbox()
+        let messages = (0..<2 * Outbox.messages).map { Signal.said(scope, from: desk, ByteBuffer(string: "{\($0)}")) }
+        for message in messages { outbox.add(message) }
+        #expect(outbox.take() == Array(messages.suffix(Outbox.messages)))
+    }
+}

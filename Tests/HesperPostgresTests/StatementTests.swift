@@ -1,0 +1,209 @@
+import Foundation
+import HesperStore
+import NIOConcurrencyHelpers
+import StoreContract
+import Testing
+
+@testable import HesperPostgres
+
+/// What the store says to the server in all that every store must do: none of it may read more than it must, nor more than
+/// one scope.
+@Suite(
+    "Statements", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)),
+    .serialized)
+struct StatementTests {
+    /// All statements of the contract's cases, each once, without those that begin and end transactions and cursors.
+    private static let all = Task {
+        let log = NIOLockedValueBox<Set<String>>([])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for contract in StoreContract.cases {
+                group.addTask {
+                    try await Stores.with { stores in
+                        let subject = StoreContract.Subject {
+                            try await stores.open(log: { sql in log.withLockedValue { _ = $0.insert(sql) } })
+                        }
+                        try await contract.run(subject)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let cursor = #/DECLARE c[0-9]+ NO SCROLL CURSOR FOR /#
+        return Set(log.withLockedValue { $0 }.map { $0.replacing(cursor, with: "") } + [PostgresReplica.standing])
+            .filter { sql in ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains { sql.hasPrefix($0) } }.sorted()
+    }
+
+    // MARK: One scope
+
+    /// Tables whose every key begins with a scope.
+    private static let tables = [
+        "scopes", "indexing", "objects", "edits", "tombstones", "members", "tag_names", "documents", "terms", "blobs",
+        "removed_blobs", "uploads", "sweeps", "versions", "memberships",
+    ]
+
+    /// What is about accounts, or about all scopes, on purpose.
+    private static let exceptions: [(statement: String, reason: String)] = [
+        ("FROM accounts a JOIN memberships m", "who signs in has no scope yet"),
+        ("WITH account AS (", "makes an account and its scope"),
+        ("FROM devices d JOIN memberships m ON m.account = d.account JOIN scopes s", "finds the scope by a token"),
+        ("WHERE s.id = ANY ($1)", "looks after the scopes to which somebody listens on one server"),
+        ("WHERE is_behind AND id >", "the queue of scopes whose index of terms is behind"),
+        ("FROM sweeps WHERE due_date <=", "the queue of what time may remove"),
+        ("UPDATE sweeps s SET due_date = $3 FROM unnest", "takes from that queue, each by its scope"),
+        ("FROM removed_blobs WHERE scope > 0", "the queue of bytes that are to go"),
+        ("FROM uploads\nWHERE creation_date <", "the queue of uploads that were given up"),
+    ]
+
+    @Test("Each names the one scope that it is about, for every table it reads or writes")
+    func scopes() async throws {
+        let statements = try await StatementTests.all.value
+        #expect(statements.count > 100)
+        for table in StatementTests.tables {
+            #expect(statements.contains { $0.contains(" \(table)") }, "no statement of \(table) was seen")
+        }
+        let mention = try Regex("(FROM|JOIN|UPDATE|INTO|USING) (\(StatementTests.tables.joined(separator: "|")))\\b")
+            .wordBoundaryKind(.simple)
+        let bound = /\bscope = \$1|\bid = \$1|SELECT \$1::bigint,|VALUES \(\$1|INTO removed_blobs \(.*\)\nSELECT scope,/
+            .wordBoundaryKind(.simple)
+        for statement in statements
+        where !StatementTests.exceptions.contains(where: { statement.contains($0.statement) }) {
+            let (mentions, bounds) = (statement.matches(of: mention).count, statement.matches(of: bound).count)
+            #expect(bounds >= mentions, "\(mentions) tables, but \(bounds) times a scope: \(statement)")
+        }
+        for exception in StatementTests.exceptions {
+            #expect(statements.contains { $0.contains(exception.statement) }, "needless: \(exception.reason)")
+        }
+    }
+
+    // MARK: Plans
+
+    /// What sorts on purpose, and how often.
+    private static let sorts: [(statement: String, count: Int, reason: String)] = [
+        ("::text::tsquery", 3, "a search puts in order what it found, and takes the parts of long notes together"),
+        ("member = ANY ($", 3, "a search puts in order what it found"),
+        ("AS is_likely", 1, "a page of a search, which came in order, stays so"),
+        ("ORDER BY number DESC LIMIT $4))", 1, "the numbers of one object's parcels"),
+        ("ORDER BY number LIMIT $4))", 2, "the numbers of one object's parcels, and a batch of these"),
+        ("merged_into = $2 ORDER BY sequence", 1, "the few that were merged into one tag"),
+        ("AND member = $2 ORDER BY object", 1, "the holders of one attachment"),
+        ("FROM blobs WHERE scope = $1 ORDER BY number", 1, "all bytes of a scope, for an operator"),
+        ("UNION ALL (SELECT sequence", 1, "a feed merges its parts, each of which is no longer than the page"),
+        ("NULL::timestamptz AS deletion_date, digest", 1, "all digests of a scope, without bodies"),
+        ("ORDER BY a.email_key", 1, "all accounts, for an operator"),
+        ("ORDER BY id", 1, "the check reads everything"), ("ORDER BY object", 1, "the check reads everything"),
+        ("ORDER BY member", 1, "the check reads everything"), ("ORDER BY tag", 1, "the check reads everything"),
+        ("ORDER BY attachment", 1, "the check reads everything"), ("ORDER BY d.note", 1, "the check reads everything"),
+        ("HAVING count(*) > 1", 1, "the check reads everything"),
+    ]
+
+    /// What reads all rows that a scope has in a table.
+    private static let readers: [(statement: String, reason: String)] = [
+        ("DELETE FROM [a-z_]+ WHERE scope = \\$1$", "erases an account"),
+        ("FROM blobs WHERE scope = \\$1$", "erases an account"),
+        ("FROM blobs WHERE scope = \\$1 ORDER BY", "all bytes of a scope, for an operator"),
+        ("AS deletion_date, digest", "all digests of a scope"),
+        ("FROM [a-z_]+\\s+WHERE scope = \\$1 ORDER BY (object|member|tag|attachment|id)", "the check reads everything"),
+        ("ORDER BY d.note", "the check reads everything"),
+    ]
+
+    @Test("None scans a table, and none sorts but what is little")
+    func plans() async throws {
+        let statements = try await StatementTests.all.value
+        try await Stores.with { stores in
+            let plans = try await Plans(stores)
+            for statement in statements {
+                let sorts = StatementTests.sorts.first { statement.contains($0.statement) }?.count ?? 0
+                let isReader = try StatementTests.readers.contains { try statement.contains(Regex($0.statement)) }
+                let faults = try await plans.faults(of: statement, sorts: sorts, isReader: isReader)
+                #expect(faults == [], "\(statement)")
+            }
+        }
+    }
+
+    @Test("A plan that scans or sorts is noticed")
+    func ceilingIsReal() async throws {
+        try await Stores.with { stores in
+            let plans = try await Plans(stores)
+            for statement in [
+                "SELECT id FROM objects WHERE body::text LIKE 'x'", "SELECT sum(number) FROM edits",
+                "SELECT id FROM objects WHERE scope = $1 AND sequence > 1 ORDER BY bytes",
+                "SELECT id FROM objects WHERE sequence = 1", "SELECT note FROM terms WHERE scope = $1 AND part = 7",
+            ] {
+                let faults = try await plans.faults(of: statement, sorts: 0)
+                #expect(faults != [], "\(statement)")
+            }
+        }
+    }
+}
+
+/// Plans of a database that has two large scopes.
+private struct Plans {
+    let store: PostgresStore
+
+    /// Rows of each scope.
+    private static let rows = 20_000
+    /// What a step may cost that reads from a table, in PostgreSQL's units: looking one row up costs about 8, reading all
+    /// rows of one of the scopes some hundreds or thousands.
+    private static let ceiling = 150.0
+
+    init(_ stores: Stores) async throws {
+        store = try await stores.open()
+        try await store.run { connection in
+            connection.patience = .seconds(120)
+            try connection.execute(script: Plans.filling)
+        }
+    }
+
+    private static let filling = """
+        CREATE TEMP TABLE rows AS SELECT 1 + n % 2 AS scope, n AS sequence,
+            md5(n::text)::uuid AS id, (ARRAY['note', 'note', 'tag', 'attachment', 'board'])[1 + n % 5] AS type,
+            int8send(n) || int8send(n % 3) AS clock, now() - n * interval '1 minute' AS date
+        FROM generate_series(1, \(rows * 2)) n;
+        INSERT INTO scopes (id, digest) SELECT DISTINCT scope, '\\x00'::bytea FROM rows;
+        INSERT INTO indexing SELECT DISTINCT scope, 0 FROM rows;
+        INSERT INTO objects SELECT scope, sequence, 500, id,
+            (ARRAY[0, 0, 1, 2, 3])[1 + sequence % 5], type, clock, '{}' FROM rows;
+        INSERT INTO tombstones SELECT scope, sequence + 10000000, 99, md5('dead' || id)::uuid, NULL, date, date, type
+            FROM rows;
+        INSERT INTO edits SELECT scope, sequence, sequence, date, id, false, sequence % 50 = 0, NULL, type, clock, clock,
+            clock, NULL, '[]' FROM rows;
+        INSERT INTO members SELECT scope, md5((sequence / 20)::text)::uuid, id FROM rows;
+        INSERT INTO tag_names SELECT scope, clock, id FROM rows WHERE type = 'tag';
+        INSERT INTO documents SELECT scope, date, id, sequence % 10 = 0, clock FROM rows WHERE type = 'note';
+        INSERT INTO terms SELECT scope, id, 0, sequence % 100 = 0, array_to_tsvector(ARRAY[scope || ':' || left(id::text, 4)])
+            FROM rows WHERE type = 'note';
+        INSERT INTO blobs (scope, attachment, nonce, byte_count, arrival_date, sha256)
+            SELECT scope, id, sequence, 7, date, 'x' FROM rows WHERE type = 'attachment';
+        INSERT INTO removed_blobs SELECT scope, id, sequence FROM rows;
+        INSERT INTO uploads SELECT scope, id, id, 9, date, true FROM rows;
+        INSERT INTO sweeps SELECT scope, id, date FROM rows;
+        INSERT INTO versions SELECT scope, id, sequence, sequence, date, 'text', clock FROM rows;
+        INSERT INTO accounts SELECT md5('account' || n)::uuid, n, n, 'x', now() FROM generate_series(1, 100) n;
+        INSERT INTO memberships SELECT md5('account' || n)::uuid, n FROM generate_series(1, 100) n;
+        INSERT INTO devices (node, account, token, name, creation_date, last_use_date)
+            SELECT int8send(n), md5('account' || (1 + n % 100))::uuid, int8send(n), 'x', now(), now()
+            FROM generate_series(1, 5000) n;
+        ANALYZE;
+        """
+
+    /// The steps of a statement's plan that cost more than what they find.
+    func faults(of statement: String, sorts: Int, isReader: Bool = false) async throws -> [String] {
+        let count = statement.matches(of: /\$([0-9]+)/).compactMap { Int($0.1) }.max() ?? 0
+        let arguments = Array(repeating: "NULL", count: count).joined(separator: ", ")
+        let plan = try await store.run { connection in
+            try connection.execute(script: "SET plan_cache_mode = force_generic_plan; PREPARE plan AS \(statement)")
+            defer { connection.enqueue("DEALLOCATE plan") }
+            return try connection.all("EXPLAIN EXECUTE plan\(count > 0 ? "(\(arguments))" : "")") { $0.string(0) }
+        }
+        let isLimited = ["LIMIT", "count(*)", "SELECT EXISTS"].contains(where: statement.contains)
+        var sorts = sorts
+        return plan.filter { step in
+            let isScan = step.contains("Scan")
+            let cost = step.firstMatch(of: /cost=[0-9.]+\.\.([0-9.]+)/).flatMap { Double($0.1) } ?? 0
+            let isSort = step.contains("Sort  (")
+            if isSort { sorts -= 1 }
+            return step.contains("Seq Scan") || isSort && sorts < 0
+                || isScan && cost > Plans.ceiling && !isLimited && !isReader
+        }
+    }
+}
