@@ -13,6 +13,7 @@ mkdir -p "$tools"
 cc -O2 -Wall -Wextra -o "$tools/load" Benchmarks/load.c Benchmarks/http.c Benchmarks/notes.c
 cc -O2 -Wall -Wextra -o "$tools/listen" Benchmarks/listen.c Benchmarks/http.c Benchmarks/notes.c
 cc -O2 -Wall -Wextra -I"$tools" -o "$tools/yardstick" Benchmarks/yardstick.c -lsqlite3
+cc -O2 -Wall -Wextra -I"$tools" $(pkg-config --cflags libpq) -o "$tools/postgres" Benchmarks/postgres.c -lpq -pthread
 cc -O2 -Wall -Wextra -o "$tools/fdatasync" Benchmarks/fdatasync.c
 cc -O2 -Wall -Wextra -shared -fPIC -o "$tools/slow-fsync.so" Benchmarks/slow-fsync.c
 exec .build/venv/bin/python Benchmarks/bench.py "$@"

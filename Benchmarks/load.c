@@ -11,7 +11,7 @@
  *       upload  the bytes of a new attachment, B of them, to Hesper
  *       get     each line of --paths in turn
  *
- * A line of --sessions is one connection's: bearer token, clock node, sync token (`-`: none).
+ * A line of --sessions is one account's: bearer token, clock node, sync token (`-`: none). Each connection has its own.
  * Prints one line of JSON. An answer that is not what it should be ends the program: no figure comes of errors.
  */
 #define _GNU_SOURCE
@@ -25,17 +25,25 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-enum { MAX_CONNECTIONS = 1024, MAX_PATHS = 100000 };
+enum { MAX_CONNECTIONS = 1024, MAX_ACCOUNTS = 16384, MAX_PATHS = 100000 };
+
+typedef struct {
+    char bearer[1024], node[32], token[256];
+    bool busy; /* of turns: whether a connection speaks for it */
+} Account;
 
 typedef struct {
     Connection connection;
-    char bearer[1024], node[32], token[256];
+    Account *account;
+    bool polls; /* of turns: whether this one is a poll */
     double began;
     Buffer payload;
     bool finished;
 } Session;
 
 static Session sessions[MAX_CONNECTIONS];
+static Account accounts[MAX_ACCOUNTS];
+static int account_count;
 static const char *kind, *sessions_out;
 static int port, connections = 1, notes = 1, bytes = 500, path_count, next_path;
 static char *paths[MAX_PATHS];
@@ -47,8 +55,9 @@ static size_t latency_count, latency_capacity;
 
 static void write_push(Session *session) {
     Buffer *payload = &session->payload;
+    const Account *account = session->account;
     print(payload, "{");
-    if (session->token[0] != '-') print(payload, "\"syncToken\":\"%s\",", session->token);
+    if (account->token[0] != '-') print(payload, "\"syncToken\":\"%s\",", account->token);
     print(payload, "\"changes\":{\"notes\":[");
     for (int note = 0; note < notes; note++) {
         char date[32];
@@ -58,7 +67,7 @@ static void write_push(Session *session) {
         put_uuid(payload);
         print(payload, "\",\"creationDate\":\"%s\",\"text\":\"", date);
         put_text(payload, bytes);
-        print(payload, "\",\"clocks\":{\"text\":\"%s-%04x-%s\"}}", date, counter, session->node);
+        print(payload, "\",\"clocks\":{\"text\":\"%s-%04x-%s\"}}", date, counter, account->node);
     }
     print(payload, "]}}");
 }
@@ -80,16 +89,35 @@ static void write_records(Session *session) {
     if (!strcmp(kind, "batch")) print(payload, "]}");
 }
 
+static bool pushes(Session *session) { return !strcmp(kind, "push") || (!strcmp(kind, "turns") && !session->polls); }
+
+/* The next account that no other connection speaks for, once this one has polled and pushed; nobody polls without a token. */
+static void take_turn(Session *session) {
+    if (session->polls) {
+        session->polls = false;
+        return;
+    }
+    static int next;
+    if (session->account) session->account->busy = false;
+    while (accounts[next].busy) next = (next + 1) % account_count;
+    session->account = &accounts[next];
+    session->account->busy = true;
+    session->polls = session->account->token[0] != '-';
+    next = (next + 1) % account_count;
+}
+
 static void write_request(Session *session) {
     begin(&session->connection);
+    if (!strcmp(kind, "turns")) take_turn(session);
+    const Account *account = session->account;
     Buffer *out = &session->connection.out, *payload = &session->payload;
     payload->length = 0;
     const char *path = "/v1/sync", *method = "POST";
     char poll_path[300];
-    if (!strcmp(kind, "push")) {
+    if (pushes(session)) {
         write_push(session);
     } else if (!strcmp(kind, "read")) {
-        print(payload, session->token[0] == '-' ? "{\"limit\":5000}" : "{\"syncToken\":\"%s\",\"limit\":5000}", session->token);
+        print(payload, account->token[0] == '-' ? "{\"limit\":5000}" : "{\"syncToken\":\"%s\",\"limit\":5000}", account->token);
     } else if (!strcmp(kind, "create") || !strcmp(kind, "batch")) {
         path = !strcmp(kind, "batch") ? "/api/batch" : "/api/collections/notes/records";
         write_records(session);
@@ -108,11 +136,11 @@ static void write_request(Session *session) {
         put(payload, content, bytes);
     } else {
         method = "GET";
-        snprintf(poll_path, sizeof poll_path, "/v1/changes?since=%s", session->token);
-        path = !strcmp(kind, "poll") ? poll_path : paths[next_path++ % path_count];
+        snprintf(poll_path, sizeof poll_path, "/v1/changes?since=%s", account->token);
+        path = strcmp(kind, "get") ? poll_path : paths[next_path++ % path_count];
     }
     print(out, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\n", method, path);
-    if (session->bearer[0]) print(out, "Authorization: Bearer %s\r\n", session->bearer);
+    if (account->bearer[0]) print(out, "Authorization: Bearer %s\r\n", account->bearer);
     if (payload->length) print(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n", payload->length);
     print(out, "\r\n");
     put(out, payload->bytes ? payload->bytes : "", payload->length);
@@ -137,13 +165,13 @@ static void take_token(Session *session) {
     Buffer *body = &session->connection.body;
     static const char key[] = "\"syncToken\":\"";
     char *at = memmem(body->bytes, body->length, key, sizeof key - 1);
-    if (!at || sscanf(at + sizeof key - 1, "%255[^\"]", session->token) != 1) fail(session, "no syncToken");
+    if (!at || sscanf(at + sizeof key - 1, "%255[^\"]", session->account->token) != 1) fail(session, "no syncToken");
 }
 
 static void take_answer(Session *session) {
     Buffer *body = &session->connection.body;
     if (session->connection.status != (strcmp(kind, "upload") ? 200 : 201)) fail(session, "refused");
-    if (!strcmp(kind, "push")) {
+    if (pushes(session)) {
         if (occurrences(body, "\"status\":\"applied\"") != notes) fail(session, "not all applied");
         take_token(session);
         objects += notes;
@@ -175,8 +203,10 @@ static void read_arguments(int count, char **arguments) {
         else if (!strcmp(name, "--sessions-out")) sessions_out = value;
         else if (!strcmp(name, "--sessions")) {
             if (!(file = fopen(value, "r"))) perror(value), exit(2);
-            for (int s = 0; s < MAX_CONNECTIONS; s++)
-                if (fscanf(file, "%1023s %31s %255s", sessions[s].bearer, sessions[s].node, sessions[s].token) != 3) break;
+            for (; account_count < MAX_ACCOUNTS; account_count++) {
+                Account *account = &accounts[account_count];
+                if (fscanf(file, "%1023s %31s %255s", account->bearer, account->node, account->token) != 3) break;
+            }
             fclose(file);
         } else if (!strcmp(name, "--paths")) {
             char line[4096];
@@ -187,6 +217,7 @@ static void read_arguments(int count, char **arguments) {
     }
     if (!port || connections < 1 || connections > MAX_CONNECTIONS || (!strcmp(kind, "get") && !path_count))
         fprintf(stderr, "load: see the head of load.c\n"), exit(2);
+    if (!strcmp(kind, "turns") && account_count < connections) fprintf(stderr, "load: too few accounts\n"), exit(2);
 }
 
 int main(int count, char **arguments) {
@@ -194,6 +225,7 @@ int main(int count, char **arguments) {
     seed_random();
     int poll = epoll_create1(0);
     for (int i = 0; i < connections; i++) {
+        if (strcmp(kind, "turns")) sessions[i].account = &accounts[i];
         connect_to(&sessions[i].connection, port);
         struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = &sessions[i]};
         epoll_ctl(poll, EPOLL_CTL_ADD, sessions[i].connection.socket, &event);
@@ -223,8 +255,8 @@ int main(int count, char **arguments) {
     if (sessions_out) {
         FILE *file = fopen(sessions_out, "w");
         if (!file) perror(sessions_out), exit(1);
-        for (int i = 0; i < connections; i++)
-            fprintf(file, "%s %s %s\n", sessions[i].bearer, sessions[i].node, sessions[i].token);
+        for (int i = 0; i < account_count; i++)
+            fprintf(file, "%s %s %s\n", accounts[i].bearer, accounts[i].node, accounts[i].token);
         fclose(file);
     }
     qsort(latencies, latency_count, sizeof *latencies, ascending);

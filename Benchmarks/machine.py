@@ -46,6 +46,7 @@ def description() -> list[str]:
         " the load generator and every server share it.",
         f"Hesper at {output('git', 'rev-parse', '--short', 'HEAD')}, {output('swift', '--version').splitlines()[0]}, "
         f"SQLite {sqlite3.sqlite_version}, "
+        f"{output('psql', '--version').removeprefix('psql ').replace('(PostgreSQL)', 'PostgreSQL')}, "
         f"{output(str(ROOT / '.build/venv/bin/pocketbase'), '--version')}, {output('/usr/sbin/nginx', '-v')}, "
-        f"Hummingbird {hummingbird.group(1) if hummingbird else 'unknown'}, {output('chromium', '--version')}.",
+        f"Hummingbird {hummingbird.group(1) if hummingbird else 'unknown'}, {output('chromium-headless-shell', '--version')}.",
     ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from load import median
 from machine import ROOT, description, fdatasync_cost
+from postgres_limits import SETTINGS
 
 RESULTS = ROOT / "Benchmarks/RESULTS.md"
 FINDINGS = ROOT / "Benchmarks/FINDINGS.md"
@@ -63,6 +64,7 @@ def write(rows: list[Row], seconds: float) -> None:
         f"Made by `make bench` on {time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC in {seconds / 60:.0f} minutes.",
         "",
         *(f"- {line}" for line in description()),
+        f"- PostgreSQL has {', '.join(SETTINGS)}, and its defaults otherwise.",
         f"- One fdatasync cost {fdatasync_cost():.2f} ms at the end; beside durable figures: in their rounds.",
         "",
         "Figures are medians of interleaved rounds, the ratio is the median of the rounds' ratios.",

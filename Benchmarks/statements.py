@@ -1,30 +1,48 @@
-"""Writes statements.h for yardstick.c from the Swift sources, so that the yardstick plays what the server plays."""
+"""The statements of a push, from the Swift sources, so that what stands beside our figures plays what the server plays.
+
+Run, it writes statements.h for yardstick.c and postgres.c.
+"""
 
 import re
 import sys
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parents[1] / "Sources/HesperSQLite"
-NEEDED = ["lock", "object", "tombstone", "insertObject", "insertParcel", "advance"]
+SOURCES = Path(__file__).resolve().parents[1] / "Sources"
+SQLITE = ["lock", "object", "tombstone", "insertObject", "insertParcel", "advance"]
+POSTGRES = ["lock", "states", "insertObjects", "insertParcels", "advance"]
 SETTINGS = {"writerCache": "WRITER_CACHE", "checkpointPages": "CHECKPOINT_PAGES"}
+# What a session of ours is told that changes how statements are done.
+SESSION = ["enable_seqscan", "jit", "plan_cache_mode"]
 
 
-def found(pattern: str, text: str, what: str) -> str:
-    match = re.search(pattern, text, re.DOTALL)
+def found(pattern: str, file: str, what: str) -> str:
+    match = re.search(pattern, (SOURCES / file).read_text(), re.DOTALL)
     if not match:
-        sys.exit(f"statements.py: there is no {what} in {SOURCES} any more")
+        sys.exit(f"statements.py: there is no {what} in {file} any more")
     return match.group(1)
 
 
+def statement(store: str, name: str) -> str:
+    """One of a store's PushStatements, on one line."""
+    file = f"Hesper{store}/PushStatements.swift"
+    sql = found(rf'static let {name} =\s*(""".*?"""|"[^"\n]*")', file, f"statement {name}")
+    return " ".join(sql.strip('"').split())
+
+
+def session() -> dict[str, str]:
+    """Settings of a session on PostgreSQL, as our connections have them."""
+    script = found(r'var sessionScript: String \{\s*"""(.*?)"""', "HesperPostgres/Client/PostgresSettings.swift", "script")
+    settings = dict(re.findall(r"SET (\w+) = (\w+);", script))
+    return {name: settings[name] for name in SESSION if name in settings}
+
+
 def header() -> str:
-    statements = (SOURCES / "PushStatements.swift").read_text()
-    connections = (SOURCES / "Connections.swift").read_text()
     lines = ["/* Made by statements.py. */"]
-    for name in NEEDED:
-        sql = found(rf'static let {name} =\s*(""".*?"""|"[^"\n]*")', statements, f"statement {name}")
-        lines.append(f'#define SQL_{name} "{" ".join(sql.strip(chr(34)).split())}"')
+    lines += [f'#define SQL_{name} "{statement("SQLite", name)}"' for name in SQLITE]
+    lines += [f'#define POSTGRES_{name} "{statement("Postgres", name)}"' for name in POSTGRES]
     for name, macro in SETTINGS.items():
-        lines.append(f"#define {macro} {found(rf'{name} = ([0-9_]+)', connections, name).replace('_', '')}")
+        value = found(rf"{name} = ([0-9_]+)", "HesperSQLite/Connections.swift", name)
+        lines.append(f"#define {macro} {value.replace('_', '')}")
     return "\n".join(lines) + "\n"
 
 

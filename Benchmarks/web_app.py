@@ -1,7 +1,6 @@
 """The web app with 5,000 notes, in Debian's Chromium: how soon it shows something, what a keystroke costs, how much it holds."""
 
 import http.server
-import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from report import Row
 
 sys.path.insert(0, str(Path(ROOT, "Tests/BlackBox/browser")))
 
-from app import App  # noqa: E402
+from app import CHROMIUM, App  # noqa: E402
 
 NOTES = 5_000
 KEYS = 150
@@ -238,6 +237,6 @@ def plain_page() -> Iterator[str]:
 @contextmanager
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
         browser.close()

@@ -1,0 +1,131 @@
+"""PostgreSQL for the benchmarks, and what it does with our statements without us: the limits beside our figures."""
+
+import json
+import os
+import re
+import subprocess
+from urllib.parse import unquote, urlsplit
+
+from machine import TOOLS, WORK
+from postgres import PostgreSQL, name_in, programs
+from statements import session, statement
+
+# What Debian's packages set up; commits wait for the disk, as they do not for the tests. Said in RESULTS.md.
+SETTINGS = [
+    "fsync = on",
+    "synchronous_commit = on",
+    "full_page_writes = on",
+    "shared_buffers = 128MB",
+    "max_connections = 100",
+]
+
+DATE = "2026-11-21T08:47:12.345Z"
+CLOCK = f"{DATE}-0003-9f86d081884c7d65"
+TEXT = "".join(" " if i % 6 == 5 else chr(ord("a") + i % 23) for i in range(500))
+BODY = (
+    f'{{"uniqueID":"00000000-0000-4000-8000-000000000000","creationDate":"{DATE}","text":"{TEXT}","archived":false,'
+    f'"sortDate":"{DATE}","tags":[],"attachments":[],"attributes":{{}},"clocks":{{"text":"{CLOCK}","tags":{{}},'
+    '"attachments":{},"attributes":{}}}'
+)
+PARCEL = f'[["creationDate",null,{{"date":"{DATE}"}}],["text","{CLOCK}","{TEXT}"]]'
+
+
+def postgresql() -> PostgreSQL:
+    """A server of the benchmarks' own, where everybody is measured: on the disk of the other databases."""
+    return PostgreSQL(SETTINGS)
+
+
+def copy_of(postgres: PostgreSQL, address: str) -> str:
+    """The address of a copy of a database that nobody is connected to."""
+    name = f"{name_in(address)}_copy"
+    postgres.sql(f"CREATE DATABASE {name} TEMPLATE {name_in(address)}")
+    return postgres.address(name)
+
+
+def environment(address: str) -> dict[str, str]:
+    """What libpq's programs connect by, with the settings of our own sessions."""
+    url = urlsplit(address)
+    return {
+        **os.environ,
+        "PGHOST": url.hostname,
+        "PGPORT": str(url.port),
+        "PGUSER": url.username,
+        "PGPASSWORD": unquote(url.password),
+        "PGDATABASE": name_in(address),
+        "PGSSLMODE": "disable",
+        "PGOPTIONS": " ".join(f"-c {name}={value}" for name, value in session().items()),
+    }
+
+
+def script(scope: str) -> str:
+    """A push of one new note for pgbench: BEGIN, the lock, and all the rest in one pipeline.
+
+    pgbench has no UUIDs, but big numbers.
+    """
+    note = "ARRAY[(lpad(to_hex(:high::bigint), 16, '0') || lpad(to_hex(:low::bigint), 16, '0'))::uuid]"
+    clock, date = "ARRAY[:clock::bytea]", "'2026-11-21 08:47:12.345Z'::timestamptz"
+    statements = {
+        "lock": [":scope"],
+        "states": [":scope", note],
+        "insertObjects": [":scope", note, "ARRAY[0]", "ARRAY['note']", "ARRAY[:next::bigint]", f"ARRAY[{len(BODY)}]",
+                          clock, "ARRAY[:body::json]"],
+        "insertParcels": [":scope", "ARRAY[:number::bigint]", note, "ARRAY[:next::bigint]", "ARRAY['note']",
+                          "ARRAY[false]", "ARRAY[false]", clock, clock, clock, "ARRAY[NULL]", "ARRAY[:parcel::json]",
+                          ":node", date],
+        "advance": [":scope", ":next", ":clock", ":clock", ":clock", ":number"],
+    }  # fmt: skip
+
+    def sql(name: str) -> str:
+        values = statements[name]
+        return re.sub(r"\$(\d+)", lambda match: values[int(match.group(1)) - 1], statement("Postgres", name))
+
+    largest = 9 * 10**18
+    return f"""
+\\set scope {scope}
+\\set high random(0, {largest})
+\\set low random(0, {largest})
+BEGIN ISOLATION LEVEL READ COMMITTED;
+{sql("lock")} \\gset
+\\set next :sequence + 1
+\\set number :last_edit + 1
+\\startpipeline
+{sql("states")};
+{sql("insertObjects")};
+{sql("insertParcels")};
+{sql("advance")};
+COMMIT;
+\\endpipeline
+"""
+
+
+def pgbench(address: str, scope: str, clients: int, seconds: int) -> float:
+    """Commits a second of pgbench, each a push of one new note. `scope` is what pgbench computes it from."""
+    file = WORK / "push.sql"
+    file.write_text(script(scope))
+    constants = {
+        "clock": "\\x0000019abcdef012000300ff00ff00ff", "node": "\\x9f86d081884c7d65", "body": BODY, "parcel": PARCEL,
+    }  # fmt: skip
+    command = [programs() / "pgbench", "-n", "-M", "prepared", "-c", clients, "-j", 2, "-T", seconds, "-f", file]
+    for name, value in constants.items():
+        command += ["-D", f"{name}={value}"]
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, timeout=600, env=environment(address)
+    )
+    rate = re.search(r"^tps = ([0-9.]+)", done.stdout, re.MULTILINE)
+    if done.returncode or not rate or not re.search(r"number of failed transactions: 0 ", done.stdout):
+        raise RuntimeError(f"pgbench: {done.stdout} {done.stderr}")
+    return float(rate.group(1))
+
+
+def yardstick(address: str, *arguments: str | int) -> dict:
+    """One run of postgres.c."""
+    done = subprocess.run(
+        [str(TOOLS / "postgres"), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=environment(address),
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
