@@ -4,12 +4,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# SQLite and libarchive are linked from Debian; the C and C++ headers are what the Swift toolchain and BoringSSL compile against;
-# Foundation reads time zones from tzdata.
-build=(libsqlite3-dev libarchive-dev zlib1g-dev libc6-dev libstdc++-12-dev tzdata)
+# SQLite, libarchive, libpq and the OpenSSL that it speaks TLS with are linked from Debian; the C and C++ headers are what
+# the Swift toolchain and BoringSSL compile against; Foundation reads time zones from tzdata.
+build=(libsqlite3-dev libarchive-dev libpq-dev libssl-dev zlib1g-dev libc6-dev libstdc++-12-dev tzdata)
 python=(python3 python3-venv)
 # Letters of every script that the tests and pictures of the web app write, as a desktop has them.
-browser=(chromium fonts-noto-core fonts-noto-color-emoji)
+browser=(chromium-headless-shell fonts-noto-core fonts-noto-color-emoji)
 venv=.build/venv
 
 case "${1:-}" in
@@ -18,11 +18,13 @@ run)
 test)
     # curl and jq run the session of the README. (openapi-generator brings its Java along, from PyPI.)
     # Node.js runs the tests of the web app's model, TypeScript checks its types.
+    # PostgreSQL is started by the tests themselves, with certificates that openssl makes.
     # The pictures of a desktop are real files to attach. The web app is tested in Debian's Chromium.
-    packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme "${browser[@]}" nodejs node-typescript)
+    packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme "${browser[@]}" nodejs node-typescript
+        postgresql openssl)
     requirements=(Tests/BlackBox/requirements.txt Tests/BlackBox/contract/requirements.txt) ;;
 bench)
-    packages=("${build[@]}" "${python[@]}" gcc wrk nginx-light linux-perf "${browser[@]}")
+    packages=("${build[@]}" "${python[@]}" gcc pkg-config wrk nginx-light linux-perf postgresql openssl "${browser[@]}")
     requirements=(Tests/BlackBox/requirements.txt Benchmarks/requirements.txt) ;;
 demo)
     packages=("${build[@]}" "${python[@]}" fortunes fortunes-min fortunes-bg fortunes-br fortunes-cs fortunes-de
@@ -62,16 +64,25 @@ install_packages() {
         root=(sudo)
     fi
     say "installing with apt-get: ${missing[*]}"
+    local quiet=
+    case " ${missing[*]} " in *" postgresql "*)
+        # Debian's package would make a cluster and start it as a service; the tests have their own.
+        quiet=/etc/postgresql-common/createcluster.d/hesper-set-up.conf
+        "${root[@]}" mkdir -p "${quiet%/*}"
+        echo 'create_main_cluster = false' | "${root[@]}" tee "$quiet" >/dev/null ;;
+    esac
     # A mirror that changes under an installation makes it fail half-way; a second look at the lists mends that.
     local attempt
     for attempt in 1 2; do
         if "${root[@]}" apt-get update -qq &&
             "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
                 >/dev/null </dev/null; then
+            [ -z "$quiet" ] || "${root[@]}" rm -f "$quiet"
             return
         fi
         say "apt-get failed (attempt $attempt of 2)" >&2
     done
+    [ -z "$quiet" ] || "${root[@]}" rm -f "$quiet"
     exit 1
 }
 

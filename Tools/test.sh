@@ -43,10 +43,19 @@ else
     swift_status=0
 fi
 if must "release build" 30 swift build -c release --product hesper; then
-    part "black box" 25 "$python" -m pytest Tests/BlackBox -ra --junitxml="$results/pytest.xml"
+    part "black box" 35 "$python" -m pytest Tests/BlackBox -ra --junitxml="$results/pytest.xml"
     pytest_status=$?
+    # What depends on the store once more on the other one (conftest.py says what that is).
+    part "black box on PostgreSQL" 20 "$python" -m pytest Tests/BlackBox --store postgresql -ra \
+        --junitxml="$results/postgresql.xml"
+    postgresql_status=$?
+    # And what reads, from a standby.
+    part "black box on a standby" 10 "$python" -m pytest Tests/BlackBox --store standby -ra \
+        --junitxml="$results/standby.xml"
+    standby_status=$?
 else
-    pytest_status=0
+    pytest_status=0 postgresql_status=0 standby_status=0
 fi
 
-exec /usr/bin/python3 Tools/count-tests.py "$results" "$web_status" "$swift_status" "$pytest_status" "${failed_parts[@]}"
+exec /usr/bin/python3 Tools/count-tests.py "$results" "$web_status" "$swift_status" "$pytest_status" \
+    "$postgresql_status" "$standby_status" "${failed_parts[@]}"

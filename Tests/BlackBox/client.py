@@ -36,9 +36,17 @@ def free_port() -> int:
 class Server:
     """`hesper serve` on a free loopback port. Without `data` it has a folder of its own, removed when it closes.
 
+    `database` is the address of a PostgreSQL database (postgres.py); without it, SQLite in the folder, or a new database
+    of the PostgreSQL that `store` names, dropped when it closes.
+
     `prefix` goes before the command (`["strace", …]`, `["faketime", …]`), `environment` adds to what the process
     inherits, where every HESPER_ variable is left out. Its log is below .build/black-box/.
     """
+
+    # Where a server without a database of its own keeps its data: None is SQLite (conftest.py, --store).
+    store = None
+    # The standby of that one, from which it reads.
+    standby = None
 
     def __init__(
         self,
@@ -49,12 +57,20 @@ class Server:
         prefix: list[str] = (),
         port: int | None = None,
         start: bool = True,
+        database: str | None = None,
     ):
         self.own_data = data is None
         self.data = Path(data or tempfile.mkdtemp(prefix="hesper-"))
         self.arguments, self.prefix, self.log_level = list(arguments), list(prefix), log_level
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("HESPER_")}
         self.environment |= environment or {}
+        self.own_database = self.store.database() if self.store and database is None else None
+        self.database = database or self.own_database
+        if self.database:
+            self.environment["HESPER_DATABASE"] = self.database
+        if self.own_database and self.standby:
+            self.standby.catch_up()
+            self.environment["HESPER_DATABASE_READ"] = self.standby.address_like(self.database)
         self.port = port
         self.process: subprocess.Popen | None = None
         LOGS.mkdir(parents=True, exist_ok=True)
@@ -156,6 +172,8 @@ class Server:
         finally:
             if self.own_data:
                 shutil.rmtree(self.data, ignore_errors=True)
+            if self.own_database:
+                self.store.drop(self.own_database)
 
     def command(self, *arguments: str, seconds: float = 120, **options) -> subprocess.CompletedProcess:
         """Runs another subcommand on the same data: `server.command("check")`. The text of both outputs is kept."""

@@ -1,12 +1,73 @@
 """What the black-box tests share: a server for all, a server for one test, a fresh account, devices, a seed."""
 
+import atexit
 import os
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import postgres
 import pytest
 from client import Client, Server
 from device import Device
+
+HERE = Path(__file__).parent
+# What depends on the store, and is run again with `--store postgresql` unless paths are named. Left out are: what is
+# answered before a store is asked (bad input, manners of HTTP, cookies, streams that stand still, the README); what is
+# kept elsewhere (pictures, S3); SQLite's own disk (faults/test_disk*.py; PostgreSQL's has test_database_full.py); the command,
+# the contract and the browser, which know of the store only through what is here. What is on PostgreSQL in any case
+# (postgres/, faults/test_database_*.py) is in the first run.
+ON_POSTGRESQL = [
+    *(
+        f"api/test_{name}.py"
+        for name in [
+            "accounts", "attachment_data", "attachments", "case_attachments", "case_restored", "cases", "changes",
+            "deleted_objects", "devices", "digests", "edits", "ephemeral", "events", "events_converge", "export", "isolation",
+            "notes", "objects", "recently_deleted", "search", "sync", "tags", "trace", "uploads",
+        ]
+    ),
+    *(f"faults/test_{name}.py" for name in ["events_killed", "kill", "uploads_killed"]),
+]  # fmt: skip
+
+# What reads feeds and searches: run once more with `--store standby`.
+ON_STANDBY = [
+    f"api/test_{name}.py"
+    for name in ["case_restored", "changes", "deleted_objects", "events_converge", "search", "sync"]
+]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--store",
+        choices=["sqlite", "postgresql", "standby"],
+        default="sqlite",
+        help="where the servers of the tests keep their data; standby: in PostgreSQL, whose standby they read from",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--store") != "sqlite":
+        if postgres.programs() is None:
+            pytest.exit("PostgreSQL is not installed: Tools/set-up.sh test", 2)
+        Server.store = postgres.running()
+    if config.getoption("--store") == "standby":
+        Server.standby = Server.store.standby()
+        atexit.register(Server.standby.close)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    store = config.getoption("--store")
+    if store == "sqlite" or collection_path.suffix != ".py":
+        return None
+    files = ON_STANDBY if store == "standby" else ON_POSTGRESQL
+    is_named = any(Path(argument.split("::")[0]).resolve() == collection_path for argument in config.args)
+    return None if is_named or str(collection_path.relative_to(HERE)) in files else True
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> postgres.PostgreSQL:
+    """A PostgreSQL for all who leave the server as it is."""
+    return postgres.running()
 
 
 @pytest.fixture(scope="session")

@@ -35,7 +35,10 @@ class Follower(threading.Thread):
     def catch_up(self) -> None:
         """What `changes` brings since the last event."""
         for _ in range(10_000):
-            page = self.client.get("/v1/changes", params={"since": self.last} if self.last else {}).json()
+            answer = self.client.get("/v1/changes", params={"since": self.last} if self.last else {})
+            if answer.status_code == 503:
+                raise ConnectionError("the store is away for now")
+            page = answer.json()
             self.take(page)
             if not page["hasMore"]:
                 return
@@ -49,6 +52,8 @@ class Follower(threading.Thread):
             return Events(self.client, since=self.last)
         # From now on; what was before, `changes` brings, and with it the token to listen from.
         stream = Events(self.client)
+        if stream.status == 503:
+            return stream
         now = stream.changes().id
         self.catch_up()
         if self.last == now:
@@ -70,6 +75,8 @@ class Follower(threading.Thread):
     def follow(self) -> None:
         while True:
             with self.open() as stream:
+                if stream.status == 503:
+                    raise ConnectionError("the store is away for now")
                 for _ in range(self.random.randint(1, 60)):
                     event = stream.next(0.5)
                     if event and event.name == "changes":

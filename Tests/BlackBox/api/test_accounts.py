@@ -1,9 +1,8 @@
 """`/v1/accounts` and `/v1/account`, from sign-up to the end: over real HTTP, where each password takes its time."""
 
-import sqlite3
-
 import pytest
 from client import PASSWORD, Client, Refused, Server
+from database import dump
 from rows import DATE, UUID, Like, Row, check_holds, check_problem, parametrize
 
 TOKEN = Like(r"hesper_[A-Za-z0-9_-]{43}")  # 256 bits
@@ -49,8 +48,7 @@ def test_usage_counts_what_is_kept(client):
 def test_no_secret_is_kept(client, server):
     """Neither the token nor the password can be read out of the files, nor out of the log."""
     client.post("/v1/notes", {"text": "kept as it is"})
-    with sqlite3.connect(f"file:{server.data / 'hesper.sqlite'}?mode=ro", uri=True) as database:
-        kept = "\n".join(database.iterdump())
+    kept = dump(server)
     assert client.email in kept and "kept as it is" in kept
     for secret in (client.token, client.token.removeprefix("hesper_"), PASSWORD):
         assert secret not in kept
@@ -108,7 +106,7 @@ def test_erasing_leaves_nothing(fresh_server: Server):
     client = fresh_server.client()
     other = client.another_device()
     bystander = fresh_server.client()
-    kept = bystander.post("/v1/notes", {"text": "a bystander's words"}).json()
+    note = bystander.post("/v1/notes", {"text": "a bystander's words"}).json()
     client.post("/v1/notes", {"text": "zebra words"})
     gone = client.post("/v1/notes", {"text": "quagga words"}).json()["uniqueID"]
     client.delete(f"/v1/notes/{gone}")
@@ -120,16 +118,15 @@ def test_erasing_leaves_nothing(fresh_server: Server):
         check_problem(device.post("/v1/sync", {}), "unauthenticated", 401)
     with pytest.raises(Refused, match="401"):
         Client(fresh_server.url).sign_in(client.email)
-    assert bystander.get(f"/v1/notes/{kept['uniqueID']}").json() == kept
+    assert bystander.get(f"/v1/notes/{note['uniqueID']}").json() == note
     # The address is free again, for somebody who finds nothing of what was there.
     client.sign_up(client.email)
     found, _ = client.read_all()
     assert not any(found.values())
-    with sqlite3.connect(f"file:{fresh_server.data / 'hesper.sqlite'}?mode=ro", uri=True) as database:
-        dump = "\n".join(database.iterdump())
-    assert "a bystander's words" in dump.replace("''", "'")
+    kept = dump(fresh_server)
+    assert "a bystander's words" in kept.replace("''", "'")
     for word in ("zebra", "quagga", "okapi"):
-        assert word not in dump
+        assert word not in kept
     assert fresh_server.command("check").returncode == 0
 
 

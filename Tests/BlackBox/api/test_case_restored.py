@@ -1,24 +1,22 @@
 """Case 24 of merge.md: last night's copy of the data is put back. Devices give back what it lacks: nothing is lost."""
 
-import shutil
-
 import pytest
 from client import Refused
 from convergence import history, settle
+from database import Backup
 from device import Device
 
 
 def put_back(server, backup) -> None:
-    """Somebody copies old files over the data folder, without `hesper restore`."""
+    """Somebody puts old data over the new, without `hesper restore`."""
     server.stop()
-    shutil.rmtree(server.data)
-    shutil.copytree(backup, server.data)
+    backup.put_back(server)
     server.start()
 
 
 @pytest.fixture
 def restorable(fresh_server, tmp_path):
-    """Two devices, and the data folder as it was when both had everything."""
+    """Two devices, and the data as it was when both had everything."""
     first = fresh_server.client(device_name="A")
     a, b = Device(first), Device(first.another_device("B"))
     tag = a.make_tag("old tag")
@@ -26,9 +24,9 @@ def restorable(fresh_server, tmp_path):
     notes = {name: a.make_note(name) for name in ("edited by A", "edited by B", "deleted today", "archived today")}
     settle(a, b)
     fresh_server.stop()
-    shutil.copytree(fresh_server.data, tmp_path / "backup")
+    backup = Backup.make(fresh_server, tmp_path / "backup")
     fresh_server.start()
-    return fresh_server, a, b, notes, tmp_path / "backup"
+    return fresh_server, a, b, notes, backup
 
 
 def edit_today(a: Device, b: Device, notes: dict[str, str]) -> dict[str, str]:

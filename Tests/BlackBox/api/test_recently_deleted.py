@@ -1,12 +1,11 @@
 """`/v1/recently-deleted`: notes in the grace period, the last deleted first."""
 
-import sqlite3
 import time
-from contextlib import closing
 from datetime import datetime, timedelta
 
 import pytest
 from client import Server
+from database import query
 from rows import DATE, Row, check_problem, parametrize
 from writer import Writer, deleted, new_id
 
@@ -77,11 +76,10 @@ def test_the_grace_period_begins_when_the_server_learns_of_the_deletion(fresh_wr
 
 def make_older(server: Server, days: int) -> None:
     """Has everything that the server dates by its own clock be so many days older."""
-    age = days * 86_400_000
-    with closing(sqlite3.connect(server.data / "hesper.sqlite")) as database, database:
-        for table, column in [("tombstones", "arrival_date"), ("edits", "pushed_at"), ("sweeps", "due_date")]:
-            database.execute(f"UPDATE {table} SET {column} = {column} - ?", [age])
-        database.execute("DELETE FROM leases")
+    for table, column in [("tombstones", "arrival_date"), ("edits", "pushed_at"), ("sweeps", "due_date")]:
+        update = f"UPDATE {table} SET {column} = {column} - "
+        query(server, f"{update}{days * 86_400_000}", f"{update}interval '{days} days'")
+    query(server, "DELETE FROM leases")
 
 
 def test_after_the_grace_period_the_words_go(fresh_server):
@@ -103,8 +101,7 @@ def test_after_the_grace_period_the_words_go(fresh_server):
     assert problem["deletedObject"]["uniqueID"] == notes[0]["uniqueID"]
 
     def left() -> set[str]:
-        with closing(sqlite3.connect(fresh_server.data / "hesper.sqlite")) as database:
-            bodies = " ".join(body for (body,) in database.execute("SELECT body FROM edits"))
+        bodies = " ".join(body for (body,) in query(fresh_server, "SELECT body FROM edits"))
         return {text for text in ("old words", "new words", "live words") if text in bodies}
 
     deadline = time.monotonic() + 60

@@ -35,17 +35,22 @@ class SmallDisk(Disk):
         self.server = Server(data=folder / "data")
 
     def fail(self) -> None:
-        with (self.folder / "ballast").open("wb", buffering=0) as ballast:
-            for size in (MEGABYTE, 4_096):
-                for _ in range(10_000):
-                    try:
-                        ballast.write(bytes(size))
-                    except OSError as error:
-                        assert error.errno == errno.ENOSPC, error
-                        break
+        fill(self.folder / "ballast")
 
     def mend(self) -> None:
         (self.folder / "ballast").unlink()
+
+
+def fill(ballast: Path) -> None:
+    """Somebody else's file takes all the room there is."""
+    with ballast.open("wb", buffering=0) as file:
+        for size in (MEGABYTE, 4_096):
+            for _ in range(10_000):
+                try:
+                    file.write(bytes(size))
+                except OSError as error:
+                    assert error.errno == errno.ENOSPC, error
+                    break
 
 
 class LimitedFiles(Disk):
@@ -102,9 +107,9 @@ def library() -> Path:
 
 
 @contextmanager
-def mounted(folder: Path) -> Iterator[Path]:
+def mounted(folder: Path, size: str = "32m", mode: str = "700") -> Iterator[Path]:
     """A small file system of its own; skips the test where none can be mounted."""
-    mount = ["mount", "-t", "tmpfs", "-o", "size=32m,mode=700", "tmpfs", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size},mode={mode}", "tmpfs", str(folder)]
     if os.geteuid() != 0 or not shutil.which("mount"):
         pytest.skip("mounting a small disk needs root")
     made = subprocess.run(mount, capture_output=True, text=True)

@@ -1,0 +1,379 @@
+"""`hesper migrate-data`: a whole installation moves to PostgreSQL, as operating.md (From SQLite to PostgreSQL) says."""
+
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from attachments import attach, download, some_bytes, upload
+from client import BINARY, Client, Server
+from convergence import read_history, settle
+from device import Device
+from postgres import PASSWORD as DATABASE_PASSWORD
+from postgres import PostgreSQL, name_in, quote
+from runner import ENVIRONMENT, FAILED, WRONG_SETTING, WRONG_USAGE, run
+
+SECRETS = [DATABASE_PASSWORD, quote(DATABASE_PASSWORD, safe="")]
+# More than one transaction of a move has: what comes after it is in another.
+MANY = 5_100
+
+
+@dataclass
+class Household:
+    """An installation on SQLite that somebody has used: its folder, and all who hold a token of it."""
+
+    data: Path
+    devices: list[Device] = field(default_factory=list)
+    pictures: dict[str, bytes] = field(default_factory=dict)
+    deleted: str = ""
+
+    def fill(self, server: Server) -> None:
+        """Three accounts, and the numbers of one that was erased: of two devices, of many notes, of nothing."""
+        phone = Device(server.client(email="ada@example.org", device_name="phone \N{SNOWMAN}"))
+        laptop = Device(phone.client.another_device())
+        self.devices = [phone, laptop]
+        tags = [phone.make_tag(name) for name in ("Straße", "Home", "2025")]
+        notes = [phone.make_note(f"Milk number {index}", tags=tags[: index % 3], pinned=True) for index in range(30)]
+        phone.make_object("board", title="a board\0with nothing", n=1.5)
+        settle(phone, laptop)
+        for turn in range(3):
+            phone.write(notes[0], f"Milk number 0\nfrom the phone {turn}\n")
+            laptop.write(notes[0], f"from the laptop {turn}\nMilk number 0\n")
+            laptop.archive(notes[1], turn % 2 == 0)
+            settle(phone, laptop)
+        phone.delete(notes[2])
+        laptop.delete(tags[2])
+        self.deleted = notes[2]
+        for seed, size in enumerate((1, 1_000, 100_000)):
+            data = some_bytes(size, seed)
+            self.pictures[attach(phone.client, data)] = data
+        phone.edit(notes[3], f"attachments.{next(iter(self.pictures))}", True)
+        upload(phone.client, b"bytes without an attachment yet")
+        settle(phone, laptop)
+
+        gone = Device(server.client(email="gone@example.org"))
+        gone.make_note("erased")
+        gone.sync()
+        assert server.command("account", "delete", "gone@example.org", "--yes").returncode == 0
+
+        bob = Device(server.client(email="bob@example.org"))
+        for index in range(MANY):
+            bob.make_note(f"note {index} of many")
+        bob.sync()
+        eve = Device(server.client(email="eve@example.org"))
+        eve.sync()
+        self.devices += [bob, eve]
+        self.devices[0].client.get("/v1/search", params={"q": "milk"})
+
+    def picture(self, server: Server) -> list:
+        """All that can be seen of it over HTTP, but for what the time of day is and when devices were last used."""
+        seen = []
+        for device in self.devices:
+            client = device.client
+            client.url = server.url
+            found, answer = client.read_all(limit=700)
+            devices = client.get("/v1/devices").json()["devices"]
+            account = client.get("/v1/account").json()
+            seen.append(
+                {
+                    "pull": found,
+                    "last answer": timeless(answer),
+                    "digests": timeless(client.get("/v1/digests").json()),
+                    "account": account,
+                    "devices": [timeless(row) for row in devices],
+                    "history": {note["uniqueID"]: read_history(client, note["uniqueID"]) for note in found["notes"][:40]},
+                    "deleted": client.get("/v1/recently-deleted").json(),
+                    "feeds": [timeless(client.get(f"/v1/{feed}").json()) for feed in ("notes", "tags", "objects")],
+                }
+            )
+        seen.append({picture: download(self.devices[0].client, picture) for picture in self.pictures})
+        return seen
+
+
+def timeless(answer: dict) -> dict:
+    return {name: value for name, value in answer.items() if name not in ("serverClock", "lastUseDate")}
+
+
+@pytest.fixture(scope="module")
+def household(tmp_path_factory: pytest.TempPathFactory) -> tuple[Household, list]:
+    """It, stopped, and what it looked like. No test changes it: those that serve it do so in a copy."""
+    household = Household(tmp_path_factory.mktemp("migrate") / "data")
+    with Server(household.data) as server:
+        household.fill(server)
+        seen = household.picture(server)
+    return household, seen
+
+
+@pytest.fixture
+def address(postgresql: PostgreSQL) -> Iterator[str]:
+    """Of an empty database."""
+    address = postgresql.database()
+    yield address
+    postgresql.drop(address)
+
+
+def migrate(data: Path, address: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    """The password is in the environment alone."""
+    arguments = ["migrate-data", "--from", f"sqlite:{data}", *arguments]
+    done = run(data.parent, *arguments, HESPER_DATABASE=address, **environment)
+    assert not any(secret in done.stdout + done.stderr for secret in SECRETS)
+    return done
+
+
+def test_everything_goes_along(household: tuple[Household, list], address: str, tmp_path: Path) -> None:
+    """Tokens are good, what is read is the same to the number, and it goes on as if nothing had been."""
+    house, seen = household
+    moved = migrate(house.data, address)
+    assert moved.returncode == 0, moved.stderr
+    first, *more = moved.stdout.splitlines()
+    assert first.startswith("Moved 3 accounts with ") and first.endswith(" rows to PostgreSQL. Every row was compared.")
+    assert more == [
+        f"The bytes of 4 attachments stay in {house.data}/attachments: all are there.",
+        f"Serve with HESPER_ATTACHMENTS={house.data}/attachments: several servers need that very folder, or all that is in "
+        "it in S3.",
+        f"{house.data}/hesper.sqlite is as it was. Put it away: what a server writes to one of the two never comes to the "
+        "other.",
+    ]
+    with Server(tmp_path / "elsewhere", ["--attachments", str(house.data / "attachments")], database=address) as server:
+        check_equal(house.picture(server), seen)
+        check = server.command("check", "--attachments", str(house.data / "attachments"))
+        assert (check.returncode, check.stdout.splitlines()[-1]) == (0, "Checked 3 accounts: all is well.")
+        phone, laptop, bob, _ = house.devices
+        found = phone.client.get("/v1/search", params={"q": "milk", "limit": 50}).json()["results"]
+        assert len(found) == 29
+        for device in house.devices:
+            assert not any(device.client.sync(since=device.token)["changes"].values())
+        note = bob.make_note("the first after the move")
+        bob.sync()
+        changes = bob.client.get("/v1/changes", params={"since": house_token(seen, 2)}).json()["changes"]
+        assert [one["uniqueID"] for one in changes["notes"]] == [note]
+        laptop.write(laptop.make_note("of the laptop"), "of the laptop, edited")
+        settle(phone, laptop)
+        Client(server.url).sign_in("ada@example.org", device_name="a third one")
+        Device(server.client(email="new@example.org")).sync()
+        assert server.command("check", "--attachments", str(house.data / "attachments")).returncode == 0
+
+
+def check_equal(found: list, seen: list) -> None:
+    """Told by its parts: the whole would fill pages."""
+    for one, other in zip(found[:-1], seen[:-1], strict=True):
+        for part, value in one.items():
+            assert value == other[part], part
+    assert found[-1] == seen[-1]
+
+
+def house_token(seen: list, device: int) -> str:
+    return seen[device]["last answer"]["syncToken"]
+
+
+def begun(data: Path, address: str) -> subprocess.Popen:
+    return subprocess.Popen(
+        [str(BINARY), "migrate-data", "--from", f"sqlite:{data}"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=data.parent,
+        env=ENVIRONMENT | {"HESPER_DATABASE": address},
+    )  # fmt: skip
+
+
+def stuck(postgresql: PostgreSQL, data: Path, address: str) -> subprocess.Popen:
+    """A move that stands still at Eve's scope: of the others, two transactions are there."""
+    name = name_in(address)
+    with Server(database=address) as server:
+        server.stop()
+    postgresql.sql(
+        "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END'; "
+        "CREATE TRIGGER wait BEFORE INSERT ON scopes FOR EACH ROW WHEN (NEW.sequence = 0) EXECUTE FUNCTION wait()",
+        name,
+    )
+    process = begun(data, address)
+    for _ in range(600):
+        if postgresql.sql("SELECT count(*) FROM scopes", name) == [["2"]]:
+            return process
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    process.kill()
+    raise AssertionError("it does not come to Eve's scope")
+
+
+def test_killed_in_the_middle(
+    household: tuple[Household, list], postgresql: PostgreSQL, address: str, tmp_path: Path
+) -> None:
+    """What is there is not served, and not moved again; the rest follows. Nobody else may write to either side meanwhile."""
+    house, seen = household
+    process = stuck(postgresql, house.data, address)
+    try:
+        served = run(tmp_path, "serve", "--port", "0", "--data", str(house.data))
+        assert served.returncode == FAILED and "database is locked" in served.stderr
+        second = migrate(house.data, address)
+        assert second.returncode == FAILED and "is in use: stop hesper serve" in second.stderr
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+    for command in (["serve", "--port", "0"], ["account", "list"], ["check"]):
+        refused = run(tmp_path, *command, HESPER_DATABASE=address)
+        assert (refused.returncode, refused.stdout) == (FAILED, "")
+        assert "the database is only partly filled: do hesper migrate-data again, from the same source" in refused.stderr
+    postgresql.sql("DROP TRIGGER wait ON scopes", name_in(address))
+    kept = postgresql.sql("SELECT id, xmin FROM scopes ORDER BY id", name_in(address))
+    assert len(kept) == 2
+
+    moved = migrate(house.data, address)
+    assert moved.returncode == 0, moved.stderr
+    assert moved.stdout.startswith("2 scopes of 3 had been moved before.\nMoved 3 accounts with ")
+    assert postgresql.sql("SELECT id, xmin FROM scopes ORDER BY id", name_in(address))[:2] == kept
+    with Server(tmp_path / "elsewhere", ["--attachments", str(house.data / "attachments")], database=address) as server:
+        check_equal(house.picture(server), seen)
+
+
+def test_killed_wherever_it_is(household: tuple[Household, list], address: str, tmp_path: Path, seed: int) -> None:
+    house, seen = household
+    chance = random.Random(seed)
+    for _ in range(6):
+        process = begun(house.data, address)
+        time.sleep(chance.uniform(0, 1))
+        process.kill()
+        process.wait()
+        process.stderr.close()
+    moved = migrate(house.data, address)
+    if moved.returncode != 0:
+        # The last of them may have come to its end.
+        assert "This installation is in the target already, and whole." in moved.stderr
+    with Server(tmp_path / "elsewhere", ["--attachments", str(house.data / "attachments")], database=address) as server:
+        check_equal(house.picture(server), seen)
+        assert server.command("check", "--no-attachments").returncode == 0
+
+
+def test_the_source_went_on_in_between(
+    household: tuple[Household, list], postgresql: PostgreSQL, address: str, tmp_path: Path
+) -> None:
+    """What changed since it broke off is moved again: edits, an erased account, a new password."""
+    original, _ = household
+    house = replace(original, data=tmp_path / "data", devices=[])
+    shutil.copytree(original.data, house.data)
+    process = stuck(postgresql, house.data, address)
+    process.kill()
+    process.wait()
+    process.stderr.close()
+    postgresql.sql("DROP TRIGGER wait ON scopes", name_in(address))
+    with Server(house.data) as server:
+        client = Client(server.url)
+        client.sign_in("ada@example.org")
+        ada = Device(client)
+        ada.sync()
+        for note in list(ada.notes)[:5]:
+            ada.write(note, "edited since")
+        ada.sync()
+        assert server.command("account", "delete", "bob@example.org", "--yes").returncode == 0
+        house.devices = [ada]
+        seen = house.picture(server)
+    moved = migrate(house.data, address)
+    assert moved.returncode == 0, moved.stderr
+    with Server(house.data, database=address) as server:
+        check_equal(house.picture(server), seen)
+        assert server.command("account", "list").stdout.count("\n") == 2
+        assert server.command("check").returncode == 0
+    assert postgresql.sql("SELECT DISTINCT scope FROM edits", name_in(address)) == [["1"]]
+
+
+def refuse(done: subprocess.CompletedProcess, status: int, why: str) -> None:
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.startswith("hesper: ") and why in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def rows_of(postgresql: PostgreSQL, address: str) -> list[str]:
+    """A dump without the key that pg_dump makes up."""
+    return [line for line in postgresql.dump(name_in(address)).splitlines() if "restrict " not in line]
+
+
+def test_a_target_that_holds_something(
+    household: tuple[Household, list], postgresql: PostgreSQL, address: str, tmp_path: Path
+) -> None:
+    """Another installation, a part of another one, or this very one: nothing is changed."""
+    house, _ = household
+    with Server(database=address) as server:
+        refuse(migrate(house.data, address), FAILED, "A server has the target open: stop it.")
+        ada = Device(server.client(email="ada@example.org"))
+        ada.make_note("of another installation")
+        ada.sync()
+    before = rows_of(postgresql, address)
+    refuse(migrate(house.data, address), FAILED, "The target holds another installation, or a part of one")
+    assert rows_of(postgresql, address) == before
+
+    small = tmp_path / "small"
+    with Server(small) as server:
+        server.client()
+    other = postgresql.database()
+    stopped = stuck(postgresql, house.data, other)
+    stopped.kill()
+    stopped.wait()
+    stopped.stderr.close()
+    refuse(migrate(small, other), FAILED, "The target holds another installation, or a part of one")
+    postgresql.drop(other)
+    third = postgresql.database()
+    assert migrate(small, third).returncode == 0
+    refuse(migrate(small, third), FAILED, "This installation is in the target already, and whole.")
+    postgresql.drop(third)
+
+
+def test_a_source_that_is_served(address: str) -> None:
+    with Server() as server:
+        server.client()
+        refuse(migrate(server.data, address), FAILED, f"{server.data} is in use: stop hesper serve")
+        server.kill()
+        assert migrate(server.data, address).returncode == 0
+
+
+def test_bytes_that_are_missing(household: tuple[Household, list], address: str, tmp_path: Path) -> None:
+    """The move comes to its end, and the exit status says that something is not as it was."""
+    house, _ = household
+    shutil.copytree(house.data / "attachments", tmp_path / "attachments")
+    lost = next(iter(house.pictures))
+    for path in (tmp_path / "attachments").rglob(f"{lost}.*"):
+        path.unlink()
+    moved = migrate(house.data, address, HESPER_ATTACHMENTS=str(tmp_path / "attachments"))
+    assert moved.returncode == FAILED
+    assert f"hesper: ada@example.org: The bytes of attachment {lost} are missing: there is no 1/" in moved.stderr
+    assert f"The bytes of 4 attachments stay in {tmp_path}/attachments, where 1 of them are missing." in moved.stdout
+    with Server(house.data, database=address) as server:
+        assert server.command("account", "list").returncode == 0
+
+
+def test_the_password_apart(household: tuple[Household, list], postgresql: PostgreSQL, address: str, tmp_path: Path) -> None:
+    """An address without one may stand on the command line."""
+    house, _ = household
+    plain = address.replace(f":{SECRETS[1]}", "")
+    assert plain != address
+    file = tmp_path / "passwords"
+    file.write_text(f"*:*:*:*:{DATABASE_PASSWORD.replace(':', chr(92) + ':')}\n")
+    file.chmod(0o600)
+    arguments = ["migrate-data", "--from", f"sqlite:{house.data}", "--to", plain]
+    done = run(tmp_path, *arguments, PGPASSFILE=str(file))
+    assert done.returncode == 0, done.stderr
+    again = run(tmp_path, *arguments, PGPASSWORD=DATABASE_PASSWORD)
+    refuse(again, FAILED, "This installation is in the target already")
+
+
+def test_the_command_line(household: tuple[Household, list], tmp_path: Path) -> None:
+    house, _ = household
+    help_text = run(tmp_path, "migrate-data", "--help").stdout
+    for words in ("--from <sqlite:FOLDER>", "--to <postgresql://…>", "HESPER_DATABASE", "PGPASSFILE", "do the same again"):
+        assert words in help_text
+    rows = [
+        ([], WRONG_USAGE, "--from"),
+        (["--from", f"sqlite:{house.data}"], WRONG_USAGE, "Name the database to move to"),
+        (["--from", "postgresql://host/x"], WRONG_USAGE, "only sqlite:FOLDER can be moved"),
+        (["--from", "data"], WRONG_USAGE, "--from: sqlite: or postgresql://user@host/database is wanted."),
+        (["--from", f"sqlite:{tmp_path}", "--to", "postgresql://host/x"], WRONG_SETTING, "has no hesper.sqlite"),
+        (["--from", f"sqlite:{house.data}", "--to", "x"], WRONG_USAGE, "--to: sqlite: or postgresql://user@host/database is wanted."),
+        (["--from", f"sqlite:{house.data}", "--to", "sqlite:x"], WRONG_USAGE, "Name the database to move to"),
+    ]
+    for arguments, status, why in rows:
+        done = run(tmp_path, "migrate-data", *arguments)
+        assert done.returncode == status, (arguments, done.stderr)
+        assert why in done.stderr, (arguments, done.stderr)
+    gone = run(tmp_path, "migrate-data", "--from", f"sqlite:{house.data}", "--to", "postgresql://127.0.0.1:1/x")
+    refuse(gone, FAILED, "The target (--to or HESPER_DATABASE names it) is not to be had: ")

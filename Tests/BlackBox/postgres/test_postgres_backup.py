@@ -1,0 +1,47 @@
+"""A backup of PostgreSQL, made and put back as operating.md (PostgreSQL) says."""
+
+from pathlib import Path
+
+import pytest
+from client import Refused, Server
+from convergence import contents
+from device import Device
+from postgres import PostgreSQL, name_in
+
+NEW_EPOCH = "UPDATE installation SET epoch = floor(random() * 9007199254740990) + 1"
+
+
+def test_a_dump_is_put_back(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    """Nothing is lost that a device holds; who held a token signs in again."""
+    address, restored = postgresql.database(), postgresql.database()
+    dump = tmp_path / "hesper.dump"
+    with Server(database=address) as server:
+        device = Device(server.client())
+        notes = [device.make_note(f"of yesterday {number}") for number in range(20)]
+        device.sync()
+        postgresql.run("pg_dump", "-Fc", "-d", name_in(address), "-f", str(dump))
+        device.write(notes[0], "edited today")
+        device.delete(notes[1])
+        device.make_note("of today")
+        device.sync()
+    postgresql.run("pg_restore", "-d", name_in(restored), str(dump))
+    postgresql.sql(f"{NEW_EPOCH}; DELETE FROM devices", name_in(restored))
+    with Server(database=restored) as server:
+        assert server.command("check").stdout == "Checked 1 account: all is well.\n"
+        device.client.url = server.url
+        with pytest.raises(Refused) as refusal:
+            device.client.sync(since=device.token)
+        assert refusal.value.status == 401
+        device.client.sign_in(device.client.email)
+        with pytest.raises(Refused) as refusal:
+            device.client.sync(since=device.token)
+        assert (refusal.value.status, refusal.value.slug) == (410, "token-expired")
+        device.sync()
+        another = Device(device.client.another_device())
+        another.sync()
+        assert contents(another.copy) == contents(device.copy)
+        assert device.text(notes[0]) == "edited today"
+        assert device.note(notes[1]) is None
+        assert server.command("check").returncode == 0
+    postgresql.drop(address)
+    postgresql.drop(restored)

@@ -1,0 +1,172 @@
+"""Every command works on PostgreSQL; what is wrong with the database is told in a line, its password never."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from client import PASSWORD, Server, free_port
+from device import Device
+from events import Events
+from postgres import PASSWORD as DATABASE_PASSWORD
+from postgres import PostgreSQL, name_in, quote
+from runner import FAILED, WRONG_SETTING, run
+
+SECRETS = [DATABASE_PASSWORD, quote(DATABASE_PASSWORD, safe="")]
+
+
+def test_a_day_on_postgresql(postgres_server: Server, tmp_path: Path) -> None:
+    """Signing up, syncing, a restart, all the commands: and the folder of the data has no database."""
+    server = postgres_server
+    phone = Device(server.client(email="ada@example.org", device_name="phone"))
+    laptop = Device(phone.client.another_device())
+    note = phone.make_note("Milk")
+    phone.sync()
+    laptop.sync()
+    laptop.write(note, "Milk\nBread")
+    laptop.sync()
+    server.restart()
+    phone.sync()
+    assert phone.copy.objects[note].value("text") == "Milk\nBread"
+    assert phone.copy.digest == laptop.copy.digest
+
+    checked = server.command("check")
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "Checked 1 account: all is well.\n", "")
+    made = server.command("account", "create", "eve@example.org", input=PASSWORD + "\n")
+    assert made.returncode == 0, made.stderr
+    assert [line.split("\t")[0] for line in server.command("account", "list").stdout.splitlines()] == [
+        "ada@example.org",
+        "eve@example.org",
+    ]
+    assert "objects" in server.command("account", "show", "ada@example.org").stdout
+    archive = tmp_path / "ada.zip"
+    exported = server.command("export", "--account", "ada@example.org", str(archive))
+    assert exported.returncode == 0, exported.stderr
+    imported = server.command("import", "--account", "eve@example.org", str(archive))
+    assert imported.returncode == 0, imported.stderr
+    assert server.command("account", "delete", "eve@example.org", "--yes").returncode == 0
+    reset = server.command("account", "reset-password", "ada@example.org", input="another password\n")
+    assert reset.returncode == 0, reset.stderr
+    assert phone.client.get("/v1/account").status_code == 401
+    assert not list(server.data.glob("*.sqlite*"))
+    assert f"Attachments are in the folder {server.data}/attachments: all servers on this database need" in server.log
+
+
+def test_no_password_is_told(postgres_server: Server) -> None:
+    """Neither in the log, at any level, nor where every user of the machine can read it."""
+    server = postgres_server
+    server.log_level = "trace"
+    server.restart()
+    server.client().sync()
+    line = Path(f"/proc/{server.pid}/cmdline").read_bytes().decode()
+    server.stop()
+    for secret in SECRETS:
+        assert secret not in server.log
+        assert secret not in line
+
+
+def command(folder: Path, database: str, *arguments: str):
+    return run(folder, *arguments, "--data", "data", HESPER_DATABASE=database)
+
+
+def serve(folder: Path, database: str):
+    return command(folder, database, "serve", "--port", "0")
+
+
+def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+    port = free_port()
+    ended = serve(tmp_path, f"postgresql://hesper:{SECRETS[1]}@127.0.0.1:{port}/hesper")
+    assert (ended.returncode, ended.stdout) == (FAILED, "")
+    assert f'connection to server at "127.0.0.1", port {port} failed: Connection refused' in ended.stderr
+    assert "hesper: The database is not to be had (HESPER_DATABASE or --database names it): " in ended.stderr
+    assert not any(secret in ended.stderr for secret in SECRETS)
+
+
+def test_a_password_or_a_database_that_is_wrong(tmp_path: Path, postgresql: PostgreSQL) -> None:
+    ended = serve(tmp_path, postgresql.address().replace(SECRETS[1], "wrong"))
+    assert ended.returncode == FAILED
+    assert 'password authentication failed for user "hesper"' in ended.stderr
+    ended = serve(tmp_path, postgresql.address("nowhere"))
+    assert ended.returncode == FAILED
+    assert 'database "nowhere" does not exist' in ended.stderr
+    assert not any(secret in ended.stderr for secret in SECRETS)
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_of_another_encoding(tmp_path: Path, postgresql: PostgreSQL, encoding: str) -> None:
+    address = postgresql.database(f"ENCODING '{encoding}' LOCALE 'C'")
+    ended = serve(tmp_path, address)
+    assert ended.returncode == FAILED
+    assert f"the database has the encoding {encoding}: make one with CREATE DATABASE" in ended.stderr
+    postgresql.drop(address)
+
+
+def test_a_database_of_a_later_hesper(tmp_path: Path, postgresql: PostgreSQL) -> None:
+    address = postgresql.database()
+    assert command(tmp_path, address, "account", "create", "ada@example.org", "--help").returncode == 0
+    with Server(database=address) as server:
+        server.stop()
+        postgresql.sql("UPDATE hesper SET version = 900", name_in(address))
+    ended = serve(tmp_path, address)
+    assert ended.returncode == FAILED
+    assert "the database has version 900, written by a later Hesper" in ended.stderr
+    postgresql.drop(address)
+
+
+@pytest.mark.parametrize("arguments", [["check"], ["account", "list"], ["export", "--account", "ada@example.org"]])
+def test_a_mistyped_name_becomes_no_database(tmp_path: Path, postgresql: PostgreSQL, arguments: list[str]) -> None:
+    """Most commands make no tables where there are none."""
+    address = postgresql.database()
+    ended = command(tmp_path, address, *arguments)
+    assert ended.returncode == WRONG_SETTING
+    assert ended.stderr.startswith("hesper: The database has nothing of Hesper's: name the one that hesper serve uses")
+    assert postgresql.sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", name_in(address)) == [["0"]]
+    postgresql.drop(address)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("mysql://localhost/hesper", "sqlite: or postgresql://user@host/database is wanted."),
+        ("postgresql:", "sqlite: or postgresql://user@host/database is wanted."),
+        ("postgresql://hesper:s@cret@host/", "the @ and / of a user's name and password are written %40 and %2F in a URL."),
+        ("postgresql://hesper:s/cret@host/", "the @ and / of a user's name and password are written %40 and %2F in a URL."),
+        ("postgresql://hesper:%zzsecret@host/", "invalid percent-encoded token."),
+        ("postgresql://hesper:secret@host/?sslmod=require", "invalid URI query parameter."),
+    ],
+)
+def test_a_url_that_is_none(tmp_path: Path, text: str, why: str) -> None:
+    ended = serve(tmp_path, text)
+    assert (ended.returncode, ended.stderr) == (WRONG_SETTING, f"hesper: HESPER_DATABASE: {why}\n")
+
+
+@pytest.mark.parametrize("count", ["0", "1", "1001", "many"])
+def test_a_number_of_connections_that_is_none(tmp_path: Path, count: str) -> None:
+    ended = run(tmp_path, "serve", "--port", "0", "--database-connections", count)
+    assert ended.returncode == WRONG_SETTING
+    assert ended.stderr.startswith("hesper: --database-connections: a number of connections from 2 to 1000 is wanted, not ")
+
+
+def test_no_more_connections_than_are_set(postgresql: PostgreSQL) -> None:
+    """However many ask at once; one that hears what other servers say, and one that tells them, come to it."""
+    address = postgresql.database()
+    connections = (
+        f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name_in(address)}' AND application_name = 'hesper'"
+    )
+
+    def push(device: Device) -> None:
+        for number in range(30):
+            device.make_note(f"note {number}")
+            device.sync()
+
+    with Server(database=address, arguments=["--database-connections", "3"]) as server:
+        devices = [Device(server.client()) for _ in range(12)]
+        with Events(devices[0].client), ThreadPoolExecutor(len(devices)) as pool:
+            pushing = [pool.submit(push, device) for device in devices]
+            counts = []
+            while not all(each.done() for each in pushing):
+                [[count]] = postgresql.sql(connections)
+                counts.append(int(count))
+            for each in pushing:
+                each.result()
+    assert max(counts) == 3 + 2, counts
+    postgresql.drop(address)

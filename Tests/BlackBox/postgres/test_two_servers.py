@@ -1,0 +1,279 @@
+"""Two servers on one database: what happens on one is heard on the other (protocol.md, Events)."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+from client import Client, Refused, Server
+from device import Device
+from events import Events
+from follower import Follower
+from postgres import PostgreSQL, name_in
+
+NOTE = "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90"
+
+
+@dataclass
+class Pair:
+    """One account: `desk` is a device of it on one server, `phone` another on the other."""
+
+    here: Server
+    there: Server
+    desk: Client
+    phone: Client
+    postgresql: PostgreSQL
+
+
+@contextmanager
+def two_servers(postgresql: PostgreSQL) -> Iterator[tuple[Server, Server]]:
+    address = postgresql.database()
+    with Server(database=address) as here, Server(database=address) as there:
+        yield here, there
+    postgresql.drop(address)
+
+
+@pytest.fixture(scope="module")
+def servers(postgresql) -> Iterator[tuple[Server, Server]]:
+    """Two that no test stops."""
+    with two_servers(postgresql) as pair:
+        yield pair
+
+
+@pytest.fixture
+def pair(servers, postgresql) -> Pair:
+    return make_pair(*servers, postgresql)
+
+
+@pytest.fixture
+def fresh_pair(postgresql) -> Iterator[Pair]:
+    with two_servers(postgresql) as servers:
+        yield make_pair(*servers, postgresql)
+
+
+def make_pair(here: Server, there: Server, postgresql: PostgreSQL) -> Pair:
+    desk = here.client(device_name="desk")
+    return Pair(
+        here, there, desk, moved(desk.another_device("phone"), there), postgresql
+    )
+
+
+def moved(client: Client, server: Server) -> Client:
+    """The same device, as another server sees it."""
+    same = Client(server.url, client.token)
+    same.email, same.password, same.device = (
+        client.email,
+        client.password,
+        client.device,
+    )
+    return same
+
+
+def say(client: Client, **data) -> int:
+    """How many listen."""
+    answer = client.post("/v1/ephemeral", {"uniqueID": NOTE, "data": data})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["listeners"]
+
+
+def listening(stream: Events, count: int, seconds: float = 10) -> None:
+    """Waits until a stream was told that so many others listen."""
+    while stream.wait_for("listeners", seconds).data != {"listeners": count}:
+        pass
+
+
+def test_changes_come_live_in_both_directions(pair):
+    desk, phone = Device(pair.desk), Device(pair.phone)
+    with Events(pair.desk) as here, Events(pair.phone) as there:
+        here.changes()
+        there.changes()
+        waits = []
+        for round in range(20):
+            writer, listener = ((desk, there), (phone, here))[round % 2]
+            text = f"Milk {round}"
+            start = time.monotonic()
+            writer.make_note(text)
+            writer.sync()
+            while text not in [
+                note["text"]
+                for note in listener.changes().data["changes"].get("notes", [])
+            ]:
+                pass
+            waits.append(time.monotonic() - start)
+        # Not found only when somebody looks, which is every five seconds.
+        assert sorted(waits)[len(waits) // 2] < 1, waits
+
+
+def test_what_devices_say_is_carried_in_order_and_counted(pair):
+    laptop = moved(pair.desk.another_device("laptop"), pair.there)
+    assert say(pair.desk) == 0
+    with Events(pair.desk) as here, Events(pair.phone) as there:
+        listening(here, 1)
+        listening(there, 1)
+        assert say(pair.desk) == say(pair.phone) == 1
+        # One device on both servers is one listener.
+        with Events(moved(pair.phone, pair.here)) as again:
+            listening(again, 1)
+            assert say(laptop) == 2
+            with Events(laptop) as third:
+                for stream in (here, there, third):
+                    listening(stream, 2)
+                for index in range(40):
+                    assert say(pair.desk, index=index, text="é\n") == 2
+                for stream in (there, again, third):
+                    heard = []
+                    while len(heard) < 40:
+                        event = stream.wait_for("ephemeral")
+                        if "index" in event.data["data"]:
+                            assert event.data["device"] == {
+                                "uniqueID": pair.desk.device["uniqueID"], "name": "desk",
+                            }  # fmt: skip
+                            heard.append(event.data["data"]["index"])
+                    assert heard == list(range(40))
+            listening(here, 1)
+    deadline = time.monotonic() + 10
+    while say(laptop) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert say(laptop) == 0
+
+
+def test_the_longest_message_is_carried(pair):
+    device = pair.desk.another_device("\x01" * 100)
+    with Events(pair.phone) as there:
+        listening(there, 0)
+        deadline = time.monotonic() + 10
+        while (
+            not (count := say(device, text="é" * 2000)) and time.monotonic() < deadline
+        ):
+            time.sleep(0.05)
+        assert count == 1
+        assert there.wait_for("ephemeral").data["data"] == {"text": "é" * 2000}
+
+
+def test_signing_out_ends_streams_on_the_other_server(pair):
+    with Events(pair.phone) as there, Events(pair.desk) as here:
+        there.changes()
+        listening(here, 1)
+        start = time.monotonic()
+        assert (
+            pair.desk.delete(f"/v1/devices/{pair.phone.device['uniqueID']}").status_code
+            == 204
+        )
+        assert there.ends()
+        assert time.monotonic() - start < 3
+        assert pair.phone.get("/v1/account").status_code == 401
+        listening(here, 0)
+        assert here.next(0.5) is None and not here.has_ended
+
+
+def test_an_erased_account_ends_streams_on_the_other_server(pair):
+    with Events(pair.phone) as there:
+        there.changes()
+        assert (
+            pair.desk.delete(
+                "/v1/account", json={"password": pair.desk.password}
+            ).status_code
+            == 204
+        )
+        assert there.ends(3)
+
+
+def test_commands_are_heard_on_both_servers(pair, tmp_path):
+    """At once: servers look by themselves every five seconds, too."""
+    command = pair.here.command
+    with Events(pair.desk) as here, Events(pair.phone) as there:
+        for stream in (here, there):
+            stream.changes()
+        for round in range(3):
+            (tmp_path / "note.md").write_text(f"# Milk {round}\n")
+            done = command("import", "--account", pair.desk.email, str(tmp_path))
+            assert done.returncode == 0, done.stderr
+            for stream in (here, there):
+                assert stream.changes(1).data["changes"]["notes"][0]["text"] == f"# Milk {round}\n"
+        done = command("account", "reset-password", pair.desk.email, input="another one\n")
+        assert done.returncode == 0, done.stderr
+        assert here.ends(1) and there.ends(1)
+    again = Client(pair.there.url)
+    again.sign_in(pair.desk.email, "another one")
+    with Events(again) as stream:
+        stream.changes()
+        assert command("account", "delete", pair.desk.email, "--yes").returncode == 0
+        assert stream.ends(1)
+
+
+def test_one_server_is_killed_and_the_other_goes_on(fresh_pair):
+    """What it had promised is there. That its listeners are forgotten after a minute, EventHubServersTests.swift sees."""
+    pair = fresh_pair
+    desk = Device(pair.desk)
+    with Events(pair.desk) as here, Events(pair.phone) as there:
+        listening(here, 1)
+        there.changes()
+        phone = Device(pair.phone)
+        note = phone.make_note("Milk")
+        phone.sync()
+        pair.there.kill()
+        desk.sync()
+        assert desk.copy.objects[note].value("text") == "Milk"
+        desk.write(note, "Milk\nBread")
+        desk.sync()
+        text = None
+        while text != "Milk\nBread":
+            text = (
+                here.changes().data["changes"].get("notes", [{"text": None}])[0]["text"]
+            )
+    # It comes back, and is one of two again.
+    pair.there.start()
+    with Events(pair.desk) as here, Events(moved(pair.phone, pair.there)) as there:
+        listening(here, 1)
+        listening(there, 1)
+
+
+def test_nothing_is_missed_when_the_servers_connections_are_cut(fresh_pair, seed):
+    """All of both servers, again and again, while both write: whoever only listens has everything in the end."""
+    random = Random(seed)
+    pair, is_over = fresh_pair, threading.Event()
+    database = name_in(pair.here.database)
+    writers = [Device(pair.desk), Device(pair.phone)]
+    readers = [
+        Follower(
+            moved(pair.desk.another_device("reader"), server),
+            Random(random.random()),
+            is_over,
+        )
+        for server in (pair.here, pair.there)
+    ]
+    for reader in readers:
+        reader.start()
+    try:
+        notes = []
+        for round in range(60):
+            if round % 10 == 5:
+                pair.postgresql.sql(
+                    f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"
+                )
+            writer = random.choice(writers)
+            notes.append(writer.make_note(f"Note {round}"))
+            while writer.has_unsent:
+                try:
+                    writer.sync()
+                except Refused as refusal:
+                    assert refusal.slug == "unavailable"
+                    time.sleep(0.2)
+        writers[0].sync()
+        deadline = time.monotonic() + 30
+        while (
+            any(len(reader.copy.objects) < len(notes) for reader in readers)
+            and time.monotonic() < deadline
+        ):
+            time.sleep(0.05)
+    finally:
+        is_over.set()
+        for reader in readers:
+            reader.join()
+    for reader in readers:
+        assert reader.failure is None, reader.failure
+        assert set(reader.copy.objects) == set(notes)
+        assert reader.copy.digest == writers[0].digest
