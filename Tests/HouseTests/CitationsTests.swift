@@ -64,6 +64,19 @@ import Testing
         }
     }
 
+    @Test func filesThatTheArchitectureNamesAreThere() throws {
+        let files = try ["Sources", "Tests", "Public", "Tools", "Benchmarks"].flatMap { folder in
+            try FileManager.default.subpathsOfDirectory(atPath: CitationsTests.root.appending(path: folder).path)
+                .map { "/\(folder)/\($0)" }
+        }
+        let page = CitationsTests.root.appending(path: "docs/architecture.md")
+        let names = try String(contentsOf: page, encoding: .utf8).matches(of: #/`([\w\/+.-]+\.(?:swift|js|py|sh))`/#)
+        #expect(names.count > 50)
+        for name in names {
+            #expect(files.contains { $0.hasSuffix("/\(name.1)") }, "docs/architecture.md names \(name.1)")
+        }
+    }
+
     // MARK: Reading
 
     private static func citations(in folder: String) throws -> [Citation] {
