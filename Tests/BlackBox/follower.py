@@ -6,20 +6,38 @@ from random import Random
 
 import requests
 from client import Client
+from convergence import contents
+from device import Device
 from events import Events
 from local_copy import LocalCopy, read_state
+
+
+# A server that has heard nothing of another's commits looks for them every 5 s, and has to find the database before.
+LONGEST_WAY = 30
+LONGEST_LIFE = 300
 
 
 class Follower(threading.Thread):
     """A copy that is made of events alone, over streams that break off and go on, each in one of three ways."""
 
-    def __init__(self, client: Client, random: Random, is_over: threading.Event):
-        super().__init__()
-        self.client, self.random, self.is_over = client, random, is_over
+    def __init__(self, client: Client, random: Random):
+        super().__init__(daemon=True)
+        self.client, self.random = client, random
         self.copy = LocalCopy()
+        self.goal: str | None = None  # the digest with which it ends
+        self.deadline = time.monotonic() + LONGEST_LIFE
         self.last: str | None = None
         self.streams = self.events = 0
         self.failure: BaseException | None = None
+
+    def arrive(self, device: Device) -> None:
+        """Ends it: by then, it has everything that the device has."""
+        self.goal = device.copy.digest
+        self.deadline = time.monotonic() + LONGEST_WAY
+        self.join(2 * LONGEST_WAY)
+        assert self.failure is None, self.failure
+        assert self.copy.digest == device.copy.digest
+        assert contents(self.copy) == contents(device.copy)
 
     def take(self, page: dict) -> None:
         for section, items in page["changes"].items():
@@ -62,26 +80,29 @@ class Follower(threading.Thread):
         return Events(self.client, last=self.last)
 
     def run(self) -> None:
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline:
+        while not self.is_over:
             try:
-                return self.follow()
+                self.follow()
             except (OSError, requests.RequestException):
                 time.sleep(0.05)  # the server is down for now
             except BaseException as failure:  # for the test, which waits for this thread
                 self.failure = failure
                 return
 
+    @property
+    def is_over(self) -> bool:
+        return self.copy.digest == self.goal or time.monotonic() > self.deadline
+
     def follow(self) -> None:
-        while True:
-            with self.open() as stream:
-                if stream.status == 503:
-                    raise ConnectionError("the store is away for now")
-                for _ in range(self.random.randint(1, 60)):
-                    event = stream.next(0.5)
-                    if event and event.name == "changes":
-                        self.take(event.data)
-                        assert event.id == self.last
-                        self.events += 1
-                    elif event is None and self.is_over.is_set() and not stream.has_ended:
-                        return
+        """Reads one stream, for a while."""
+        with self.open() as stream:
+            if stream.status == 503:
+                raise ConnectionError("the store is away for now")
+            for _ in range(self.random.randint(1, 60)):
+                if self.is_over:
+                    return
+                event = stream.next(0.5)
+                if event and event.name == "changes":
+                    self.take(event.data)
+                    assert event.id == self.last
+                    self.events += 1

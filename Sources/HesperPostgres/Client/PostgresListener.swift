@@ -29,7 +29,7 @@ final class PostgresListener: Sendable {
     /// How often it looks whether it is to end.
     private static let tick: Duration = .milliseconds(200)
     private static let firstPause: Duration = .milliseconds(100)
-    private static let longestPause: Duration = .seconds(5)
+    private static let longestPause: Duration = .seconds(1)
 
     /// - Parameter channels: names as they are in SQL, made of letters, digits and `_`.
     init(_ settings: PostgresSettings, channels: [String], bufferLimit: Int = PostgresListener.bufferLimit) {

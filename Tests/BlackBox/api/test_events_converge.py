@@ -4,7 +4,7 @@ import threading
 import time
 from random import Random
 
-from convergence import contents, settle
+from convergence import settle
 from device import Device
 from follower import Follower
 
@@ -33,7 +33,7 @@ def test_streams_that_break_off_leave_no_gap(devices, seed):
     random = Random(seed)
     three = devices(3)
     notes: list[str] = []
-    over, deadline = threading.Event(), time.monotonic() + SECONDS
+    deadline = time.monotonic() + SECONDS
     failures: list[BaseException] = []
 
     def write(device: Device, random: Random) -> None:
@@ -43,20 +43,15 @@ def test_streams_that_break_off_leave_no_gap(devices, seed):
         except BaseException as failure:
             failures.append(failure)
 
-    followers = [Follower(device.client.another_device(), Random(random.random()), over) for device in three]
+    followers = [Follower(device.client.another_device(), Random(random.random())) for device in three]
     writers = [threading.Thread(target=write, args=(device, Random(random.random()))) for device in three]
     for thread in [*followers, *writers]:
         thread.start()
     for thread in writers:
         thread.join(60)
     settle(*three)
-    over.set()
-    for follower in followers:
-        follower.join(30)
-        assert follower.failure is None, follower.failure
     assert failures == []
     for follower in followers:
+        follower.arrive(three[0])
         print(f"{follower.streams} streams, {follower.events} events, {len(follower.copy.objects)} objects")
         assert follower.streams > 3 and follower.events > 20
-        assert follower.copy.digest == three[0].copy.digest
-        assert contents(follower.copy) == contents(three[0].copy)

@@ -3,7 +3,6 @@
 Whatever was acknowledged is there, and what was not is there whole or not at all.
 """
 
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,6 @@ from random import Random
 
 import pytest
 from client import Client, Server
-from convergence import contents
 from device import Device
 from follower import Follower
 from postgres import PostgreSQL, name_in
@@ -123,8 +121,8 @@ def test_connections_are_cut_while_eight_devices_push(served: Server, durable: P
 
 def test_streams_of_events_outlive_the_database(served: Server, durable: PostgreSQL, seed: int) -> None:
     """Whoever only listens has, in the end, what was written before and after."""
-    device, over = Device(served.client()), threading.Event()
-    follower = Follower(device.client.another_device(), Random(seed), over)
+    device = Device(served.client())
+    follower = Follower(device.client.another_device(), Random(seed))
     follower.start()
     for number in range(ROUNDS):
         device.make_note(f"before {number}")
@@ -135,8 +133,4 @@ def test_streams_of_events_outlive_the_database(served: Server, durable: Postgre
         wait_until_ready(device.client)
         device.make_note(f"after {number}")
         device.sync()
-    over.set()
-    follower.join(60)
-    assert follower.failure is None, follower.failure
-    assert follower.copy.digest == device.copy.digest
-    assert contents(follower.copy) == contents(device.copy)
+    follower.arrive(device)
