@@ -74,11 +74,3 @@ extension PostgresTransaction {
         ].map { "DELETE FROM \($0) WHERE scope = $1" }
         + ["DELETE FROM scopes WHERE id = $1"]
 }
-
-extension Row {
-    fileprivate func account() throws -> Account {
-        Account(
-            uniqueID: try id(0), email: string(1), passwordHash: string(2), creationDate: timestamp(3),
-            scope: scope(4))
-    }
-}

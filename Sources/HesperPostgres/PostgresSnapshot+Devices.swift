@@ -50,13 +50,3 @@ extension PostgresTransaction {
             """, [.node(node), .date(date), .text(appVersion), .text(userAgent), .int8(readSequence)])
     }
 }
-
-extension Row {
-    /// From the columns `node, account, name, app_version, user_agent, creation_date, last_use_date, read_date`.
-    func device() throws -> Device {
-        Device(
-            node: try node(0), account: try id(1), name: string(2), appVersion: stringIfAny(3),
-            userAgent: stringIfAny(4), creationDate: timestamp(5), lastUseDate: timestamp(6),
-            readDate: timestampIfAny(7))
-    }
-}

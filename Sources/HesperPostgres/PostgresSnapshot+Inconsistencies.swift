@@ -51,23 +51,14 @@ private struct PostgresInspectionSource: InspectionSource {
         try rows(
             by: \.id,
             "SELECT id, section, type, sequence, bytes, digest, body FROM objects WHERE scope = $1 ORDER BY id"
-        ) { row in
-            InspectedObject(
-                id: try row.id(0), section: try? row.section(1), type: row.stringIfAny(2),
-                sequence: row.integerIfAny(3), bytes: row.int(4), digest: row.digestIfAny(5), body: Array(row.bytes(6)))
-        }
+        ) { try $0.inspectedObject() }
     }
 
     func deletedObjects() throws -> InspectedRows<InspectedDeletedObject> {
         try rows(
             by: \.id,
             "SELECT id, type, merged_into, deletion_date, sequence, bytes FROM tombstones WHERE scope = $1 ORDER BY id"
-        ) { row in
-            let id = try row.id(0)
-            return InspectedDeletedObject(
-                id: id, deleted: try? row.deletedObject(id: id, from: 1), sequence: row.integerIfAny(4),
-                bytes: row.int(5))
-        }
+        ) { try $0.inspectedDeletedObject() }
     }
 
     func parcels() throws -> InspectedRows<InspectedParcel> {
@@ -77,17 +68,12 @@ private struct PostgresInspectionSource: InspectionSource {
             SELECT type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock FROM edits
             WHERE scope = $1 ORDER BY object, number
             """
-        ) { row in
-            let id = try row.id(4)
-            return InspectedParcel(
-                object: id, parcel: Result { try row.parcel(of: id) },
-                clocks: [row.clockIfAny(5), row.clockIfAny(6), row.clockIfAny(7)])
-        }
+        ) { try $0.inspectedParcel() }
     }
 
     func members() throws -> InspectedRows<InspectedMember> {
-        try rows(by: \.object, "SELECT object, member FROM members WHERE scope = $1 ORDER BY object") { row in
-            InspectedMember(object: try row.id(0), member: try row.id(1))
+        try rows(by: \.object, "SELECT object, member FROM members WHERE scope = $1 ORDER BY object") {
+            try $0.inspectedMember()
         }
     }
 
@@ -96,8 +82,8 @@ private struct PostgresInspectionSource: InspectionSource {
     }
 
     func tagNames() throws -> InspectedRows<InspectedTagName> {
-        try rows(by: \.tag, "SELECT tag, folded_name FROM tag_names WHERE scope = $1 ORDER BY tag") { row in
-            InspectedTagName(tag: try row.id(0), foldedName: row.string(1))
+        try rows(by: \.tag, "SELECT tag, folded_name FROM tag_names WHERE scope = $1 ORDER BY tag") {
+            try $0.inspectedTagName()
         }
     }
 
@@ -113,9 +99,7 @@ private struct PostgresInspectionSource: InspectionSource {
             """
         ) { row in
             let terms = row.isNull(4) ? nil : PostgresInspectionSource.lexemes(row.bytes(4))
-            return InspectedDocument(
-                note: try row.id(0), sortDate: row.timestamp(1), archived: row.bool(2), textClock: row.clockIfAny(3)
-            ) { text in
+            return try row.inspectedDocument { text in
                 terms
                     == PostgresInspectionSource.lexemes(Lexemes.parts(of: text, scope: scope).joined(separator: [0x20]))
             }
@@ -131,11 +115,7 @@ private struct PostgresInspectionSource: InspectionSource {
         try rows(
             by: \.attachment,
             "SELECT attachment, byte_count, sha256, unheld_since FROM blobs WHERE scope = $1 ORDER BY attachment"
-        ) { row in
-            InspectedBlob(
-                attachment: try row.id(0), data: AttachmentData(byteCount: row.integer(1), sha256: row.string(2)),
-                isHeld: row.isNull(3))
-        }
+        ) { try $0.inspectedBlob() }
     }
 
     func sequencesGivenTwice() throws -> [(sequence: Int64, count: Int64)] {

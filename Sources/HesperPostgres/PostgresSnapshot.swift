@@ -86,18 +86,4 @@ extension Row {
             id, .entity(try Entity.read(bytes(3), id: id, section: try section(2)), sequence: integerIfAny(1))
         )
     }
-
-    /// From the columns `type, merged_into, deletion_date`, beginning with `first`.
-    func deletedObject(id: UniqueID, from first: Int32 = 0) throws -> DeletedObject {
-        DeletedObject(
-            uniqueID: id, objectType: try type(first), mergedInto: idIfAny(first + 1),
-            deletionDate: timestamp(first + 2))
-    }
-
-    /// From the columns `type, is_servers, text_origin, body`.
-    func parcel(of object: UniqueID) throws -> Parcel {
-        Parcel(
-            object: object, objectType: isNull(0) ? nil : try type(0), edits: try ParcelBody.read(bytes(3)),
-            textOrigin: clockIfAny(2), isServers: bool(1))
-    }
 }

@@ -124,52 +124,16 @@ extension Prepared {
 
 // MARK: - Columns
 
-extension Prepared {
+extension Prepared: StoredRow {
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-    func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
-    func integerIfAny(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
     func timestamp(_ column: Int32) -> Timestamp { Timestamp(clamping: integer(column)) }
-    func timestampIfAny(_ column: Int32) -> Timestamp? { isNull(column) ? nil : timestamp(column) }
 
-    /// The column's bytes where SQLite has them: good until the next step.
+    /// Good until the next step.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(handle, column)
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
     }
 
-    func string(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
-    func stringIfAny(_ column: Int32) -> String? { isNull(column) ? nil : string(column) }
-
-    private func pair(_ column: Int32) -> (UInt64, UInt64)? {
-        let bytes = bytes(column)
-        guard bytes.count == 16 else { return nil }
-        return (
-            UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-        )
-    }
-
-    func idIfAny(_ column: Int32) -> UniqueID? { pair(column).map { UniqueID(high: $0.0, low: $0.1) } }
-    func digestIfAny(_ column: Int32) -> Digest? { pair(column).map { Digest(high: $0.0, low: $0.1) } }
-    func clockIfAny(_ column: Int32) -> Clock? { isNull(column) ? nil : Clock(bytes: bytes(column)) }
-
-    func nodeIfAny(_ column: Int32) -> NodeID? {
-        let bytes = bytes(column)
-        return bytes.count == 8 ? NodeID(UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))) : nil
-    }
-
-    func id(_ column: Int32) throws -> UniqueID { try known(idIfAny(column), column) }
-    func digest(_ column: Int32) throws -> Digest { try known(digestIfAny(column), column) }
-    func node(_ column: Int32) throws -> NodeID { try known(nodeIfAny(column), column) }
-
-    func type(_ column: Int32) throws -> ObjectType { try known(ObjectType(string(column)), column) }
-    func section(_ column: Int32) throws -> Section { try known(Section(rawValue: int(column)), column) }
-
-    /// Whoever opens the file with `sqlite3` may write what we never would; it is told, not passed on.
-    private func known<T>(_ value: T?, _ column: Int32) throws -> T {
-        if let value { return value }
-        let name = sqlite3_column_name(handle, column).map { String(cString: $0) } ?? "?"
-        throw StoreError.damaged("the column \(name) has a value that is none of its kind")
-    }
+    func name(of column: Int32) -> String { sqlite3_column_name(handle, column).map { String(cString: $0) } ?? "?" }
 }

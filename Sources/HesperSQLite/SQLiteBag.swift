@@ -54,12 +54,3 @@ struct SQLiteBag: Bag {
         try snapshot.blob(of: attachment, in: scope)?.data
     }
 }
-
-extension Prepared {
-    /// From the columns `type, is_servers, text_origin, body`.
-    func parcel(of object: UniqueID) throws -> Parcel {
-        Parcel(
-            object: object, objectType: isNull(0) ? nil : try type(0), edits: try ParcelBody.read(bytes(3)),
-            textOrigin: clockIfAny(2), isServers: integer(1) != 0)
-    }
-}

@@ -80,11 +80,3 @@ extension SQLiteTransaction {
         try account.run()
     }
 }
-
-extension Prepared {
-    fileprivate func account() throws -> Account {
-        Account(
-            uniqueID: try id(0), email: string(1), passwordHash: string(2), creationDate: timestamp(3),
-            scope: ScopeID(integer(4)))
-    }
-}

@@ -141,18 +141,3 @@ extension SQLiteTransaction {
         try update.run()
     }
 }
-
-extension Prepared {
-    /// From the columns `nonce, byte_count, sha256, arrival_date`.
-    fileprivate func blob(of attachment: UniqueID, in scope: ScopeID) -> Blob {
-        Blob(
-            name: BlobName(scope: scope, attachment: attachment, nonce: UInt64(bitPattern: integer(0))),
-            data: AttachmentData(byteCount: integer(1), sha256: string(2)), arrivalDate: timestamp(3))
-    }
-
-    fileprivate func upload() throws -> Upload {
-        Upload(
-            uniqueID: try id(0), attachment: try id(1), length: integerIfAny(2), sha256: stringIfAny(3),
-            isFinished: integer(4) != 0, creationDate: timestamp(5))
-    }
-}

@@ -63,23 +63,14 @@ private final class SQLiteInspectionSource: InspectionSource {
         try rows(
             by: \.id,
             "SELECT id, section, type, sequence, bytes, digest, body FROM objects WHERE scope = ?1 ORDER BY id"
-        ) { row in
-            InspectedObject(
-                id: try row.id(0), section: try? row.section(1), type: row.stringIfAny(2),
-                sequence: row.integerIfAny(3), bytes: row.int(4), digest: row.digestIfAny(5), body: Array(row.bytes(6)))
-        }
+        ) { try $0.inspectedObject() }
     }
 
     func deletedObjects() throws -> InspectedRows<InspectedDeletedObject> {
         try rows(
             by: \.id,
             "SELECT id, type, merged_into, deletion_date, sequence, bytes FROM tombstones WHERE scope = ?1 ORDER BY id"
-        ) { row in
-            let id = try row.id(0)
-            return InspectedDeletedObject(
-                id: id, deleted: try? row.deletedObject(id: id, from: 1), sequence: row.integerIfAny(4),
-                bytes: row.int(5))
-        }
+        ) { try $0.inspectedDeletedObject() }
     }
 
     func parcels() throws -> InspectedRows<InspectedParcel> {
@@ -89,17 +80,12 @@ private final class SQLiteInspectionSource: InspectionSource {
             SELECT type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock FROM edits
             WHERE scope = ?1 ORDER BY object, number
             """
-        ) { row in
-            let id = try row.id(4)
-            return InspectedParcel(
-                object: id, parcel: Result { try row.parcel(of: id) },
-                clocks: [row.clockIfAny(5), row.clockIfAny(6), row.clockIfAny(7)])
-        }
+        ) { try $0.inspectedParcel() }
     }
 
     func members() throws -> InspectedRows<InspectedMember> {
-        try rows(by: \.object, "SELECT object, member FROM members WHERE scope = ?1 ORDER BY object") { row in
-            InspectedMember(object: try row.id(0), member: try row.id(1))
+        try rows(by: \.object, "SELECT object, member FROM members WHERE scope = ?1 ORDER BY object") {
+            try $0.inspectedMember()
         }
     }
 
@@ -108,8 +94,8 @@ private final class SQLiteInspectionSource: InspectionSource {
     }
 
     func tagNames() throws -> InspectedRows<InspectedTagName> {
-        try rows(by: \.tag, "SELECT tag, folded_name FROM tag_names WHERE scope = ?1 ORDER BY tag") { row in
-            InspectedTagName(tag: try row.id(0), foldedName: row.string(1))
+        try rows(by: \.tag, "SELECT tag, folded_name FROM tag_names WHERE scope = ?1 ORDER BY tag") {
+            try $0.inspectedTagName()
         }
     }
 
@@ -123,10 +109,7 @@ private final class SQLiteInspectionSource: InspectionSource {
             """
         ) { row in
             let terms = row.isNull(4) ? nil : Array(row.bytes(4))
-            return InspectedDocument(
-                note: try row.id(0), sortDate: row.timestamp(1), archived: row.integer(2) != 0,
-                textClock: row.clockIfAny(3)
-            ) { terms == ScopedTerms.joined(in: $0, scope: scope) }
+            return try row.inspectedDocument { terms == ScopedTerms.joined(in: $0, scope: scope) }
         }
     }
 
@@ -134,11 +117,7 @@ private final class SQLiteInspectionSource: InspectionSource {
         try rows(
             by: \.attachment,
             "SELECT attachment, byte_count, sha256, unheld_since FROM blobs WHERE scope = ?1 ORDER BY attachment"
-        ) { row in
-            InspectedBlob(
-                attachment: try row.id(0), data: AttachmentData(byteCount: row.integer(1), sha256: row.string(2)),
-                isHeld: row.isNull(3))
-        }
+        ) { try $0.inspectedBlob() }
     }
 
     func sequencesGivenTwice() throws -> [(sequence: Int64, count: Int64)] {

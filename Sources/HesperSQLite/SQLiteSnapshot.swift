@@ -98,12 +98,3 @@ struct StateReader {
         }
     }
 }
-
-extension Prepared {
-    /// From the columns `type, merged_into, deletion_date`, beginning with `first`.
-    func deletedObject(id: UniqueID, from first: Int32 = 0) throws -> DeletedObject {
-        DeletedObject(
-            uniqueID: id, objectType: try type(first), mergedInto: idIfAny(first + 1),
-            deletionDate: timestamp(first + 2))
-    }
-}

@@ -1,0 +1,94 @@
+import HesperModel
+
+/// What rows are of, each from columns in the order in which both databases' statements name them.
+extension StoredRow {
+    /// `uniqueID, email, password_hash, creation_date`, and the scope.
+    public func account() throws -> Account {
+        Account(
+            uniqueID: try id(0), email: string(1), passwordHash: string(2), creationDate: timestamp(3),
+            scope: scope(4))
+    }
+
+    /// `node, account, name, app_version, user_agent, creation_date, last_use_date, read_date`.
+    public func device() throws -> Device {
+        Device(
+            node: try node(0), account: try id(1), name: string(2), appVersion: stringIfAny(3),
+            userAgent: stringIfAny(4), creationDate: timestamp(5), lastUseDate: timestamp(6),
+            readDate: timestampIfAny(7))
+    }
+
+    /// `nonce, byte_count, sha256, arrival_date`.
+    public func blob(of attachment: UniqueID, in scope: ScopeID) -> Blob {
+        Blob(
+            name: BlobName(scope: scope, attachment: attachment, nonce: UInt64(bitPattern: integer(0))),
+            data: AttachmentData(byteCount: integer(1), sha256: string(2)), arrivalDate: timestamp(3))
+    }
+
+    /// `id, attachment, length, sha256, is_finished, creation_date`.
+    public func upload() throws -> Upload {
+        Upload(
+            uniqueID: try id(0), attachment: try id(1), length: integerIfAny(2), sha256: stringIfAny(3),
+            isFinished: bool(4), creationDate: timestamp(5))
+    }
+
+    /// `type, merged_into, deletion_date`, beginning with `first`.
+    public func deletedObject(id: UniqueID, from first: Int32 = 0) throws -> DeletedObject {
+        DeletedObject(
+            uniqueID: id, objectType: try type(first), mergedInto: idIfAny(first + 1),
+            deletionDate: timestamp(first + 2))
+    }
+
+    /// `type, is_servers, text_origin, body`.
+    public func parcel(of object: UniqueID) throws -> Parcel {
+        Parcel(
+            object: object, objectType: isNull(0) ? nil : try type(0), edits: try ParcelBody.read(bytes(3)),
+            textOrigin: clockIfAny(2), isServers: bool(1))
+    }
+}
+
+// MARK: - For a check
+
+extension StoredRow {
+    /// `id, section, type, sequence, bytes, digest, body`.
+    public func inspectedObject() throws -> InspectedObject {
+        InspectedObject(
+            id: try id(0), section: try? section(1), type: stringIfAny(2), sequence: integerIfAny(3), bytes: int(4),
+            digest: digestIfAny(5), body: Array(bytes(6)))
+    }
+
+    /// `id, type, merged_into, deletion_date, sequence, bytes`.
+    public func inspectedDeletedObject() throws -> InspectedDeletedObject {
+        let id = try id(0)
+        return InspectedDeletedObject(
+            id: id, deleted: try? deletedObject(id: id, from: 1), sequence: integerIfAny(4), bytes: int(5))
+    }
+
+    /// `type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock`.
+    public func inspectedParcel() throws -> InspectedParcel {
+        let id = try id(4)
+        return InspectedParcel(
+            object: id, parcel: Result { try parcel(of: id) }, clocks: [clockIfAny(5), clockIfAny(6), clockIfAny(7)])
+    }
+
+    /// `object, member`.
+    public func inspectedMember() throws -> InspectedMember {
+        InspectedMember(object: try id(0), member: try id(1))
+    }
+
+    /// `tag, folded_name`.
+    public func inspectedTagName() throws -> InspectedTagName {
+        InspectedTagName(tag: try id(0), foldedName: string(1))
+    }
+
+    /// `note, sort_date, archived, text_clock`.
+    public func inspectedDocument(hasTerms: @escaping (String) -> Bool) throws -> InspectedDocument {
+        InspectedDocument(
+            note: try id(0), sortDate: timestamp(1), archived: bool(2), textClock: clockIfAny(3), hasTerms: hasTerms)
+    }
+
+    /// `attachment, byte_count, sha256, unheld_since`.
+    public func inspectedBlob() throws -> InspectedBlob {
+        InspectedBlob(
+            attachment: try id(0), data: AttachmentData(byteCount: integer(1), sha256: string(2)), isHeld: isNull(3))
+    }
+}

@@ -1,0 +1,67 @@
+import HesperModel
+
+/// A row of an answer, whichever database gave it; good only during the call that it is given to. Columns are counted from
+/// 0, as in the SELECT. Bytes, numbers and dates are the database's own matter, all else is made of them here.
+public protocol StoredRow {
+    func isNull(_ column: Int32) -> Bool
+    /// Any integer, or a boolean as 0 and 1; 0 for null.
+    func integer(_ column: Int32) -> Int64
+    func timestamp(_ column: Int32) -> Timestamp
+    /// The column's bytes where the database has them; none for null.
+    func bytes(_ column: Int32) -> UnsafeRawBufferPointer
+    /// For whoever is told that something is wrong with it.
+    func name(of column: Int32) -> String
+}
+
+extension StoredRow {
+    @inlinable public func int(_ column: Int32) -> Int { Int(integer(column)) }
+    @inlinable public func bool(_ column: Int32) -> Bool { integer(column) != 0 }
+    @inlinable public func integerIfAny(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+    @inlinable public func scope(_ column: Int32) -> ScopeID { ScopeID(integer(column)) }
+    @inlinable public func timestampIfAny(_ column: Int32) -> Timestamp? { isNull(column) ? nil : timestamp(column) }
+    @inlinable public func string(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+    @inlinable public func stringIfAny(_ column: Int32) -> String? { isNull(column) ? nil : string(column) }
+
+    @inlinable func pair(_ column: Int32) -> (UInt64, UInt64)? {
+        let bytes = bytes(column)
+        guard bytes.count == 16 else { return nil }
+        return (
+            UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        )
+    }
+
+    @inlinable public func idIfAny(_ column: Int32) -> UniqueID? {
+        pair(column).map { UniqueID(high: $0.0, low: $0.1) }
+    }
+
+    @inlinable public func digestIfAny(_ column: Int32) -> Digest? {
+        pair(column).map { Digest(high: $0.0, low: $0.1) }
+    }
+
+    @inlinable public func clockIfAny(_ column: Int32) -> Clock? {
+        isNull(column) ? nil : Clock(bytes: bytes(column))
+    }
+
+    @inlinable public func nodeIfAny(_ column: Int32) -> NodeID? {
+        let bytes = bytes(column)
+        return bytes.count == 8 ? NodeID(UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))) : nil
+    }
+
+    @inlinable public func id(_ column: Int32) throws -> UniqueID { try known(idIfAny(column), column) }
+    @inlinable public func digest(_ column: Int32) throws -> Digest { try known(digestIfAny(column), column) }
+    @inlinable public func clock(_ column: Int32) throws -> Clock { try known(clockIfAny(column), column) }
+    @inlinable public func node(_ column: Int32) throws -> NodeID { try known(nodeIfAny(column), column) }
+
+    public func type(_ column: Int32) throws -> ObjectType { try known(ObjectType(string(column)), column) }
+
+    @inlinable public func section(_ column: Int32) throws -> Section {
+        try known(Section(rawValue: int(column)), column)
+    }
+
+    /// Whoever opens the database with a tool of its own may write what we never would; it is told, not passed on.
+    @inlinable func known<T>(_ value: T?, _ column: Int32) throws -> T {
+        if let value { return value }
+        throw StoreError.damaged("the column \(name(of: column)) has a value that is none of its kind")
+    }
+}
