@@ -74,7 +74,7 @@ enum Migrations {
                 """)
         for script in [
             Schema.installation, Schema.accounts, Schema.scopes, Schema.objects, Schema.search,
-            SchemaOfAttachments.blobs, SchemaOfAttachments.sweeps, SchemaOfViews.views,
+            SchemaOfAttachments.blobs, SchemaOfAttachments.sweeps, SchemaOfStatistics.statistics, SchemaOfViews.views,
         ] { try connection.execute(script: script) }
         connection.enqueue(
             "INSERT INTO installation (one, epoch, node) VALUES (true, $1, $2)",

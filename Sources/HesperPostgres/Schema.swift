@@ -76,7 +76,9 @@ enum Schema {
 
     static let objects = """
         -- The fold. `sequence` is NULL while an object waits for what makes it exist. The indexes hold `bytes`, so that what
-        -- is left to download is counted without touching a row.
+        -- is left to download is counted without touching a row. That they leave out a NULL, also where there is none, is
+        -- for the planner: who asks for IDs and names no sequence can not be answered from them, by reading all of a scope
+        -- that statistics take for small.
         CREATE TABLE objects (
             scope bigint NOT NULL,
             sequence bigint,
@@ -88,8 +90,8 @@ enum Schema {
             body json NOT NULL,
             PRIMARY KEY (scope, id)
         );
-        CREATE INDEX objects_sequence ON objects (scope, sequence) INCLUDE (bytes);
-        CREATE INDEX objects_type ON objects (scope, type, sequence) INCLUDE (bytes);
+        CREATE INDEX objects_sequence ON objects (scope, sequence) INCLUDE (bytes) WHERE sequence IS NOT NULL;
+        CREATE INDEX objects_type ON objects (scope, type, sequence) INCLUDE (bytes) WHERE sequence IS NOT NULL;
         CREATE INDEX objects_of_apps ON objects (scope, sequence) INCLUDE (bytes, type) WHERE section = 3;
 
         -- The bag, in the parcels it came in; `number` is the scope's own order of arrival.
@@ -127,8 +129,9 @@ enum Schema {
             deleted_by bytea,
             PRIMARY KEY (scope, id)
         );
-        CREATE INDEX tombstones_sequence ON tombstones (scope, sequence) INCLUDE (bytes);
-        CREATE INDEX tombstones_type ON tombstones (scope, type, sequence) INCLUDE (bytes, arrival_date);
+        CREATE INDEX tombstones_sequence ON tombstones (scope, sequence) INCLUDE (bytes) WHERE sequence IS NOT NULL;
+        CREATE INDEX tombstones_type ON tombstones (scope, type, sequence) INCLUDE (bytes, arrival_date)
+            WHERE sequence IS NOT NULL;
         CREATE INDEX tombstones_of_apps ON tombstones (scope, sequence) INCLUDE (bytes, type)
             WHERE type NOT IN ('note', 'tag', 'attachment');
         CREATE INDEX tombstones_merged ON tombstones (scope, merged_into) WHERE merged_into IS NOT NULL;

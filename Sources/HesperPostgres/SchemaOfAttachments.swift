@@ -79,6 +79,16 @@ enum SchemaOfAttachments {
         """
 }
 
+/// What the planner is not to know.
+enum SchemaOfStatistics {
+    /// A plan is made once for scopes of every size. From statistics of them it would take them all for as small as most
+    /// are, and read the large ones as a whole; without, it takes each for the two-hundredth part of its table.
+    static let statistics = [
+        "objects", "edits", "tombstones", "members", "tag_names", "documents", "terms", "blobs", "removed_blobs",
+        "uploads", "sweeps", "versions",
+    ].map { "ALTER TABLE \($0) ALTER scope SET STATISTICS 0;" }.joined(separator: "\n")
+}
+
 /// Plain columns for an operator who looks with `psql`.
 enum SchemaOfViews {
     /// A `json` may name U+0000, but `->>` gives no text that has it: there the views show U+FFFD.
