@@ -12,7 +12,7 @@ SQLITE = ["lock", "object", "tombstone", "insertObject", "insertParcel", "advanc
 POSTGRES = ["lock", "states", "insertObjects", "insertParcels", "advance"]
 SETTINGS = {"writerCache": "WRITER_CACHE", "checkpointPages": "CHECKPOINT_PAGES"}
 # What a session of ours is told that changes how statements are done.
-SESSION = ["enable_seqscan", "jit", "plan_cache_mode"]
+SESSION = ["enable_seqscan", "enable_mergejoin", "enable_hashjoin", "jit", "plan_cache_mode"]
 
 
 def found(pattern: str, file: str, what: str) -> str:

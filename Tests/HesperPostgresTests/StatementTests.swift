@@ -170,6 +170,9 @@ private struct Plans {
     /// What a step may cost that reads from a table, in PostgreSQL's units: looking one row up costs about 8, reading all
     /// rows of one of the scopes some hundreds or thousands.
     private static let ceiling = 150.0
+    /// Indexes that have little of any scope. From another, a step that asks for nothing but the scope reads all of it,
+    /// however large it is and whatever the planner thinks.
+    private static let small = ["indexing_pkey", "memberships_scope", "uploads_open"]
 
     init(_ stores: Stores, _ filling: Filling) async throws {
         store = try await stores.open()
@@ -231,9 +234,9 @@ private struct Plans {
         var sorts = sorts
         return plan.indices.filter { index in
             let step = plan[index]
-            // Of a scope that is larger than the planner thinks, it would read all.
-            if step.contains("Index Cond: (scope = $1)") || step.contains(/Index Cond: \([a-z]+\.scope = \$1\)/) {
-                return !isLimited && !isReader
+            if step.contains(/Index Cond: \(([a-z]+\.)?scope = \$1\)/) {
+                let isOneRow = Plans.small.contains { plan[max(index - 1, 0)].contains($0) }
+                return !isOneRow && !isLimited && !isReader
             }
             let isScan = step.contains("Scan")
             let cost = step.firstMatch(of: /cost=[0-9.]+\.\.([0-9.]+)/).flatMap { Double($0.1) } ?? 0

@@ -55,6 +55,8 @@ struct PostgresSettings: Sendable {
         SET lock_timeout = \(PostgresSettings.milliseconds(lockTimeout));
         SET idle_in_transaction_session_timeout = \(PostgresSettings.milliseconds(idleInTransactionTimeout));
         SET enable_seqscan = off;
+        SET enable_mergejoin = off;
+        SET enable_hashjoin = off;
         SET plan_cache_mode = force_generic_plan;
         SET jit = off;
         \(isReadOnly ? "SET default_transaction_read_only = on;" : "")
