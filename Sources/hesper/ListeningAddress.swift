@@ -22,15 +22,17 @@ struct ListeningAddress {
     }
 
     /// Why nothing can listen there, if that is what an error says.
-    func failure(_ error: any Error) -> Failure? {
+    /// - Parameter setting: where the port is from.
+    func failure(_ error: any Error, setting: Setting = .port) -> Failure? {
         if error is SocketAddressError || error is SocketAddressError.UnknownHost {
             return Failure("\(host) is not an address of this machine, nor a name for one: see --host.")
         }
         guard let error = error as? IOError else { return nil }
         switch error.errnoCode {
         case EADDRINUSE:
-            return Failure("Port \(port) of \(host) is taken by another process: choose another with --port.")
-        case EACCES: return Failure("Port \(port) of \(host) is not for this user: choose one above 1023 with --port.")
+            return Failure("Port \(port) of \(host) is taken by another process: choose another with \(setting.flag).")
+        case EACCES:
+            return Failure("Port \(port) of \(host) is not for this user: choose one above 1023 with \(setting.flag).")
         case EADDRNOTAVAIL: return Failure("\(host) is not an address of this machine: see --host.")
         default: return nil
         }

@@ -1,26 +1,44 @@
 """A server that speaks TLS itself."""
 
+import os
 import socket
 import ssl
 import subprocess
 import time
 from pathlib import Path
 
+import httpx
 import requests
-from client import Client, Server
+from client import Client, Server, free_port
+
+
+def make_certificate(folder: Path) -> None:
+    """Puts a certificate for 127.0.0.1 and its key into the folder, in place of what is there.
+
+    File after file, as clients of ACME do.
+    """
+    subprocess.run(
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1 "
+        "-addext subjectAltName=IP:127.0.0.1 -keyout key.new -out certificate.new".split(),
+        cwd=folder, check=True, capture_output=True,
+    )  # fmt: skip
+    for name in ("certificate", "key"):
+        os.replace(folder / f"{name}.new", folder / f"{name}.pem")
 
 
 class TLSServer(Server):
-    """The same server with a certificate that it signed itself."""
+    """The same server with a certificate that it signed itself, and plain HTTP on a port that only leads to it."""
 
-    def __init__(self, folder: Path):
-        subprocess.run(
-            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1 "
-            "-addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out certificate.pem".split(),
-            cwd=folder, check=True, capture_output=True,
-        )  # fmt: skip
-        self.certificate = str(folder / "certificate.pem")
-        super().__init__(arguments=["--tls-certificate", self.certificate, "--tls-key", str(folder / "key.pem")])
+    def __init__(self, folder: Path, arguments: list[str] = ()):
+        self.folder = folder
+        make_certificate(folder)
+        self.plain_port = free_port()
+        files = ["--tls-certificate", self.certificate, "--tls-key", str(folder / "key.pem")]
+        super().__init__(arguments=[*files, *arguments], environment={"HESPER_HTTP_PORT": str(self.plain_port)})
+
+    @property
+    def certificate(self) -> str:
+        return str(self.folder / "certificate.pem")
 
     @property
     def url(self) -> str:
@@ -47,10 +65,24 @@ class TLSServer(Server):
         client.sign_up(**account)
         return client
 
-    def connect(self, version: ssl.TLSVersion, protocols: list[str]) -> ssl.SSLSocket:
-        context = ssl.create_default_context(cafile=self.certificate)
-        context.set_ciphers("DEFAULT@SECLEVEL=0")  # else this side refuses the old versions itself
+    def context(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=self.certificate)
+
+    def http2(self, client: Client | None = None) -> httpx.Client:
+        """One connection of HTTP/2, signed in as `client`."""
+        headers = {"Authorization": f"Bearer {client.token}"} if client else {}
+        return httpx.Client(
+            base_url=self.url, headers=headers, http1=False, http2=True, verify=self.context(), timeout=30,
+            trust_env=False, limits=httpx.Limits(max_connections=1),
+        )  # fmt: skip
+
+    def connect(self, version: ssl.TLSVersion, protocols: list[str], ciphers: str = "DEFAULT") -> ssl.SSLSocket:
+        context = self.context()
+        context.set_ciphers(f"{ciphers}@SECLEVEL=0")  # else this side refuses the old versions itself
         context.minimum_version = context.maximum_version = version
         context.set_alpn_protocols(protocols)
+        return self.handshake(context)
+
+    def handshake(self, context: ssl.SSLContext) -> ssl.SSLSocket:
         plain = socket.create_connection(("127.0.0.1", self.port), timeout=10)
         return context.wrap_socket(plain, server_hostname="127.0.0.1")

@@ -5,26 +5,23 @@ import NIOCore
 struct ClientAddress: Sendable {
     /// An IPv4 address, or the /64 network of an IPv6 address: one subscriber has all of it.
     let key: String
+    /// The whole address, as its owner is shown it; nil for a socket of this machine that has none.
+    let text: String?
     let isLoopback: Bool
 
-    init(_ address: SocketAddress?) {
-        switch address {
-        case .v4?:
-            key = address?.ipAddress ?? ""
-            isLoopback = key.hasPrefix("127.")
-        case .v6(let v6)?:
-            let bytes = withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) }
-            // An IPv4 client of a socket that listens on both.
-            if bytes.prefix(12).elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]) {
-                key = bytes.suffix(4).map(String.init).joined(separator: ".")
-                isLoopback = bytes[12] == 127
-            } else {
-                key = bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
-                isLoopback = bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
-            }
-        case .unixDomainSocket?, nil:
+    /// - Parameter address: nil for a socket of this machine.
+    init(ip address: IPAddress?) {
+        guard let address else {
             key = "local"
+            text = nil
             isLoopback = true
+            return
         }
+        isLoopback = address.isLoopback
+        text = address.text
+        key =
+            address.isIPv4 ? address.text : address.bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
     }
+
+    init(_ address: SocketAddress?) { self.init(ip: IPAddress(address)) }
 }

@@ -5,11 +5,13 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
+import NIOHTTPTypesHTTP2
 
 /// Keeps one connection within its limits and says why when it cannot: headers and address too long, a body that takes
 /// too long, what is not HTTP, an answer that nobody takes.
 ///
-/// It stands between the HTTP codec and Hummingbird's own handlers, which end such connections without a word.
+/// It stands between the HTTP codec and Hummingbird's own handlers, which end such connections without a word. Of HTTP/2 it
+/// guards one stream, which has one request; ``HTTP2Connection`` guards the rest.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -35,26 +37,60 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// To be said when the client goes before its answer is whole.
     private var farewell: Farewell?
     private var isInputClosed = false
+    private var isStream = false
+    /// Of a stream whose request tells no length: what comes next shows whether there is a body.
+    private var waitingHead: HTTPRequest?
+    private let counts: ConnectionCounts
+    /// Where it is from, if it was counted.
+    private var counted: ClientAddress?
+    private let wire = WireCount()
 
-    init(limits: ConnectionLimits) { self.limits = limits }
+    init(limits: ConnectionLimits, counts: ConnectionCounts) {
+        self.limits = limits
+        self.counts = counts
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline.syncOperations
-        guard let codec = try? pipeline.handler(type: HTTP1ToHTTPServerCodec.self) else { return }
+        guard let codec = try? pipeline.handler(type: HTTP1ToHTTPServerCodec.self) else {
+            isStream = true
+            return
+        }
         try? pipeline.addHandler(MessageFraming(), position: .before(codec))
+        if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) {
+            try? pipeline.addHandler(wire, position: .before(decoder))
+        }
+        let address = ClientAddress(context.channel.remoteAddress)
+        guard counts.begin(address) else {
+            return refuse(.tooManyConnections(limits.perAddress), context: context)
+        }
+        counted = address
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        if let counted { counts.end(counted) }
+        counted = nil
     }
 
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        wire.partCameOut()
         guard refusal == nil else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
             if let problem = problem(with: head) { return refuse(problem, context: context) }
             isReading = true
             open += 1
-        case .body(let bytes): progress += bytes.readableBytes
+            if isStream, head.headerFields[.contentLength] == nil {
+                waitingHead = head
+                return
+            }
+        case .body(let bytes):
+            passWaitingHead(hasBody: true, context: context)
+            progress += bytes.readableBytes
         case .end:
+            passWaitingHead(hasBody: false, context: context)
             isReading = false
             bodyDeadline?.cancel()
             bodyDeadline = nil
@@ -62,7 +98,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
+    /// A body of unknown length is told as HTTP/1.1 tells it, so that nobody else has to know the difference.
+    private func passWaitingHead(hasBody: Bool, context: ChannelHandlerContext) {
+        guard var head = waitingHead else { return }
+        waitingHead = nil
+        if hasBody { head.headerFields[.transferEncoding] = "chunked" }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
     func channelReadComplete(context: ChannelHandlerContext) {
+        passWaitingHead(hasBody: true, context: context)
         // Most requests are here whole by now and need no timer.
         if isReading, bodyDeadline == nil { setBodyDeadline(context) }
         context.fireChannelReadComplete()
@@ -124,7 +169,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             // Answered before its body was read: the rest of it is not worth reading.
             closesAfterAnswer = true
             head.headerFields[.connection] = "close"
-            context.write(wrapOutboundOut(.head(head)), promise: promise)
+            context.write(wrapOutboundOut(.head(fitting(head))), promise: promise)
+        case .head(let head) where isStream:
+            context.write(wrapOutboundOut(.head(fitting(head))), promise: promise)
         case .head, .body:
             context.write(data, promise: promise)
         case .end:
@@ -133,6 +180,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             farewell = nil
             if open == 0, let refusal { say(refusal, context: context) } else if closesAfterAnswer { end(context) }
         }
+    }
+
+    /// Without what is about a connection, which a stream has no business with (RFC 9113, 8.2.2).
+    private func fitting(_ head: HTTPResponse) -> HTTPResponse {
+        guard isStream else { return head }
+        var head = head
+        head.headerFields[.connection] = nil
+        head.headerFields[.transferEncoding] = nil
+        return head
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
@@ -176,7 +232,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         head.headerFields[.requestID] = requestID
         head.headerFields[.connection] = "close"
         head.headerFields[.cacheControl] = "no-store"
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        BrowserDefences.add(to: &head.headerFields)
+        context.write(wrapOutboundOut(.head(fitting(head))), promise: nil)
         context.write(wrapOutboundOut(.body(ByteBuffer(bytes: problem.bytes(requestID: requestID)))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         end(context)
@@ -184,8 +241,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func end(_ context: ChannelHandlerContext) {
         guard lingering == nil else { return }
-        lingering = context.eventLoop.assumeIsolated().scheduleTask(in: ConnectionGuard.linger) {
-            context.close(promise: nil)
+        lingering = context.eventLoop.assumeIsolated().scheduleTask(in: ConnectionGuard.linger) { [isStream] in
+            if isStream {
+                // The answer is whole: what is left of the request is not wanted (RFC 9113, 8.1).
+                context.triggerUserOutboundEvent(NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError), promise: nil)
+            } else {
+                context.close(promise: nil)
+            }
         }
     }
 
@@ -211,6 +273,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension Problem {
+    static func tooManyConnections(_ limit: Int) -> Problem {
+        .tooManyRequests("One address has at most \(limit) connections open here.", retryAfter: 10)
+    }
+
     static let headersTooLarge = Problem(
         .headersTooLarge, "Headers have at most \(Limits.headerBytes) bytes here.",
         context: ["limit": .integer(Int64(Limits.headerBytes))])

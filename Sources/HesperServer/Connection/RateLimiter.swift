@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// Counts tries by whom they come from, as token buckets: a burst at once, then so many a minute. Bounded memory.
-final class RateLimiter: Sendable {
+/// Counts tries, or requests, by whom they come from, as token buckets: a burst at once, then so many a minute. Bounded memory.
+final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// Remembered at most. Beyond, those with most left are forgotten first: they lose least by starting anew.
-    static let capacity = 20_000
+    static var capacity: Int { 20_000 }
 
     private struct Bucket {
         var tokens: Double
@@ -11,7 +11,7 @@ final class RateLimiter: Sendable {
     }
 
     private let rate: Rate
-    private let buckets = NIOLockedValueBox<[String: Bucket]>([:])
+    private let buckets = NIOLockedValueBox<[Key: Bucket]>([:])
 
     init(_ rate: Rate) { self.rate = rate }
 
@@ -20,7 +20,7 @@ final class RateLimiter: Sendable {
 
     /// Takes one try.
     /// - Returns: nil, or in how many seconds there is one.
-    func take(_ key: String, at now: ContinuousClock.Instant = .now) -> Int? {
+    func take(_ key: Key, at now: ContinuousClock.Instant = .now) -> Int? {
         buckets.withLockedValue { buckets in
             let tokens = buckets[key].map { refilled($0, at: now) } ?? Double(rate.burst)
             guard tokens >= 1 else { return Int(((1 - tokens) * 60 / Double(rate.perMinute)).rounded(.up)) }
@@ -31,7 +31,7 @@ final class RateLimiter: Sendable {
     }
 
     /// Gives a try back that turned out to be good.
-    func giveBack(_ key: String) {
+    func giveBack(_ key: Key) {
         buckets.withLockedValue { buckets in
             guard let bucket = buckets[key] else { return }
             buckets[key]?.tokens = min(bucket.tokens + 1, Double(rate.burst))
@@ -43,7 +43,7 @@ final class RateLimiter: Sendable {
         return min(bucket.tokens + minutes * Double(rate.perMinute), Double(rate.burst))
     }
 
-    private func forget(_ buckets: inout [String: Bucket], at now: ContinuousClock.Instant) {
+    private func forget(_ buckets: inout [Key: Bucket], at now: ContinuousClock.Instant) {
         let left = buckets.map { (key: $0.key, tokens: refilled($0.value, at: now)) }.sorted { $0.tokens > $1.tokens }
         for (key, _) in left.prefix(RateLimiter.capacity / 2) { buckets[key] = nil }
     }

@@ -1,0 +1,28 @@
+/// An address, or all of a network in the notation of CIDR (RFC 4632, 3.1): `192.0.2.7`, `10.0.0.0/8`, `fd00::/8`.
+public struct AddressRange: Sendable {
+    private let network: IPAddress
+    private let bits: Int
+
+    /// Nil for what is neither, and for a network that is written with bits beyond its length: a mistyped length would trust
+    /// many more than was meant.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = IPAddress(parts[0]) else { return nil }
+        let all = address.isIPv4 ? 32 : 128
+        let length = parts.count == 1 ? all : Int(parts[1]) ?? -1
+        guard (0...all).contains(length) else { return nil }
+        network = address
+        bits = 128 - all + length
+        guard address.bytes.indices.allSatisfy({ network.bytes[$0] & ~mask(at: $0) == 0 }) else { return nil }
+    }
+
+    func contains(_ address: IPAddress) -> Bool {
+        address.bytes.indices.allSatisfy { address.bytes[$0] & mask(at: $0) == network.bytes[$0] }
+    }
+
+    /// Which bits of a byte belong to the network.
+    private func mask(at index: Int) -> UInt8 {
+        let here = min(max(bits - 8 * index, 0), 8)
+        return ~UInt8(truncatingIfNeeded: 0xff >> here)
+    }
+}

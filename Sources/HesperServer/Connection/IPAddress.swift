@@ -1,0 +1,47 @@
+import NIOCore
+
+/// An address of the internet: 16 bytes, one of IPv4 as IPv6 maps it (RFC 4291, 2.5.5.2), so that an IPv4 client of a socket that
+/// listens on both is itself.
+struct IPAddress: Equatable, Sendable {
+    let bytes: [UInt8]
+
+    private static let mapping: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
+
+    /// Nil for what is no address of the internet, such as a socket of this machine.
+    init?(_ address: SocketAddress?) {
+        switch address {
+        case .v4(let v4)?: bytes = IPAddress.mapping + withUnsafeBytes(of: v4.address.sin_addr) { Array($0) }
+        case .v6(let v6)?: bytes = withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) }
+        case .unixDomainSocket?, nil: return nil
+        }
+    }
+
+    /// As it is written, without a port.
+    init?(_ text: some StringProtocol) {
+        guard let address = try? SocketAddress(ipAddress: String(text), port: 0) else { return nil }
+        self.init(address)
+    }
+
+    /// As proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]:4711`.
+    init?(hop text: some StringProtocol) {
+        if text.hasPrefix("[") {
+            self.init(text.dropFirst().prefix { $0 != "]" })
+        } else if text.contains("."), let colon = text.lastIndex(of: ":"), text.firstIndex(of: ":") == colon {
+            self.init(text[..<colon])
+        } else {
+            self.init(text)
+        }
+    }
+
+    /// As it is written.
+    var text: String {
+        if isIPv4 { return bytes.suffix(4).map(String.init).joined(separator: ".") }
+        return (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress ?? ""
+    }
+
+    var isIPv4: Bool { bytes.starts(with: IPAddress.mapping) }
+
+    var isLoopback: Bool {
+        isIPv4 ? bytes[12] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
+    }
+}

@@ -1,0 +1,56 @@
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// A connection over TLS, which speaks HTTP/2 or HTTP/1.1 as the handshake settled it (ALPN, RFC 7301).
+struct SecureChannel: HTTPChannelHandler {
+    let certificate: ServerCertificate
+    let http1: HTTP1Channel
+    let http2: HTTP2Connection
+    let handshakeSeconds: Int
+
+    var responder: Responder { http1.responder }
+
+    enum Connection: Sendable {
+        case http1(HTTP1Channel.Value)
+        case http2(HTTP2Connection.Streams)
+    }
+
+    struct Value: ServerChildChannelValue {
+        let channel: any Channel
+        fileprivate let settled: EventLoopFuture<Connection>
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Connection> { result, channel in
+                switch result {
+                case .negotiated("h2"):
+                    channel.eventLoop.makeCompletedFuture { .http2(try http2.setup(channel: channel)) }
+                // Whoever names no protocol speaks HTTP/1.1.
+                case .negotiated, .fallback: http1.setup(channel: channel, logger: logger).map { .http1($0) }
+                }
+            }
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context))
+            try pipeline.addHandler(HandshakeDeadline(seconds: handshakeSeconds))
+            try pipeline.addHandler(negotiation)
+            return Value(channel: channel, settled: negotiation.protocolNegotiationResult)
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        do {
+            switch try await value.settled.get() {
+            case .http1(let connection): await http1.handle(value: connection, logger: logger)
+            case .http2(let streams): await http2.handle(streams, logger: logger)
+            }
+        } catch {
+            logger.debug("A handshake failed: \(error)")
+            value.channel.close(promise: nil)
+        }
+    }
+}
