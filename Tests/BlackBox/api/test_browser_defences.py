@@ -1,0 +1,96 @@
+"""What browsers are told of every kind of answer (protocol.md, HTTP manners)."""
+
+import pytest
+import requests
+from attachments import attach, data_path
+from client import Client
+from test_manners import Wire
+from test_tls import plain
+from writer import new_id
+
+NOTHING = "default-src 'none'; frame-ancestors 'none'"
+DEVICES = ("camera", "microphone", "geolocation", "display-capture", "payment", "usb", "serial", "hid", "midi")
+
+
+def check(headers: dict[str, str], policy: str | None = NOTHING, referrer: str = "no-referrer") -> None:
+    """`policy`: all of it, or None for a page's own."""
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["Referrer-Policy"] == referrer
+    told = headers["Content-Security-Policy"]
+    assert told == policy if policy else "frame-ancestors 'none'" in told and "base-uri 'none'" in told
+    assert "unsafe" not in told and "*" not in told
+
+
+@pytest.fixture(scope="module")
+def attachment(somebody) -> str:
+    return attach(somebody, b"<script>alert(1)</script>", mime_type="text/html")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/v1/server", 200), ("HEAD", "/v1/server", 200), ("GET", "/v1/account", 200), ("GET", "/v1/notes", 200),
+        ("POST", "/v1/sync", 200), ("GET", "/v1/export", 200), ("GET", "/openapi.yaml", 200), ("GET", "/healthz", 200),
+        ("GET", "/v1/notes/none", 404), ("GET", "/nowhere", 404), ("PUT", "/v1/account", 405),
+        ("POST", "/v1/notes", 201), ("POST", "/v1/tags", 422), ("OPTIONS", "/v1/notes", 204),
+        ("TRACE", "/v1/notes", 405),
+    ],
+)  # fmt: skip
+def test_what_is_no_page(somebody, method, path, status):
+    answer = somebody.request(method, path, json={} if method in ("POST", "PUT") else None)
+    assert answer.status_code == status
+    check(answer.headers)
+
+
+def test_who_is_not_signed_in(server):
+    for path, status in (("/v1/account", 401), ("/v1/devices", 401)):
+        answer = Client(server.url).get(path)
+        assert answer.status_code == status
+        check(answer.headers)
+    check(Client(server.url, "hesper_" + "x" * 43).get("/v1/account").headers)
+
+
+def test_streams_of_events(somebody):
+    with somebody.get("/v1/events", stream=True) as stream:
+        check(stream.headers)
+
+
+def test_bytes_of_attachments(somebody, attachment):
+    """They may be anything: they run nothing, also when their address is opened."""
+    path, policy = data_path(attachment), "default-src 'none'; frame-ancestors 'none'; sandbox"
+    whole = somebody.get(path)
+    check(whole.headers, policy)
+    assert whole.headers["Content-Type"] == "application/octet-stream"
+    assert whole.headers["Content-Disposition"].startswith("attachment")
+    check(somebody.get(path, headers={"Range": "bytes=0-3"}).headers, policy)
+    check(somebody.get(path, headers={"Range": "bytes=99-"}).headers)
+    check(somebody.get(path, headers={"If-None-Match": whole.headers["ETag"]}).headers)
+    check(somebody.get(data_path(new_id())).headers)
+
+
+@pytest.mark.parametrize("path", ["/", "/sw.js", "/docs", "/problems/deleted", "/favicon.svg"])
+def test_pages(server, path):
+    answer = Client(server.url).get(path)
+    if answer.status_code == 404:
+        return check(answer.headers)
+    is_app = path in ("/", "/sw.js", "/favicon.svg")
+    check(answer.headers, None, "same-origin" if is_app else "no-referrer")
+    assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    given_up = answer.headers["Permissions-Policy"].split(", ")
+    assert all(f"{device}=()" in given_up for device in DEVICES)
+    known = Client(server.url).get(path, headers={"If-None-Match": answer.headers.get("ETag", '"x"')})
+    check(known.headers, None, "same-origin" if is_app else "no-referrer")
+
+
+def test_what_is_refused_before_it_is_a_request(server):
+    for lines in (["HELO"], ["GET / HTTP/1.1"], ["GET / HTTP/1.1", "Host: x", f"X-A: {'a' * 17_000}"]):
+        with Wire(server) as wire:
+            wire.send(*lines)
+            _, headers, _ = wire.answer()
+            check(requests.structures.CaseInsensitiveDict(headers))
+
+
+def test_on_the_way_to_https(secure):
+    check(plain(secure, "GET", "/").headers)
+    check(plain(secure, "POST", "/v1/devices").headers)
