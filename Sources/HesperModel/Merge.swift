@@ -13,8 +13,14 @@ public struct Merge {
         public var serverClock: Clock?
         /// The greatest clock in the scope, by whomever.
         public var greatestClock: Clock?
+        /// Devices that were revoked as lost, and the moments from which on nothing that they made is taken (merge.md, Devices).
+        public var revoked: [NodeID: Timestamp]
 
-        public init(now: Timestamp, server: NodeID, serverClock: Clock?, greatestClock: Clock?) {
+        public init(
+            now: Timestamp, server: NodeID, serverClock: Clock?, greatestClock: Clock?,
+            revoked: [NodeID: Timestamp] = [:]
+        ) {
+            self.revoked = revoked
             self.now = now
             self.server = server
             self.serverClock = serverClock
@@ -124,6 +130,15 @@ public struct Merge {
             .clockAhead,
             "The clock of \(field) is more than 5 minutes ahead of the server's: set yours back, stamp again, and retry.",
             at: pointer, context: ["serverClock": .string(serverNow.description)])
+    }
+
+    /// Why what a lost device made is not taken, whoever brings it; nil if it is.
+    func revoked(_ clock: Clock, field: String, pointer: String) -> Problem? {
+        guard let moment = context.revoked[clock.node], clock.timestamp > moment else { return nil }
+        return Problem(
+            .deviceRevoked,
+            "\(field) is by a device that was revoked as lost: nothing that it made after \(moment) is taken.",
+            at: pointer)
     }
 
     /// What the server's clock says now, for a device to learn its offset from.

@@ -50,7 +50,10 @@ extension Merge {
                 continue
             case .unknown: break
             }
-            if let problem = ahead(clock, field: field, pointer: pointer) ?? full(edit, in: entity, at: pointer) {
+            let problem =
+                revoked(clock, field: field, pointer: pointer) ?? ahead(clock, field: field, pointer: pointer)
+                ?? full(edit, in: entity, at: pointer)
+            if let problem {
                 remembered.refused[field] = problem
                 continue
             }

@@ -88,6 +88,7 @@ extension Merge {
         guard let base = change.textBase, let text = change.textBaseValue, base != clock,
             base != entity.register(.text)?.clock,
             ahead(base, field: "textBase", pointer: change.pointer) == nil,
+            revoked(base, field: "textBase", pointer: change.pointer) == nil,
             try find(.text, base, of: change.uniqueID) == nil
         else { return }
         let edit = Edit(.text, .string(text), at: base)

@@ -35,6 +35,7 @@ extension Problem {
         case clockReused = "clock-reused"
         case unauthenticated
         case forbidden
+        case deviceRevoked = "device-revoked"
         case signUpClosed = "sign-up-closed"
         case crossSite = "cross-site"
         case notFound = "not-found"
@@ -65,7 +66,7 @@ extension Problem {
             switch self {
             case .malformedRequest: 400
             case .unauthenticated: 401
-            case .forbidden, .signUpClosed, .crossSite: 403
+            case .forbidden, .deviceRevoked, .signUpClosed, .crossSite: 403
             case .notFound: 404
             case .methodNotAllowed: 405
             case .requestTimeout: 408
@@ -97,6 +98,7 @@ extension Problem {
             case .clockReused: "The clock was already used for another value"
             case .unauthenticated: "Not signed in"
             case .forbidden: "Not allowed"
+            case .deviceRevoked: "It was made by a lost device"
             case .signUpClosed: "Sign-up is closed"
             case .crossSite: "The request comes from another site"
             case .notFound: "Nothing is here"

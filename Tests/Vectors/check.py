@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Works clocks.json, folds.json and digests.json out again with reference.py, and holds the ends of pushes.json against
-their digests: `python3 check.py`. Two implementations have to agree on a vector before anybody else is asked to."""
+"""Works clocks.json, folds.json, digests.json and revocations.json out again with reference.py, and holds the ends of
+pushes.json against their digests: `python3 check.py`. Two implementations have to agree on a vector before anybody else
+is asked to."""
 
 import json
 import re
@@ -81,7 +82,15 @@ def check_push(case):
     expect(reference.scope_digest(case["objects"]), case["digest"])
 
 
-CHECKS = {"clocks": check_clock, "folds": check_fold, "digests": check_digest, "pushes": check_push}
+def check_revocation(case):
+    expected = {name: case[name] for name in ("outcome", "putBack", "older", "keeps") if name in case}
+    expect(reference.rewind(case), expected)
+
+
+CHECKS = {
+    "clocks": check_clock, "folds": check_fold, "digests": check_digest, "pushes": check_push,
+    "revocations": check_revocation,
+}
 
 
 def cases(kind):

@@ -1,9 +1,10 @@
-"""Clocks, the fold and digests, from merge.md alone: without a line of Hesper's own code, and with nothing but Python's
-standard library. Short and slow; for checking vectors, and for reading."""
+"""Clocks, the fold, digests and revocations, from merge.md alone: without a line of Hesper's own code, and with nothing
+but Python's standard library. Short and slow; for checking vectors, and for reading."""
 
 import hashlib
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CLOCK = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{3})Z-([0-9a-fA-F]{4})-([0-9a-fA-F]{16})", re.ASCII)
@@ -158,3 +159,61 @@ def scope_digest(page):
             lines = deleted_lines(shown) if section == "deletedObjects" else state_lines(type, shown)
             total = bytes(one ^ other for one, other in zip(total, digest(lines), strict=True))
     return total.hex()
+
+
+# Revocations: what one object is without what a device pushed after a moment.
+
+
+def theirs(parcels, device, moment):
+    """The parcels that are not the device's: neither pushed by it nor merged by the server from what it pushed."""
+    kept, standing = [], ("", True)
+    for _, push in groupby(parcels, key=lambda parcel: (parcel["pushedBy"], parcel["pushedAt"])):
+        push, before = list(push), standing[1]
+        brought = [text_of(parcel).get("value") for parcel in push if not parcel.get("isServers")]
+        for parcel in push:
+            text = text_of(parcel)
+            is_theirs = parcel["pushedBy"] != device or parcel["pushedAt"] <= moment
+            if parcel.get("isServers") and (text.get("value") is None or text["value"] not in brought):
+                is_theirs = is_theirs and before
+            if is_theirs:
+                kept.append(parcel)
+            if "clock" in text:
+                standing = max(standing, (text["clock"], is_theirs))
+    return kept
+
+
+def text_of(parcel):
+    return next((edit for edit in parcel["edits"] if edit["attribute"] == "text"), {})
+
+
+def registers_of(parcels):
+    """By attribute: the edit with the greatest clock, and the one with the greatest of those that have their value."""
+    edits = [edit for parcel in parcels for edit in parcel["edits"] if "clock" in edit]
+    edits.sort(key=lambda edit: edit["clock"])
+    return {edit["attribute"]: edit for edit in edits}, {edit["attribute"]: edit for edit in edits if "value" in edit}
+
+
+def rewind(case):
+    """What the server does: "gone", or the registers that it sets, of which it sets some to something older."""
+    parcels, kept = case["parcels"], theirs(case["parcels"], case["device"], case["moment"])
+    if not kept:
+        return {"outcome": "gone"}
+    standing, _ = registers_of(parcels)
+    last, known = registers_of(kept)
+    dates = [edit["value"] for parcel in parcels for edit in parcel["edits"] if edit["attribute"] == "creationDate"]
+    defaults = {"text": "", "archived": False, "sortDate": min(dates, default=None)}
+    put_back, older = {}, []
+    keeps = any("clock" not in edit for parcel in parcels if parcel not in kept for edit in parcel["edits"])
+    for name, edit in standing.items():
+        if edit == last.get(name):
+            continue
+        if name == "name" and name not in known:
+            keeps = True
+            continue
+        is_member = name.startswith(("tags.", "attachments."))
+        value = known[name]["value"] if name in known else False if is_member else defaults.get(name)
+        if value != edit["value"] or isinstance(value, bool) != isinstance(edit["value"], bool):
+            put_back[name] = value
+            older += [name] if last.get(name) != known.get(name) else []
+    answer = {"outcome": "putBack" if put_back else "stands", "putBack": put_back, "older": older, "keeps": keeps}
+    return {name: value for name, value in answer.items() if value}

@@ -163,6 +163,7 @@ export class Remote extends EventTarget {
   }
 
   signOutDevice = id => this.http.send("DELETE", `/v1/devices/${id}`)
+  revoke = (id, json) => this.http.send("POST", `/v1/devices/${id}/revocation`, {json})
 
   async putBack(deletedID) {
     const edits = await this.#all(`/v1/notes/${deletedID}/edits`, "edits")

@@ -200,6 +200,8 @@ interface SyncEngine extends EventTarget {
   signOut(how?: {anyway?: boolean}): Promise<void>
   devices(): Promise<any[]>
   signOutDevice(id: string): Promise<any>
+  /** Says that a device is lost; what it pushed after the moment, if there is one, is put back. */
+  revoke(id: string, since: {moment?: Date}): Promise<any>
   /** Who changed a note, when and how, newest first, a page at a time. */
   history(noteID: string, cursor?: string): Promise<{edits: HistoryEdit[], nextCursor?: string}>
   /** Notes whose words are still there, a page at a time. */

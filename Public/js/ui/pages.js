@@ -104,11 +104,21 @@ export const devices = ({copy, engine, go, attempt}) => {
       .then(() => toast("signed-out", {whom, areMany: leaving[1]})))
     load()
   }}))
+  const askIfLost = ({uniqueID, name}) => {
+    const {element, since} = copyOf("ask-lost", {whom: name, lost: async () => {
+      const moment = since.value && {moment: new Date(since.value)}
+      await attempt(engine.revoke(uniqueID, moment || {})
+        .then(() => toast(moment ? "revoked" : "signed-out", {whom: name})))
+      load()
+    }})
+    dialog(element)
+  }
   const layOut = known => {
     const others = known.filter(({current}) => !current)
     fill(list, known.map(device => viewOf("device-row", {
       ...device, whom: device.current ? "here" : device.name,
       out: device.current ? askToLeave : () => askToSignOut([device], device.name),
+      lost: !device.current && (() => askIfLost(device)),
     })), others[1] && viewOf("other-devices", {out: () => askToSignOut(others, "all others")}))
   }
   const load = () => tryIn(problem, async () => {

@@ -145,6 +145,46 @@ def test_signing_out_says_what_is_unsent(signed_up: App):
     assert [note["text"] for note in notes_of(somebody_else(app))] == ["Nobody has this yet"]
 
 
+def test_what_a_lost_device_changed_is_put_back(two_browsers: list[App]):
+    here, lost = two_browsers
+    here.new_note("Milk").leave()
+    here.wait_synced()
+    lost.expect_titles("Milk")
+    since = here.page.evaluate(
+        """async () => {
+          const date = new Date(Math.ceil((Date.now() + 1) / 1000) * 1000)
+          await new Promise(done => setTimeout(done, date - Date.now() + 50))
+          return new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+        }"""
+    )
+    lost.new_note("Wine").leave()
+    lost.wait_synced()
+    here.expect_titles("Wine", "Milk")
+    here.go("#/devices")
+    here.button("Lost B").click()
+    here.dialog.get_by_label("Lost since").fill(since)
+    here.button("It is lost").click()
+    expect(here.toast("B is signed out; what it changed is being put back")).to_be_visible()
+    expect(lost.page.get_by_text("signed out", exact=False).first).to_be_visible()
+    here.go("#/")
+    here.expect_titles("Milk")
+    here.wait_synced()
+
+
+def test_a_lost_device_is_signed_out_without_a_time(two_browsers: list[App]):
+    here, lost = two_browsers
+    lost.new_note("Wine").leave()
+    lost.wait_synced()
+    here.go("#/devices")
+    here.button("Lost B").click()
+    here.button("It is lost").click()
+    expect(here.toast("B is signed out")).to_be_visible()
+    here.go("#/")
+    here.expect_titles("Wine")
+    path = f"/v1/devices/{lost.run('return copy.session.device.uniqueID')}/revocation"
+    assert "moment" not in somebody_else(here).get(path).json()
+
+
 def notes_of(client: Client) -> list[dict]:
     return client.read_all()[0]["notes"]
 
@@ -152,6 +192,8 @@ def notes_of(client: Client) -> list[dict]:
 def test_a_lost_device_is_signed_out_from_the_list(two_browsers: list[App]):
     here, lost = two_browsers
     here.go("#/devices")
+    # Which of them it is, its owner can tell by where it was last.
+    expect(here.page.get_by_text(re.compile(r"Last used .* from 127\.0\.0\.1"))).to_have_count(2)
     here.button("Sign out B").click()
     here.dialog.get_by_role("button", name="Sign out", exact=True).click()
     expect(here.toast("B is signed out")).to_be_visible()

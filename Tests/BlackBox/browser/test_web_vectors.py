@@ -7,7 +7,7 @@ from client import ROOT
 from playwright.sync_api import Browser, Page, Route
 
 VECTORS = ROOT / "Tests/Vectors"
-SERVERS = {"text-merges"}  # what only a server does
+SERVERS = {"revocations", "text-merges"}  # what only a server does
 KINDS = sorted({path.stem for path in VECTORS.glob("*.json")} - SERVERS)
 
 

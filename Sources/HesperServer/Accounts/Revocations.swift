@@ -1,0 +1,107 @@
+import HTTPTypes
+import HesperModel
+import HesperStore
+import Hummingbird
+
+/// `/v1/devices/{uniqueID}/revocation`: a device is lost, and what it pushed after a moment is put back (merge.md, Devices).
+struct Revocations: Resource {
+    let backend: Backend
+    let revoker: Revoker
+
+    func add(to routes: inout Routes) {
+        routes.get("/v1/devices/{uniqueID}/revocation", ["limit", "cursor"], use: get)
+        routes.on(.post, "/v1/devices/{uniqueID}/revocation", keeping: .never, use: revoke)
+    }
+
+    /// Its token holds no more and its streams end before this answers; what it pushed is put back behind the answer.
+    @Sendable private func revoke(_ call: Call, _ session: Session) async throws -> Response {
+        let moment = try Revocations.moment(await call.json(limit: Credentials.bodyBytes))
+        let node = try call.node()
+        let now = backend.now()
+        let (scope, account, sender) = (session.scope, session.account, session.device.node)
+        let begun = try await backend.scope(of: session).commit { transaction -> Begun in
+            // Under the lock: whatever the device has sent is kept before this, or refused after it.
+            guard try transaction.lock(scope) != nil, let asking = try transaction.device(sender, of: account) else {
+                throw Authenticator.unauthenticated
+            }
+            let standing = try transaction.revocation(of: node, in: scope)
+            if var standing {
+                if standing.widen(to: moment) { try transaction.put(standing) }
+                return Begun(revocation: standing, isNew: false)
+            }
+            guard let device = try transaction.device(node, of: account) else { throw Problem.notFound(node) }
+            let revocation = Revocation(
+                of: node, named: device.name, in: scope, by: asking.node == node ? nil : sender, at: now, since: moment)
+            try transaction.put(revocation)
+            _ = try transaction.deleteDevice(node, of: account)
+            return Begun(revocation: revocation, isNew: true)
+        }
+        backend.hub.signOut(of: scope) { $0 == node }
+        await revoker.wake()
+        let body = try await backend.store.read {
+            try Revocations.body(of: begun.revocation, in: $0, limit: Limits.defaultPage, nil)
+        }
+        return .json(
+            body, status: begun.isNew ? .created : .ok, headers: node == sender ? call.cookie?.erased ?? [:] : [:])
+    }
+
+    private struct Begun: Sendable {
+        let revocation: Revocation
+        let isNew: Bool
+    }
+
+    @Sendable private func get(_ call: Call, _ session: Session) async throws -> Response {
+        let node = try call.node()
+        let limit = try call.limit()
+        let cursor = try call.cursor(1)
+        let scope = session.scope
+        let body = try await backend.store.read { snapshot in
+            guard let revocation = try snapshot.revocation(of: node, in: scope) else { throw Problem.notFound(node) }
+            return try Revocations.body(of: revocation, in: snapshot, limit: limit, cursor)
+        }
+        return .json(body)
+    }
+
+    private static func moment(_ json: JSON) throws(Problem) -> Timestamp? {
+        var fields = try Fields(json)
+        let text = try fields.optionalString("moment")
+        try fields.end()
+        guard let text else { return nil }
+        guard let moment = Timestamp(text) else {
+            throw fields.invalid("moment", "is a date such as 2026-11-21T08:40:00Z")
+        }
+        return moment
+    }
+
+    private static func body(
+        of revocation: Revocation, in snapshot: any Snapshot, limit: Int, _ cursor: Cursor?
+    ) throws -> [UInt8] {
+        var deletions: [(deleted: DeletedObject, sequence: Int64)] = []
+        if let moment = revocation.moment {
+            deletions = try snapshot.deletions(
+                by: revocation.node, after: moment, in: revocation.scope, before: cursor?.numbers[0], limit: limit + 1)
+        }
+        var writer = JSONWriter(capacity: 1_024)
+        writer.object { writer in
+            writer.name("device")
+            writer.object { writer in
+                writer.member("uniqueID", revocation.node.description)
+                writer.member("name", revocation.name)
+            }
+            writer.member("requestDate", revocation.requestDate)
+            if let moment = revocation.moment { writer.member("moment", moment) }
+            if let date = revocation.finishDate { writer.member("finishDate", date) }
+            writer.name("objects")
+            writer.object { writer in
+                writer.member("putBack", Int64(revocation.counts.putBack))
+                writer.member("deleted", Int64(revocation.counts.deleted))
+                writer.member("older", Int64(revocation.counts.older))
+                writer.member("kept", Int64(revocation.counts.kept))
+            }
+            writer.name("deletedObjects")
+            writer.array { writer in for one in deletions.prefix(limit) { one.deleted.write(to: &writer) } }
+            if deletions.count > limit { writer.member("nextCursor", Cursor(deletions[limit - 1].sequence).text) }
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,102 @@
+import HesperModel
+
+/// What is to be done with one object of which a lost device pushed something; made in a snapshot, so that nobody waits while a
+/// long history is read.
+struct RevocationPlan: Sendable {
+    let entity: Entity
+    /// The position of the last parcel that it knows of: with a later one it is not good any more.
+    let lastPosition: Int64?
+    let action: Action
+
+    enum Action: Sendable {
+        case delete
+        case set([Restored], keeps: Bool)
+    }
+
+    /// A register and what it is set to; nil for its default.
+    struct Restored: Sendable {
+        let setting: Rewind.Setting
+        let value: Value?
+    }
+
+    /// Parcels that are read at once.
+    private static let page = 16
+
+    /// - Returns: nil if the object is not there any more.
+    init?(of id: UniqueID, _ revocation: Revocation, after moment: Timestamp, in snapshot: any Snapshot) throws {
+        guard case .entity(let entity, .some)? = try snapshot.state(of: id, in: revocation.scope) else { return nil }
+        self.entity = entity
+        var rewind = Rewind(of: revocation.node, after: moment)
+        var before: Int64?
+        while case let parcels = try snapshot.history(
+            of: id, in: revocation.scope, before: before, limit: RevocationPlan.page), let last = parcels.last
+        {
+            for stored in parcels {
+                rewind.add(stored.parcel, by: stored.pushedBy, at: stored.pushedAt, position: stored.position)
+            }
+            before = last.position
+        }
+        lastPosition = rewind.lastPosition
+        switch rewind.outcome(for: entity) {
+        case .gone: action = .delete
+        case .settings(let settings, let keeps):
+            let values = try settings.map { setting in
+                Restored(
+                    setting: setting,
+                    value: try setting.version.flatMap {
+                        try snapshot.value(of: setting.attribute, $0, of: id, in: revocation.scope)
+                    })
+            }
+            action = .set(values.filter { $0.setting.edit(of: entity, $0.value, at: .zero) != nil }, keeps: keeps)
+        }
+    }
+
+    /// About how many bytes it takes to write.
+    var bytes: Int {
+        guard case .set(let values, _) = action else { return 0 }
+        return values.reduce(0) { sum, value in
+            if case .string(let text)? = value.value { sum + text.utf8.count } else { sum + 64 }
+        }
+    }
+
+    /// Attachments that it puts on a note again.
+    var claimedAttachments: [UniqueID] {
+        guard case .set(let values, _) = action else { return [] }
+        return values.compactMap { value in
+            if case .attachment(let id) = value.setting.attribute, value.value == .bool(true) { id } else { nil }
+        }
+    }
+
+    /// Whether nothing of the object arrived since.
+    func isGood(in transaction: any Transaction, _ scope: ScopeID) throws -> Bool {
+        guard case .entity? = try transaction.state(of: entity.uniqueID, in: scope) else { return false }
+        let last = try transaction.history(of: entity.uniqueID, in: scope, before: nil, limit: 1).first
+        return last?.position == lastPosition
+    }
+
+    /// What is pushed for it; nil if there is nothing to do.
+    func element(stamp: inout Stamp) -> Push.Element? {
+        switch action {
+        case .delete:
+            return entity.objectType.map { .deletion(Deletion(uniqueID: entity.uniqueID, objectType: $0)) }
+        case .set(let values, _):
+            guard !values.isEmpty else { return nil }
+            let clock = stamp.tick(after: entity)
+            return .change(
+                Change(
+                    uniqueID: entity.uniqueID, section: entity.section,
+                    edits: values.compactMap { $0.setting.edit(of: entity, $0.value, at: clock) },
+                    textBase: entity.register(.text)?.clock))
+        }
+    }
+}
+
+extension Snapshot {
+    /// The value of one edit.
+    fileprivate func value(
+        of attribute: Attribute, _ version: Rewind.Version, of id: UniqueID, in scope: ScopeID
+    ) throws -> Value? {
+        let stored = try history(of: id, in: scope, before: version.position + 1, limit: 1).first
+        return stored?.parcel.edits.first { $0.attribute == attribute && $0.clock == version.clock }?.value
+    }
+}

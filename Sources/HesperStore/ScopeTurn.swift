@@ -1,0 +1,92 @@
+import HesperModel
+
+/// One turn at writing to a scope: from the moment that its row is locked.
+struct ScopeTurn {
+    let scope: LockedScope
+    /// Stamps what the server itself sets.
+    var stamp: Stamp
+    private let transaction: any Transaction
+    private let server: NodeID
+    private let now: Timestamp
+    private let revocations: [Revocation]
+
+    /// - Throws: `unauthenticated`, if the account is gone.
+    init(_ id: ScopeID, in transaction: any Transaction, _ installation: Installation, at now: Timestamp) throws {
+        guard let scope = try transaction.lock(id) else {
+            throw Problem(.unauthenticated, "The account is gone.")
+        }
+        self.scope = scope
+        self.transaction = transaction
+        self.now = now
+        server = installation.node
+        stamp = Stamp(node: installation.node, last: scope.serverClock, wall: now)
+        revocations = scope.hasRevocations ? try transaction.revocations(in: id) : []
+    }
+
+    /// - Throws: `unauthenticated`, if the device was revoked after it asked: what it sent is too late.
+    func admit(_ sender: NodeID) throws {
+        guard revocations.allSatisfy({ $0.node != sender }) else {
+            throw Problem(.unauthenticated, "The device was revoked.")
+        }
+    }
+
+    /// Merges a push and keeps what it comes to.
+    /// - Parameter isWhole: whether a refusal of any part refuses all of it.
+    func merge(
+        _ push: Push, by sender: NodeID?, since token: SyncToken? = nil, isWhole: Bool = false
+    ) throws -> Scope.Applied {
+        let moments = revocations.compactMap { revocation in revocation.moment.map { (revocation.node, $0) } }
+        let outcome = try Merge.apply(
+            push, to: transaction.bag(of: scope.head.scope),
+            in: Merge.Context(
+                now: now, server: server, serverClock: stamp.last ?? scope.serverClock,
+                greatestClock: [scope.greatestClock, stamp.last].compactMap(\.self).max(),
+                revoked: Dictionary(moments) { first, _ in first }))
+        if isWhole, let problem = outcome.receipts.lazy.compactMap(\.firstProblem).first { throw problem }
+        if outcome.parcels.isEmpty, outcome.changes.isEmpty { return nothing(outcome.receipts) }
+        let (head, sequences) = try transaction.append(outcome, to: scope, by: sender, at: now)
+        return Scope.Applied(
+            receipts: outcome.receipts, before: scope.head, after: head, sequences: sequences,
+            echoes: echoes(of: outcome, sequences, since: token),
+            created: Set(outcome.changes.filter { $0.before?.sequence == nil }.map(\.uniqueID)))
+    }
+
+    /// What a turn comes to that changes nothing.
+    func nothing(_ receipts: [Receipt]) -> Scope.Applied {
+        Scope.Applied(
+            receipts: receipts, before: scope.head, after: scope.head, sequences: [:], echoes: [:], created: [])
+    }
+}
+
+/// What the sender need not be sent: objects where all that it sent stands, which were new or had not changed since its
+/// token.
+private func echoes(
+    of outcome: MergeOutcome, _ sequences: [UniqueID: Int64], since token: SyncToken?
+) -> [UniqueID: Int64] {
+    // During a first sync only what was new is known to be the sender's own.
+    var read: Int64 = 0
+    if case .after(let sequence)? = token?.position { read = sequence }
+    var echoes: [UniqueID: Int64] = [:]
+    var before: [UniqueID: Int64] = [:]
+    for change in outcome.changes {
+        if let sequence = change.before?.sequence { before[change.uniqueID] = sequence }
+    }
+    // To an attachment the server adds what it knows of the bytes.
+    for receipt in outcome.receipts where receipt.status == .applied && receipt.objectType != ObjectType.attachment.name
+    {
+        guard let id = receipt.uniqueID, let sequence = sequences[id], before[id] ?? 0 <= read else { continue }
+        echoes[id] = sequence
+    }
+    // Of an object that stands twice in a push, the worse receipt decides.
+    for receipt in outcome.receipts where receipt.status > .applied {
+        if let id = receipt.uniqueID { echoes[id] = nil }
+    }
+    return echoes
+}
+
+extension Receipt {
+    /// Why the first part of it was refused, if one was.
+    fileprivate var firstProblem: Problem? {
+        problem ?? fields.sorted { $0.key < $1.key }.lazy.compactMap(\.value.problem).first
+    }
+}
