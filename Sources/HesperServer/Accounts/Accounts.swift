@@ -31,20 +31,25 @@ struct Accounts: Resource {
         return response(account, usage)
     }
 
-    /// A new password. Every other device is signed out: whoever changes it wants them to prove that they know it.
+    /// A new password. Every other device is signed out, unless whoever changes it trusts them all.
     @Sendable private func update(_ call: Call, _ session: Session) async throws -> Response {
         var fields = try Fields(await call.json(limit: Credentials.bodyBytes))
         let current = try fields.string("currentPassword", bytes: 0...Limits.passwordBytes.upperBound)
         let new = try fields.string("newPassword", bytes: Limits.passwordBytes)
+        let signsOthersOut = try fields.optionalBool("signOutOthers") ?? true
         try fields.end()
         let (account, usage) = try await self.account(of: session)
         try await check(current, of: account, call, at: "/currentPassword")
         let hash = try await signUp.passwords.hash(new)
         try await store.write { transaction in
-            try transaction.setPasswordHash(hash, of: account.uniqueID)
-            try transaction.deleteDevices(of: account.uniqueID, except: session.device.node)
+            // Somebody may have been quicker, with another one, while this one was being checked.
+            guard try transaction.account(account.uniqueID)?.passwordHash == account.passwordHash else {
+                throw Accounts.wrongPassword(at: "/currentPassword")
+            }
+            try transaction.changePassword(
+                to: hash, of: account.uniqueID, signingOut: signsOthersOut ? .others(than: session.device.node) : .none)
         }
-        hub.signOut(of: session.scope) { $0 != session.device.node }
+        if signsOthersOut { hub.signOut(of: session.scope) { $0 != session.device.node } }
         return response(account, usage)
     }
 
@@ -56,6 +61,12 @@ struct Accounts: Resource {
         try await check(password, of: account, call, at: "/password")
         try await store.write { try $0.deleteAccount(account.uniqueID) }
         hub.signOut(of: session.scope) { _ in true }
+        // Nobody reads it any more; that nothing is left in the files either may take its time.
+        Task { [store] in
+            do { try await store.scrub() } catch {
+                call.logger.warning("What was erased may still be in a file: \(error)")
+            }
+        }
         return Response(status: .noContent, headers: call.cookie?.erased ?? [:])
     }
 
@@ -70,7 +81,11 @@ struct Accounts: Resource {
         let isRight = try await signUp.gate.attempt(email: account.email, from: call.address) {
             try await signUp.passwords.matches(password, account.passwordHash)
         }
-        guard isRight else { throw Problem(.forbidden, "The password is wrong.", at: pointer) }
+        guard isRight else { throw Accounts.wrongPassword(at: pointer) }
+    }
+
+    private static func wrongPassword(at pointer: String) -> Problem {
+        Problem(.forbidden, "The password is wrong.", at: pointer)
     }
 
     private func response(_ account: Account, _ usage: Usage) -> Response {

@@ -7,7 +7,7 @@ struct Credentials: Sendable {
     let password: String
     let deviceName: String
     let appVersion: String?
-    /// The secret of the link that makes the first account.
+    /// The code of an invitation, or the secret of the link that makes the first account.
     let invitation: String?
     /// Whether the browser keeps the token, in a cookie, instead of the page.
     let wantsCookie: Bool

@@ -11,6 +11,8 @@ final class DeviceUse: Sendable {
     let node: NodeID
     let date: Timestamp
     let userAgent: String?
+    /// Where it came from. The store keeps the last alone: where somebody has been is nobody's business.
+    let address: String?
     private let isUseDue: Bool
     private let sequence = NIOLockedValueBox<Int64?>(nil)
 
@@ -20,7 +22,10 @@ final class DeviceUse: Sendable {
     static let userAgentBytes = 256
 
     /// Nil if the store knows enough.
-    init?(of session: Session, userAgent headers: HTTPFields, at date: Timestamp = .now) {
+    init?(
+        of session: Session, userAgent headers: HTTPFields, from address: @autoclosure () -> ClientAddress,
+        at date: Timestamp = .now
+    ) {
         func isDue(_ last: Timestamp?) -> Bool {
             last.map { date.milliseconds - $0.milliseconds >= DeviceUse.interval } ?? true
         }
@@ -29,6 +34,7 @@ final class DeviceUse: Sendable {
         node = session.device.node
         self.date = date
         userAgent = DeviceUse.userAgent(of: headers)
+        self.address = address().text
     }
 
     /// That of a stream that is open since long before.
@@ -36,6 +42,7 @@ final class DeviceUse: Sendable {
         self.node = node
         self.date = date
         userAgent = nil
+        address = nil
         isUseDue = true
         readSequence = sequence
     }
@@ -101,7 +108,7 @@ final class DeviceUses: Service {
                 for use in uses {
                     try transaction.recordUse(
                         of: use.node, at: use.date, appVersion: nil, userAgent: use.userAgent,
-                        readSequence: use.readSequence)
+                        address: use.address, readSequence: use.readSequence)
                 }
             }
         } catch {

@@ -14,6 +14,6 @@ struct FirstAccount: Sendable {
 
     /// The path of the page where a person uses it. In the web app's, the secret is in what no browser sends and no log keeps.
     func path(inWebApp: Bool) -> String {
-        inWebApp ? "/#/sign-up?invitation=\(invitation)" : "\(FirstAccountPage.path)?invitation=\(invitation)"
+        inWebApp ? WebApp.signUpPath(invitation: invitation) : "\(SignUpPage.path)?invitation=\(invitation)"
     }
 }

@@ -5,6 +5,7 @@ import HesperStore
 struct NewDevice: Sendable {
     private let credentials: Credentials
     private let userAgent: String?
+    private let address: String?
     private let quota: Int64?
     private let cookie: SessionCookie.Name?
     private let node = NodeID.random()
@@ -16,6 +17,7 @@ struct NewDevice: Sendable {
         self.credentials = credentials
         self.quota = quota
         userAgent = call.userAgent
+        address = call.address.text
         cookie = credentials.wantsCookie ? try cookies.name(for: call.request) : nil
     }
 
@@ -23,7 +25,7 @@ struct NewDevice: Sendable {
         let date = Timestamp.now
         let device = Device(
             node: node, account: account.uniqueID, name: credentials.deviceName, appVersion: credentials.appVersion,
-            userAgent: userAgent, creationDate: date, lastUseDate: date)
+            userAgent: userAgent, creationDate: date, lastUseDate: date, lastUseAddress: address)
         try transaction.insert(device, token: token.hash)
         return SignedIn(
             account: account, usage: try transaction.usage(of: account.scope), quota: quota, device: device,

@@ -4,14 +4,11 @@ import Hummingbird
 
 /// Which cookies are taken and given, and from whom (protocol.md, Signing in).
 struct SessionCookies: Sendable {
-    /// Whether this server speaks TLS itself.
-    let isSecure: Bool
-
     /// The cookie that a request brought. Over TLS only one that no other host and no plain HTTP can have set.
     func cookie(of request: Request) -> SessionCookie? {
         guard let header = request.headers[.cookie] else { return nil }
         if let cookie = SessionCookie(in: header, name: .secure) { return cookie }
-        return isSecure ? nil : SessionCookie(in: header, name: .plain)
+        return request.isSecure ? nil : SessionCookie(in: header, name: .plain)
     }
 
     /// Lets a request pass that its cookie signs: anybody may make a browser send that, so whatever changes something must come
@@ -32,11 +29,11 @@ struct SessionCookies: Sendable {
 
     /// Under which name a page is given the cookie that it signs in for.
     ///
-    /// Behind a proxy that speaks TLS the browser is who knows: it tells the origin of the page.
+    /// Behind a proxy that speaks TLS and is not trusted the browser is who knows: it tells the origin of the page.
     /// - Throws: `cross-site` for another's page. What names no origin is no browser, and may do to itself what it likes.
     func name(for request: Request) throws(Problem) -> SessionCookie.Name {
         let origin = request.headers[.origin]?.lowercased()
-        let isOverTLS = isSecure || origin?.hasPrefix("https://") == true
+        let isOverTLS = request.isSecure || origin?.hasPrefix("https://") == true
         if let site = request.headers[.secFetchSite] {
             guard site == "same-origin" else { throw SessionCookies.crossSite }
         } else if let origin, origin != request.origin(isOverTLS ? "https" : "http") {

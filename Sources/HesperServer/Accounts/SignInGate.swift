@@ -1,16 +1,24 @@
 import HesperModel
 import HesperStore
 
-/// How often passwords may be tried (protocol.md, Signing in).
+/// How often passwords and codes may be tried (protocol.md, Signing in).
+///
+/// What is counted is who tries which account: a stranger who tries one for days makes nobody wait but themselves.
 struct SignInGate: Sendable {
-    private let accounts: RateLimiter
-    private let addresses: RateLimiter
-    private let signUps: RateLimiter
+    private let limits: SignInLimits
+    private let accounts: RateLimiter<String>
+    private let addresses: RateLimiter<String>
+    private let signUps: RateLimiter<String>
+    private let waits: GrowingWaits
+    private let turns: AddressTurns
 
     init(limits: SignInLimits) {
+        self.limits = limits
         accounts = RateLimiter(limits.perAccount)
         addresses = RateLimiter(limits.perAddress)
         signUps = RateLimiter(limits.signUps)
+        waits = GrowingWaits(limits)
+        turns = AddressTurns(limit: limits.atOncePerAddress)
     }
 
     /// Lets a try of a password through, and forgets it if the password was right.
@@ -18,16 +26,32 @@ struct SignInGate: Sendable {
     /// - Throws: `too-many-requests`, without a check.
     func attempt(email: String, from address: ClientAddress, _ check: () async throws -> Bool) async throws -> Bool {
         let account = Account.key(of: email)
-        if let seconds = addresses.take(address.key) { throw tooMany(seconds) }
-        if let seconds = accounts.take(account) {
+        let pair = "\(address.key) \(account)"
+        if let seconds = addresses.take(address.key) { throw SignInGate.tooMany(seconds) }
+        // While many try one account from many places, each place has one try instead of a few: its owner needs no more.
+        let isUnderAttack = accounts.take(account) != nil
+        if let seconds = waits.take(pair, free: isUnderAttack ? 1 : limits.freeTries) {
             addresses.giveBack(address.key)
-            throw tooMany(seconds)
+            if !isUnderAttack { accounts.giveBack(account) }
+            throw SignInGate.tooMany(seconds)
         }
-        let isRight = try await check()
+        let isRight = try await turns.take(address, check)
         if isRight {
             addresses.giveBack(address.key)
-            accounts.giveBack(account)
+            if !isUnderAttack { accounts.giveBack(account) }
+            waits.forgive(pair)
         }
+        return isRight
+    }
+
+    /// Lets a try of a code through, and forgets it if the code was right.
+    /// - Throws: `too-many-requests`, without a check.
+    func attempt(from address: ClientAddress, _ check: () async throws -> Bool) async throws -> Bool {
+        if let seconds = addresses.take(address.key) {
+            throw Problem.tooManyRequests("Too many codes were tried.", retryAfter: seconds)
+        }
+        let isRight = try await check()
+        if isRight { addresses.giveBack(address.key) }
         return isRight
     }
 
@@ -39,7 +63,7 @@ struct SignInGate: Sendable {
         }
     }
 
-    private func tooMany(_ seconds: Int) -> Problem {
+    private static func tooMany(_ seconds: Int) -> Problem {
         .tooManyRequests("Too many passwords were tried.", retryAfter: seconds)
     }
 }

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// Makes accounts, for the API and for the page behind the link that makes the first one.
+/// Makes accounts, for the API and for the page behind an invitation.
 struct SignUp: Sendable {
     let store: any Store
     let policy: SignUpPolicy
@@ -9,25 +9,39 @@ struct SignUp: Sendable {
     let gate: SignInGate
     let firstAccount: FirstAccount
 
+    /// Why somebody may make an account.
+    private enum Grant: Sendable {
+        case open
+        /// By the link of a server without accounts.
+        case first
+        /// By an invitation, which is used up with it.
+        case invited(TokenHash)
+    }
+
     /// - Parameters:
-    ///   - invitation: the secret of the link that makes the first account, where sign-up is closed.
+    ///   - invitation: the code of an invitation, or the secret of the link that makes the first account.
     ///   - finish: what else belongs into the transaction.
-    /// - Throws: `sign-up-closed`, `email-taken`, `too-many-requests`.
+    /// - Throws: `sign-up-closed`, `forbidden`, `email-taken`, `too-many-requests`.
     func callAsFunction<T: Sendable>(
         email: String, password: String, invitation: String?, from address: ClientAddress,
         finish: @escaping @Sendable (any Transaction, Account) throws -> T
     ) async throws -> T {
-        let isInvited = invitation.map(firstAccount.accepts) ?? false
-        guard policy == .open || isInvited else { throw SignUp.closed }
+        let grant = try await grant(invitation, from: address)
         try gate.signUp(from: address)
         // An address that is taken is not worth the work of a hash; the transaction decides.
         let key = Account.key(of: email)
         if try await store.read({ try $0.account(emailKey: key) }) != nil { throw SignUp.taken(email) }
         let hash = try await passwords.hash(password)
-        let mustBeFirst = policy != .open
+        let refusal = refusal
         return try await store.write { transaction in
-            // The invitation is for the first account: once there is one, made in whatever way, it is used up.
-            if mustBeFirst, try !transaction.accounts().isEmpty { throw SignUp.closed }
+            switch grant {
+            case .open: break
+            // Once there is an account, made in whatever way, that link is used up.
+            case .first: guard try transaction.accounts().isEmpty else { throw refusal }
+            case .invited(let token):
+                guard let ticket = try transaction.useTicket(token, for: .invitation, at: .now) else { throw refusal }
+                if let invited = ticket.email, Account.key(of: invited) != key { throw SignUp.anothers }
+            }
             let account = try transaction.insertAccount(
                 .random(), email: email, passwordHash: hash, creationDate: .now)
             guard let account else { throw SignUp.taken(email) }
@@ -35,7 +49,39 @@ struct SignUp: Sendable {
         }
     }
 
-    static let closed = Problem(.signUpClosed, "Ask whoever runs this server for an account.")
+    /// Whether an invitation holds; wrong ones are counted.
+    /// - Throws: `too-many-requests`.
+    func isInvited(by invitation: String, from address: ClientAddress) async throws -> Bool {
+        if firstAccount.accepts(invitation) { return try await store.read { try $0.accounts() }.isEmpty }
+        return try await ticket(invitation, from: address) != nil
+    }
+
+    private func grant(_ invitation: String?, from address: ClientAddress) async throws -> Grant {
+        if let invitation {
+            if policy != .open, firstAccount.accepts(invitation) { return .first }
+            if let token = try await ticket(invitation, from: address) { return .invited(token) }
+        }
+        guard policy == .open else { throw refusal }
+        return .open
+    }
+
+    /// The hash of an invitation that holds.
+    private func ticket(_ invitation: String, from address: ClientAddress) async throws -> TokenHash? {
+        guard policy != .closed, let token = OneTimeCode(invitation)?.hash else { return nil }
+        let isGood = try await gate.attempt(from: address) {
+            try await store.read { try $0.ticket(token, for: .invitation, at: .now) } != nil
+        }
+        return isGood ? token : nil
+    }
+
+    private var refusal: Problem {
+        policy == .invite
+            ? Problem(.signUpClosed, "Ask whoever runs this server for an invitation.")
+            : Problem(.signUpClosed, "Ask whoever runs this server for an account.")
+    }
+
+    private static let anothers = Problem(
+        .forbidden, "The invitation is for another e-mail address.", at: "/email")
 
     private static func taken(_ email: String) -> Problem {
         Problem(.emailTaken, "There is an account for \(email). Sign in instead.", at: "/email")

@@ -52,6 +52,7 @@ extension Device {
             if let userAgent { writer.member("userAgent", userAgent) }
             writer.member("creationDate", creationDate)
             writer.member("lastUseDate", lastUseDate)
+            if let lastUseAddress { writer.member("lastUseAddress", lastUseAddress) }
             writer.member("current", isCurrent)
         }
     }

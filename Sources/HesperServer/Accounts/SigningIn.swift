@@ -5,19 +5,20 @@ struct SigningIn: Resource {
     let firstAccount = FirstAccount()
     private let resources: [any Resource]
 
-    init(backend: Backend, settings: ServerSettings, cookies: SessionCookies) {
+    init(backend: Backend, settings: ServerSettings, cookies: SessionCookies, hasWebApp: Bool) {
         let store = backend.store
         let passwords = Passwords(limits: settings.passwords)
         let gate = SignInGate(limits: settings.signIns)
         let signUp = SignUp(
             store: store, policy: settings.signUp, passwords: passwords, gate: gate, firstAccount: firstAccount)
+        let resets = PasswordResets(store: store, hub: backend.hub, passwords: passwords, gate: gate)
         resources = [
             Accounts(
                 store: store, hub: backend.hub, signUp: signUp, quota: settings.attachments.quota, cookies: cookies),
             Devices(
                 store: store, hub: backend.hub, passwords: passwords, gate: gate, quota: settings.attachments.quota,
                 cookies: cookies),
-            FirstAccountPage(store: store, signUp: signUp),
+            resets, PasswordResetPage(resets: resets), SignUpPage(signUp: signUp, hasWebApp: hasWebApp),
         ]
     }
 

@@ -5,8 +5,11 @@ import HesperStore
 /// `hesper account …`
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "account", abstract: "Make, list, show and delete accounts, and set a new password.",
-        subcommands: [Create.self, List.self, Show.self, Delete.self, ResetPassword.self])
+        commandName: "account",
+        abstract: "Make, list, show and delete accounts, invite people, and help who forgot a password.",
+        subcommands: [
+            Create.self, Invite.self, List.self, Show.self, Delete.self, ResetPassword.self, SetPassword.self,
+        ])
 }
 
 extension Snapshot {

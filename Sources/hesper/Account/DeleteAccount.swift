@@ -33,6 +33,12 @@ extension AccountCommand {
                 // They are nobody's by now, and a server goes on with them.
                 throw Failure("Bytes of its attachments are still there, which the server will remove: \(error)")
             }
+            do {
+                try await store.scrub()
+            } catch {
+                throw Failure(
+                    "It is erased, but words of it may be in a file until the server is started again: \(error)")
+            }
         }
 
         /// The bytes, which the store has let go of. A server that runs does the same; twice does no harm.

@@ -8,10 +8,11 @@ extension AccountCommand {
     struct ResetPassword: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "reset-password",
-            abstract: "Set a new password and sign every device out; they keep what they hold, and sign in again.")
+            abstract: "Print a link, and a code, with which somebody sets a new password, once, within a day.",
+            discussion: "Until it is used, everything stays as it is. A new one makes the one before void.")
 
         @Argument(help: "The account's e-mail address.") var email: String
-        @OptionGroup var password: PasswordOptions
+        @OptionGroup var linkOptions: LinkOptions
         @OptionGroup var dataOptions: DataOptions
 
         func run() async throws {
@@ -19,16 +20,18 @@ extension AccountCommand {
         }
 
         private func reset(in store: any Store) async throws {
-            let email = email
-            let account = try await store.read { try $0.account(of: email) }
-            let hash = try PasswordHash.make(try password.read())
-            // Whoever knew the old one may have signed in with it.
-            try await store.write { transaction in
-                try transaction.setPasswordHash(hash, of: account.uniqueID)
-                try transaction.deleteDevices(of: account.uniqueID, except: nil)
+            let (email, code, now) = (email, OneTimeCode.random(), Timestamp.now)
+            let origin = try dataOptions.settings(linkOptions.flags).origin()
+            let end = now.adding(Ticket.resetLifetime)
+            let account = try await store.write { transaction in
+                let account = try transaction.account(of: email)
+                try transaction.issue(
+                    Ticket(.passwordReset, account: account.uniqueID, endDate: end), token: code.hash, at: now)
+                return account
             }
-            store.signals?.send([.check(account.scope)])
-            Terminal.say("Set a new password for \(account.email); its devices sign in again.")
+            Terminal.say("For a new password of \(account.email), once, until \(end):")
+            Terminal.say(CodeLink.reset.url(code, at: origin))
+            Terminal.say("The same without a link: \(code.text), typed at \(origin)\(CodeLink.reset.path)")
         }
     }
 }

@@ -34,7 +34,8 @@ extension AccountCommand {
 
         private static func line(_ device: Device) -> String {
             let app = device.appVersion ?? device.userAgent ?? "-"
-            return "  \(device.node)  last used \(device.lastUseDate)  \(device.name)  (\(app))"
+            return
+                "  \(device.node)  last used \(device.lastUseDate) from \(device.lastUseAddress ?? "-")  \(device.name)  (\(app))"
         }
 
         /// All of them, page by page.

@@ -1,0 +1,13 @@
+/// A page of this server that a code leads to.
+public struct CodeLink: Sendable {
+    public let path: String
+    let parameter: String
+
+    /// Sets a new password.
+    public static let reset = CodeLink(path: "/reset-password", parameter: "code")
+    /// Makes an account.
+    public static let signUp = CodeLink(path: "/sign-up", parameter: "invitation")
+
+    /// - Parameter origin: scheme, host and port, as people reach the server.
+    public func url(_ code: OneTimeCode, at origin: String) -> String { "\(origin)\(path)?\(parameter)=\(code.text)" }
+}

@@ -1,0 +1,52 @@
+import NIOConcurrencyHelpers
+
+/// Counts wrong tries by who tries what: the first few are free, after that each waits twice as long as the one before. A right
+/// one ends it. Bounded memory.
+final class GrowingWaits: Sendable {
+    /// Remembered at most. Beyond, those with the fewest tries are forgotten first: they lose least by starting anew.
+    static let capacity = 20_000
+
+    private struct Count {
+        var tries: Int
+        /// Before then there is no other.
+        var next: ContinuousClock.Instant
+    }
+
+    private let limits: SignInLimits
+    private let counts = NIOLockedValueBox<[String: Count]>([:])
+
+    init(_ limits: SignInLimits) { self.limits = limits }
+
+    /// How many are remembered.
+    var count: Int { counts.withLockedValue(\.count) }
+
+    /// Takes one try, which counts as a wrong one until it is forgiven: of many at once, no more go through.
+    /// - Parameter free: how many there are before the first wait.
+    /// - Returns: nil, or in how many seconds there is one.
+    func take(_ key: String, free: Int, at now: ContinuousClock.Instant = .now) -> Int? {
+        counts.withLockedValue { counts in
+            var count = counts[key] ?? Count(tries: 0, next: now)
+            // Who stayed away for long begins anew.
+            if now - count.next >= .seconds(limits.forgetSeconds) { count.tries = 0 }
+            guard now >= count.next else { return Int(((count.next - now) / .seconds(1)).rounded(.up)) }
+            if counts[key] == nil, counts.count >= GrowingWaits.capacity { GrowingWaits.forget(&counts) }
+            count.tries += 1
+            count.next = now + .seconds(wait(after: count.tries, free: free))
+            counts[key] = count
+            return nil
+        }
+    }
+
+    /// It was right: all that was wrong before is forgotten.
+    func forgive(_ key: String) { counts.withLockedValue { $0[key] = nil } }
+
+    private func wait(after tries: Int, free: Int) -> Int {
+        guard tries >= free else { return 0 }
+        return min(limits.firstWaitSeconds << min(tries - free, 20), limits.longestWaitSeconds)
+    }
+
+    private static func forget(_ counts: inout [String: Count]) {
+        let order = counts.sorted { ($0.value.tries, $0.value.next) < ($1.value.tries, $1.value.next) }
+        for (key, _) in order.prefix(capacity / 2) { counts[key] = nil }
+    }
+}

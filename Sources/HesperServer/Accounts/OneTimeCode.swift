@@ -1,0 +1,47 @@
+import Crypto
+import HesperStore
+
+/// The secret of a link that is good once: 125 random bits, as five groups of five that a person can also read out and type.
+///
+///     OneTimeCode.random().text                           // "K7QM2-9XW4T-0HRCD-ZB8N3-6VJPA"
+///     OneTimeCode("k7qm2 9xw4t ohrcd zb8n3 6vjpa")?.text   // the same
+public struct OneTimeCode: Sendable {
+    public let text: String
+
+    /// No I, L, O and U: nobody takes one letter for another, and no word comes out (Crockford, Base 32).
+    private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+    private static let (groups, groupLength) = (5, 5)
+    /// Of what is typed, this many characters are looked at.
+    static let typedLength = 128
+
+    public static func random() -> OneTimeCode {
+        let key = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
+        return OneTimeCode(letters: key.prefix(groups * groupLength).map { alphabet[Int($0 & 31)] })
+    }
+
+    /// Reads what was typed: in either case, however it is grouped, O for 0, I and L for 1. Nil if it is none.
+    public init?(_ typed: String) {
+        guard typed.utf8.count <= OneTimeCode.typedLength else { return nil }
+        var letters: [Character] = []
+        for character in typed.uppercased() where character != "-" && character != " " {
+            switch character {
+            case "O": letters.append("0")
+            case "I", "L": letters.append("1")
+            default:
+                guard OneTimeCode.alphabet.contains(character) else { return nil }
+                letters.append(character)
+            }
+        }
+        guard letters.count == OneTimeCode.groups * OneTimeCode.groupLength else { return nil }
+        self.init(letters: letters)
+    }
+
+    private init(letters: [Character]) {
+        text = (0..<OneTimeCode.groups).map { group in
+            String(letters[group * OneTimeCode.groupLength..<(group + 1) * OneTimeCode.groupLength])
+        }.joined(separator: "-")
+    }
+
+    /// What is kept of it.
+    public var hash: TokenHash { TokenHash(bytes: Array(SHA256.hash(data: Array(text.utf8)))) }
+}

@@ -1,0 +1,48 @@
+import HesperModel
+import HesperStore
+import Hummingbird
+
+/// `POST /v1/passwords`: a new password for whoever has a code that the operator gave out. The page behind the link does the
+/// same.
+struct PasswordResets: Resource {
+    let store: any Store
+    let hub: EventHub
+    let passwords: Passwords
+    let gate: SignInGate
+
+    func add(to routes: inout Routes) {
+        routes.open(.post, "/v1/passwords", keeping: .never, use: reset)
+    }
+
+    @Sendable private func reset(_ call: Call) async throws -> Response {
+        var fields = try Fields(await call.json(limit: Credentials.bodyBytes))
+        let code = try fields.string("code", characters: 0...OneTimeCode.typedLength)
+        let password = try fields.string("newPassword", bytes: Limits.passwordBytes)
+        try fields.end()
+        try await self(code: code, password: password, from: call.address)
+        return Response(status: .noContent)
+    }
+
+    /// Sets the password and signs every device out: somebody else may have been signed in.
+    /// - Throws: `forbidden`, `too-many-requests`.
+    func callAsFunction(code: String, password: String, from address: ClientAddress) async throws {
+        let token = OneTimeCode(code)?.hash
+        let isGood = try await gate.attempt(from: address) {
+            guard let token else { return false }
+            return try await store.read { try $0.ticket(token, for: .passwordReset, at: .now) } != nil
+        }
+        guard isGood, let token else { throw PasswordResets.wrong }
+        let hash = try await passwords.hash(password)
+        let account = try await store.write { transaction in
+            guard let id = try transaction.useTicket(token, for: .passwordReset, at: .now)?.account,
+                let account = try transaction.account(id)
+            else { throw PasswordResets.wrong }
+            try transaction.changePassword(to: hash, of: id, signingOut: .all)
+            return account
+        }
+        hub.signOut(of: account.scope) { _ in true }
+    }
+
+    private static let wrong = Problem(
+        .forbidden, "The code is wrong, was used, or is too old: ask for another.", at: "/code")
+}

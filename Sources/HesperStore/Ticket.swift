@@ -1,0 +1,75 @@
+import HesperModel
+
+/// A right that is good once, for whoever has its code: to set a new password, or to make an account. The store knows the
+/// code's hash alone.
+public struct Ticket: Sendable, Equatable {
+    public enum Purpose: String, Sendable, CaseIterable {
+        case passwordReset = "password-reset"
+        case invitation
+    }
+
+    public let purpose: Purpose
+    /// Whose password; nil for an invitation.
+    public let account: UniqueID?
+    /// The e-mail address that an invitation is for; nil for whoever comes.
+    public let email: String?
+    /// From when on it is good for nothing.
+    public let endDate: Timestamp
+
+    public init(_ purpose: Purpose, account: UniqueID? = nil, email: String? = nil, endDate: Timestamp) {
+        self.purpose = purpose
+        self.account = account
+        self.email = email
+        self.endDate = endDate
+    }
+
+    /// How long the operator's link to a new password is good, in milliseconds: it is passed on by hand.
+    public static let resetLifetime = Timestamp.day
+    /// How long an invitation is good, in milliseconds.
+    public static let invitationLifetime = 7 * Timestamp.day
+
+    public func isGood(for purpose: Purpose, at date: Timestamp) -> Bool {
+        self.purpose == purpose && date < endDate
+    }
+}
+
+extension Snapshot {
+    /// A ticket that may still be used.
+    public func ticket(_ token: TokenHash, for purpose: Ticket.Purpose, at date: Timestamp) throws -> Ticket? {
+        try ticket(token).flatMap { $0.isGood(for: purpose, at: date) ? $0 : nil }
+    }
+}
+
+extension Transaction {
+    /// Makes a ticket, in place of those that its account has for the same purpose; all that are over go.
+    public func issue(_ ticket: Ticket, token: TokenHash, at date: Timestamp) throws {
+        try deleteTickets(endedBy: date)
+        if let account = ticket.account { try deleteTickets(for: ticket.purpose, of: account) }
+        try insert(ticket, token: token)
+    }
+
+    /// Uses a ticket up: of many at once who have its code, one gets it.
+    /// - Returns: nil if there is none that is good for this.
+    public func useTicket(_ token: TokenHash, for purpose: Ticket.Purpose, at date: Timestamp) throws -> Ticket? {
+        guard let ticket = try ticket(token, for: purpose, at: date), try deleteTicket(token) else { return nil }
+        return ticket
+    }
+
+    /// Sets a password. Links that would set another are void, and every device is signed out but those that may stay.
+    public func changePassword(to hash: String, of account: UniqueID, signingOut devices: DevicesToSignOut) throws {
+        try setPasswordHash(hash, of: account)
+        try deleteTickets(for: .passwordReset, of: account)
+        switch devices {
+        case .none: break
+        case .all: try deleteDevices(of: account, except: nil)
+        case .others(let node): try deleteDevices(of: account, except: node)
+        }
+    }
+}
+
+/// Whom a new password signs out.
+public enum DevicesToSignOut: Sendable {
+    case none, all
+    /// All but the one that sets it.
+    case others(than: NodeID)
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import HesperModel
+import HesperServer
+import HesperStore
+
+extension AccountCommand {
+    /// `hesper account set-password EMAIL`
+    struct SetPassword: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set-password",
+            abstract: "Set a new password and sign every device out; they keep what they hold, and sign in again.")
+
+        @Argument(help: "The account's e-mail address.") var email: String
+        @OptionGroup var password: PasswordOptions
+        @OptionGroup var dataOptions: DataOptions
+
+        func run() async throws {
+            try await dataOptions.withStore(set)
+        }
+
+        private func set(in store: any Store) async throws {
+            let email = email
+            let account = try await store.read { try $0.account(of: email) }
+            let hash = try PasswordHash.make(try password.read())
+            // Whoever knew the old one may have signed in with it.
+            try await store.write { try $0.changePassword(to: hash, of: account.uniqueID, signingOut: .all) }
+            store.signals?.send([.check(account.scope)])
+            Terminal.say("Set a new password for \(account.email); its devices sign in again.")
+        }
+    }
+}
