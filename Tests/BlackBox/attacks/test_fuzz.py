@@ -1,0 +1,17 @@
+"""A share of what `make fuzz` sends, with another seed each day that the tests are run."""
+
+from client import Server
+from fuzz import fuzz
+
+REQUESTS = 3_000
+
+
+def test_mutated_requests(seed: int) -> None:
+    with Server() as server:
+        counts = fuzz(server, REQUESTS, seed)
+        # What is sent is neither all right nor all nonsense.
+        assert counts.total() == REQUESTS
+        for status in (200, 400, 404, 422):
+            assert counts[status] > REQUESTS // 100, counts
+        checked = server.command("check")
+        assert checked.returncode == 0, checked.stdout + checked.stderr

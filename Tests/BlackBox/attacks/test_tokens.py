@@ -1,0 +1,128 @@
+"""Every route of the contract, asked by whoever may not: nothing is answered, and nothing is changed."""
+
+import base64
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from client import PASSWORD, Client, Server
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "contract"))
+import contract_document  # noqa: E402
+
+NEW_PASSWORD = "another horse, another battery"
+
+
+def signed_in_operations() -> list[tuple[str, str, str]]:
+    """(operationId, method, path) of all that asks for a sign-in."""
+    document = contract_document.load()
+    return [
+        (operation["operationId"], method.upper(), path)
+        for path, method, operation, _ in contract_document.operations(document)
+        if operation.get("security") != []
+    ]
+
+
+@dataclass
+class World:
+    """Ada, who has a note; and the tokens that are no longer hers, or never were."""
+
+    server: Server
+    ada: Client
+    note: str
+    tokens: dict[str, str]
+
+    def path(self, template: str) -> str:
+        own = self.ada.device["uniqueID"] if "/devices/" in template else self.note
+        return template.replace("{uniqueID}", own)
+
+    def state(self) -> tuple:
+        devices = self.ada.get("/v1/devices").json()["devices"]
+        changes = self.ada.get("/v1/changes").json()
+        return [device["uniqueID"] for device in devices], changes["changes"], self.ada.get("/v1/account").json()
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with Server() as server:
+        ada = server.client(email="ada@example.org")
+        note = ada.post("/v1/notes", {"text": "hers"}).json()["uniqueID"]
+        revoked = ada.another_device()
+        assert ada.delete(f"/v1/devices/{revoked.device['uniqueID']}").status_code == 204
+        outdated = ada.another_device()
+        change = {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD}
+        assert ada.patch("/v1/account", change).status_code == 200
+        erased = server.client()
+        assert erased.delete("/v1/account", json={"password": PASSWORD}).status_code == 204
+        good = ada.token
+        yield World(server, ada, note, {
+            "revoked": f"Bearer {revoked.token}",
+            "of an old password": f"Bearer {outdated.token}",
+            "of an erased account": f"Bearer {erased.token}",
+            "never given": "Bearer hesper_" + "A" * 43,
+            "one letter off": f"Bearer {good[:-2]}{'A' if good[-2] != 'A' else 'B'}{good[-1]}",
+            "too short": f"Bearer {good[:-1]}",
+            "too long": f"Bearer {good}A",
+            "without its prefix": f"Bearer {good.removeprefix('hesper_')}",
+            "in another case": f"Bearer {good.swapcase()}",
+            "quoted": f'Bearer "{good}"',
+            "twice": f"Bearer {good} {good}",
+            "two schemes": f"Bearer {good}, Basic {good}",
+            "of another scheme": f"Basic {base64.b64encode(f'ada@example.org:{PASSWORD}'.encode()).decode()}",
+            "no scheme": good,
+            "nothing": "",
+            "only the scheme": "Bearer",
+            "a percent": "Bearer " + good.replace("_", "%5F"),
+            "SQL": "Bearer hesper_' OR '1'='1' --AAAAAAAAAAAAAAAAAAAAAAAAA",
+            "long": "Bearer " + "A" * 8_000,
+        })  # fmt: skip
+
+
+@pytest.mark.parametrize(("operation", "method", "path"), signed_in_operations(), ids=lambda value: str(value))
+def test_no_token_that_holds(world: World, operation: str, method: str, path: str) -> None:
+    before = world.state()
+    body = None if method in ("GET", "HEAD") else {}
+    stranger = Client(world.server.url)
+    for name, header in [("none", None), *world.tokens.items()]:
+        options = {"json": body} if body is not None else {}
+        answer = stranger.request(method, world.path(path), headers={"Authorization": header}, **options)
+        told = f"{name}: {answer.status_code} {answer.text[:300]}"
+        assert answer.status_code == 401, told
+        assert answer.headers["WWW-Authenticate"] == "Bearer", told
+        assert answer.headers["Cache-Control"] == "no-store", told
+        if method != "HEAD":
+            assert answer.json()["slug"] == "unauthenticated", told
+        # Whatever is wrong with it, the same is said.
+        assert "hers" not in answer.text and "ada@" not in answer.text, told
+    assert world.state() == before
+
+
+def test_elsewhere_than_in_the_header_it_is_none(world: World) -> None:
+    stranger = Client(world.server.url)
+    token = world.ada.token
+    assert stranger.get("/v1/account", headers={"X-Authorization": f"Bearer {token}"}).status_code == 401
+    assert stranger.get("/v1/account", headers={"Cookie": f"token={token}"}).status_code == 401
+    for name in ("access_token", "token"):
+        assert stranger.get("/v1/account", params={name: token}).status_code == 401
+    assert stranger.post("/v1/sync", {"token": token}).status_code == 401
+
+
+def test_no_token_is_in_the_log(world: World) -> None:
+    for header in [world.ada.token, *world.tokens.values()]:
+        if len(header) > 40:
+            assert header.removeprefix("Bearer ") not in world.server.log
+
+
+def test_another_account_is_another_world(world: World) -> None:
+    """With a token that holds, an ID of somebody else's is one of nobody's (api/test_isolation.py compares answers)."""
+    eve = world.server.client()
+    for _, method, path in signed_in_operations():
+        if "{uniqueID}" not in path or method in ("PUT", "HEAD"):
+            continue
+        answer = eve.request(method, world.path(path), json={} if method in ("POST", "PATCH", "DELETE") else None)
+        # A body that is wrong may be found first; nothing but that, and never that it is there.
+        assert answer.status_code in (404, 411, 415, 422), f"{method} {path}: {answer.status_code} {answer.text[:300]}"
+        assert "hers" not in answer.text
+    assert world.ada.get(f"/v1/notes/{world.note}").json()["text"] == "hers"
