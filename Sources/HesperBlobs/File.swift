@@ -39,6 +39,19 @@ enum File {
         _ = try call("fsync", path) { fsync(descriptor) }
     }
 
+    /// Writes a new file, durably.
+    static func write(_ bytes: [UInt8], toNew path: String) throws {
+        let descriptor = try open(path, O_WRONLY | O_CREAT | O_EXCL)
+        defer { close(descriptor) }
+        try bytes.withUnsafeBytes { try write($0, to: descriptor, at: 0, path) }
+        try sync(descriptor, path)
+    }
+
+    /// Gives a file another name, in place of what has that. It is durable when the folder is.
+    static func rename(_ path: String, _ final: String) throws {
+        _ = try call("rename", path) { Foundation.rename(path, final) }
+    }
+
     /// Makes what was made, renamed or removed in a folder durable.
     static func syncFolder(_ path: String) throws {
         let descriptor = try open(path, O_RDONLY | O_DIRECTORY)

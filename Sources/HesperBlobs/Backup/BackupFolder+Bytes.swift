@@ -1,0 +1,73 @@
+import Foundation
+import HesperModel
+import HesperStore
+import NIOCore
+
+extension BackupFolder {
+    /// Two hex digits between, so that no folder has more than a few thousand entries.
+    private func path(of data: AttachmentData) -> String {
+        inside("\(BackupFolder.attachments)/\(data.sha256.prefix(2))/\(data.sha256)")
+    }
+
+    /// Whether bytes with this digest are there, as many as there should be. They are not read.
+    public func holds(_ data: AttachmentData) async throws -> Bool {
+        let path = path(of: data)
+        return try await pool.run { try File.status(path).map { Int64($0.st_size) } == data.byteCount }
+    }
+
+    /// Keeps bytes under their digest, durably and whole, or not at all.
+    /// - Returns: whether they were those that the digest is of; else nothing is kept.
+    public func keep<Bytes: AsyncSequence & Sendable>(_ data: AttachmentData, _ bytes: Bytes) async throws -> Bool
+    where Bytes.Element == ByteBuffer {
+        let (new, final) = ("\(unfinished)/\(UUID().uuidString)", path(of: data))
+        var writer = try await pool.run { try FileWriter(new) }
+        defer { writer.end() }
+        do {
+            for try await chunk in Chunks(bytes, of: File.chunk) {
+                writer = try await pool.run { [writer] in try writer.appending(chunk) }
+            }
+            return try await pool.run { [writer] in
+                guard try writer.finished() == data else {
+                    try File.remove(new)
+                    return false
+                }
+                try File.makeFolder(File.parent(of: final))
+                try File.rename(new, final)
+                try File.syncFolder(File.parent(of: final))
+                return true
+            }
+        } catch {
+            _ = try? await pool.run { try File.remove(new) }
+            throw error
+        }
+    }
+
+    /// The bytes with a digest. Whether they are still those, only who reads them all can tell.
+    public func bytes(_ data: AttachmentData) async throws -> BlobBytes {
+        let path = path(of: data)
+        return try await pool.run {
+            guard try File.status(path) != nil else { throw lack(of: data) }
+            return try FileReader(path).bytes(0..<data.byteCount, pool: pool)
+        }
+    }
+
+    /// What to say of bytes that are not there, or not all.
+    public func lack(of data: AttachmentData) -> BackupDamaged {
+        BackupDamaged("\(path(of: data)) is missing, or cut short.")
+    }
+
+    /// What to say of bytes that are not what their name says.
+    public func damage(_ data: AttachmentData) -> BackupDamaged {
+        BackupDamaged("\(path(of: data)) has other bytes than its name says.")
+    }
+
+    func removeBytes(except digests: Set<String>) throws {
+        let attachments = inside(BackupFolder.attachments)
+        for digits in try File.list(attachments) where try File.isFolder("\(attachments)/\(digits)") {
+            let folder = "\(attachments)/\(digits)"
+            for name in try File.list(folder) where !digests.contains(name) { try File.remove("\(folder)/\(name)") }
+            // An empty folder goes too; that it is not empty is no error.
+            rmdir(folder)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import HesperModel
+
+/// `backup.json`: what a backup consists of. It is written last, so that there is none without all that it names.
+///
+///     {"format": "hesper-backup", "formatVersion": 1, "date": "2026-11-21T02:00:00.000Z",
+///      "database": {"file": "hesper-9f86d081884c7d65.sqlite", "byteCount": 73728, "sha256": "…"},
+///      "attachments": 12, "missing": []}
+public struct BackupManifest: Sendable, Equatable {
+    /// When the backup began: what was written later may be missing.
+    public let date: Timestamp
+    /// The name of the database's file in the folder.
+    public let file: String
+    public let database: AttachmentData
+    /// How many attachments the database has bytes of.
+    public let attachments: Int
+    /// The names of blobs whose bytes were lost or damaged when the backup was made.
+    public let missing: [String]
+
+    private static let format = "hesper-backup"
+    private static let version: Int64 = 1
+
+    public init(date: Timestamp, file: String, database: AttachmentData, attachments: Int, missing: [String]) {
+        self.date = date
+        self.file = file
+        self.database = database
+        self.attachments = attachments
+        self.missing = missing
+    }
+
+    var bytes: [UInt8] {
+        var writer = JSONWriter(capacity: 512)
+        writer.object { writer in
+            writer.member("format", BackupManifest.format)
+            writer.member("formatVersion", BackupManifest.version)
+            writer.member("date", date)
+            writer.name("database")
+            writer.object { writer in
+                writer.member("file", file)
+                writer.member("byteCount", database.byteCount)
+                writer.member("sha256", database.sha256)
+            }
+            writer.member("attachments", Int64(attachments))
+            writer.name("missing")
+            writer.array { writer in
+                for name in missing { writer.string(name) }
+            }
+        }
+        return writer.bytes + Array("\n".utf8)
+    }
+
+    /// - Throws: ``BackupDamaged`` for all that ``bytes`` does not write.
+    init(_ bytes: [UInt8], of path: String) throws {
+        guard case .object(let object)? = try? JSONReader.read(bytes),
+            object["format"] == .string(BackupManifest.format), case .integer(let version)? = object["formatVersion"]
+        else { throw BackupDamaged("\(path) is no description of a backup.") }
+        guard version == BackupManifest.version else {
+            throw BackupDamaged("\(path) has version \(version), which is of a later Hesper.")
+        }
+        guard case .string(let text)? = object["date"], let date = Timestamp(text),
+            case .object(let database)? = object["database"],
+            case .string(let file)? = database["file"], BackupFolder.isDatabase(file),
+            case .integer(let byteCount)? = database["byteCount"], case .string(let sha256)? = database["sha256"],
+            case .integer(let attachments)? = object["attachments"], case .array(let items)? = object["missing"]
+        else { throw BackupDamaged("\(path) is not whole.") }
+        let missing = try items.map { item in
+            guard case .string(let name) = item else { throw BackupDamaged("\(path) is not whole.") }
+            return name
+        }
+        self.init(
+            date: date, file: file, database: AttachmentData(byteCount: byteCount, sha256: sha256),
+            attachments: Int(attachments), missing: missing)
+    }
+}
+
+/// A backup is not what it was when it was made. The text says where.
+public struct BackupDamaged: Error, Sendable, Equatable {
+    public let message: String
+
+    init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import HesperBlobs
+import HesperSQLite
+import HesperStore
+
+/// `hesper restore FOLDER`
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Put a backup back, into a data folder that is empty.",
+        discussion: """
+            Every byte is compared with its SHA-256. A new epoch begins: devices sign in again, keep what they hold, and \
+            give back what the backup lacks; nothing that a device holds is lost. If it breaks off, do the same again: \
+            until it has come to its end nothing serves the data.
+
+            Only a settings file, hesper.json, may be in the data folder already.
+            """)
+
+    @Argument(help: "The folder of the backup.") var folder: String
+    @OptionGroup var dataOptions: DataOptions
+
+    func run() async throws {
+        let settings = try dataOptions.settings()
+        guard case .sqlite(let data) = try settings.database() else {
+            throw Failure(
+                "hesper restore is for SQLite: docs/operating.md says how to put a dump of PostgreSQL back (Backup).",
+                .usage)
+        }
+        guard RealPath(folder) != RealPath(data) else {
+            throw Failure("\(folder) is the backup: name another folder for the data.", .usage)
+        }
+        let backup = BackupFolder(path: folder)
+        do {
+            let manifest = try manifest(of: backup)
+            let target = try target(data)
+            let report = try await backup.whileLocked(shared: true) {
+                try await RestoreWork(
+                    folder: backup, manifest: manifest, blobs: try await settings.openBlobs(), target: target
+                ).run()
+            }
+            for name in report.missing {
+                Terminal.complain("\(name) is not in the backup: it was lost or damaged before.")
+            }
+            Terminal.say(
+                "Restored \(count(report.accounts, "account")) and \(count(report.attachments, "attachment")) of "
+                    + "\(manifest.date) to \(data). Every device signs in again, and gives back what is missing here.")
+            if !report.missing.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }
+        } catch is BackupInUse {
+            throw Failure("\(folder) is in use: hesper backup writes to it.")
+        } catch let damaged as BackupDamaged {
+            throw Failure("\(damaged.message) The backup is damaged: nothing was restored.")
+        }
+    }
+
+    private func target(_ data: String) throws -> RestoredFolder {
+        do {
+            return try RestoredFolder(path: data, database: SQLiteStore.fileName, settings: Settings.fileName)
+        } catch RestoreRefusal.inUse {
+            throw Failure("Another hesper restore is at work on \(data).")
+        } catch RestoreRefusal.notEmpty(let name) {
+            throw Failure("\(data) is not empty, it has \(name): restore into an empty folder.")
+        }
+    }
+
+    private func manifest(of backup: BackupFolder) throws -> BackupManifest {
+        guard let manifest = try backup.manifest() else {
+            throw Failure("\(folder) holds no whole backup: there is no backup.json.")
+        }
+        return manifest
+    }
+}

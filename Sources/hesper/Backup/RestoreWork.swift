@@ -1,0 +1,63 @@
+import HesperBlobs
+import HesperModel
+import HesperSQLite
+import HesperStore
+
+/// Brings what a backup holds into a data folder.
+struct RestoreWork {
+    let folder: BackupFolder
+    let manifest: BackupManifest
+    let blobs: any BlobStore
+    let target: RestoredFolder
+
+    struct Report {
+        var accounts = 0
+        var attachments = 0
+        /// The names of blobs that the backup never had.
+        var missing: [String] = []
+    }
+
+    /// The database last: only when all else is there.
+    func run() async throws -> Report {
+        try await folder.copyDatabase(manifest, to: target.database)
+        let copy = SQLiteCopy(path: target.database)
+        let known = try await onThread { try copy.blobs() }
+        let lost = Set(manifest.missing)
+        let (wanted, missing) = (
+            known.filter { !lost.contains($0.name.path) }, known.filter { lost.contains($0.name.path) }
+        )
+        // What is missing is known before anything has been brought.
+        for blob in wanted where try await !folder.holds(blob.data) { throw folder.lack(of: blob.data) }
+        var progress = ProgressBar(total: wanted.count, what: "attachments restored")
+        for blob in wanted {
+            try await restore(blob)
+            progress.advance()
+        }
+        progress.end()
+        let accounts = try await onThread {
+            try copy.beginNewEpoch()
+            return try copy.accountCount()
+        }
+        try target.finish()
+        return Report(accounts: accounts, attachments: wanted.count, missing: missing.map(\.name.path))
+    }
+
+    private func restore(_ blob: Blob) async throws {
+        guard try await !isThere(blob) else { return }
+        _ = try await blobs.write(blob.name, try await folder.bytes(blob.data)) { [folder] found in
+            guard found == blob.data else { throw folder.damage(blob.data) }
+        }
+    }
+
+    /// Whether the very bytes are in place: in a bucket that was never lost, or from a restore that broke off.
+    private func isThere(_ blob: Blob) async throws -> Bool {
+        guard let count = try await blobs.byteCount(of: blob.name) else { return false }
+        if count == blob.data.byteCount {
+            var hasher = AttachmentHasher()
+            for try await chunk in try await blobs.read(blob.name, 0..<count) { hasher.update(chunk) }
+            if hasher.data == blob.data { return true }
+        }
+        try await blobs.remove(blob.name)
+        return false
+    }
+}

@@ -1,0 +1,292 @@
+"""`hesper backup` and `hesper restore`: what comes back, what is copied again, and what is refused."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from attachments import attach, download, sha256, some_bytes, upload
+from client import Refused, Server
+from convergence import settle
+from device import Device
+from runner import FAILED, WRONG_SETTING, WRONG_USAGE, Hesper, run
+
+PICTURES = [some_bytes(size, seed) for seed, size in enumerate([0, 1, 70_000, 1_500_000])]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """Somebody's installation; none of these tests changes it."""
+    with Server() as running:
+        phone = Device(running.client(email="ada@example.org"))
+        for number in range(20):
+            phone.make_note(f"note {number}")
+        phone.sync()
+        for data in PICTURES:
+            attach(phone.client, data)
+        # The same bytes again, and bytes without an attachment.
+        attach(phone.client, PICTURES[2])
+        upload(running.client(), b"of nobody yet")
+        yield running
+
+
+@pytest.fixture
+def backup(server: Server, tmp_path: Path) -> Path:
+    back_up(server, tmp_path / "backup")
+    return tmp_path / "backup"
+
+
+def back_up(server: Server, folder: Path) -> str:
+    done = server.command("backup", str(folder))
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def restore(backup: Path, data: Path, **environment: str) -> CompletedProcess:
+    return run(backup.parent, "restore", backup, "--data", data, **environment)
+
+
+def files(folder: Path) -> dict[str, tuple[int, int]]:
+    """All files of a folder, and which they are: one that was written again is another."""
+    found = {str(path.relative_to(folder)): path.stat() for path in folder.rglob("*") if path.is_file()}
+    return {path: (status.st_ino, status.st_mtime_ns) for path, status in found.items()}
+
+
+def database(backup: Path) -> Path:
+    return backup / json.loads((backup / "backup.json").read_text())["database"]["file"]
+
+
+def test_what_a_backup_is(server: Server, tmp_path: Path) -> None:
+    folder = tmp_path / "backup"
+    said = back_up(server, folder)
+    assert said == f"Backed up 2 accounts and 6 attachments to {folder}: 5 copied, 1 there already.\n"
+    manifest = json.loads((folder / "backup.json").read_text())
+    bytes_of_database = database(folder).read_bytes()
+    assert manifest["database"]["sha256"] == sha256(bytes_of_database)
+    assert manifest["database"]["byteCount"] == len(bytes_of_database)
+    assert (manifest["format"], manifest["formatVersion"]) == ("hesper-backup", 1)
+    assert (manifest["attachments"], manifest["missing"]) == (6, [])
+    for data in [*PICTURES, b"of nobody yet"]:
+        digest = sha256(data)
+        assert (folder / "attachments" / digest[:2] / digest).read_bytes() == data
+    assert len(files(folder)) == 2 + 5
+    # Nobody else may read it.
+    assert all(path.stat().st_mode & 0o077 == 0 for path in [folder, *folder.rglob("*")])
+
+
+def test_bytes_that_are_there_are_not_copied_again(server: Server, backup: Path) -> None:
+    before = files(backup)
+    assert back_up(server, backup).endswith(": 0 copied, 6 there already.\n")
+    after = files(backup)
+    same = {name for name in before if before[name] == after.get(name)}
+    assert same == {name for name in before if name.startswith("attachments/")}
+    assert len(after) == len(before)
+
+
+def test_what_is_gone_leaves_the_next_backup(server: Server, backup: Path) -> None:
+    """And what somebody cut short is copied again."""
+    stray = backup / "attachments" / "ff" / ("f" * 64)
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_bytes(b"of an attachment that was removed")
+    digest = sha256(PICTURES[3])
+    (backup / "attachments" / digest[:2] / digest).write_bytes(PICTURES[3][:-1])
+    (backup / "unfinished" / "left-by-a-crash").write_bytes(b"half")
+    assert back_up(server, backup).endswith(": 1 copied, 5 there already.\n")
+    assert not stray.exists()
+    assert (backup / "attachments" / digest[:2] / digest).read_bytes() == PICTURES[3]
+    assert list((backup / "unfinished").iterdir()) == []
+
+
+def test_devices_give_back_what_the_backup_lacks(tmp_path: Path) -> None:
+    """Case 24 of merge.md, with pictures: on another machine, under another address."""
+    with Server() as server:
+        phone = Device(server.client(device_name="phone"))
+        laptop = Device(phone.client.another_device())
+        kept = [phone.make_note(f"of yesterday {number}") for number in range(30)]
+        picture = attach(phone.client, PICTURES[3])
+        settle(phone, laptop)
+        back_up(server, tmp_path / "backup")
+        phone.write(kept[0], "edited today")
+        laptop.delete(kept[1])
+        made = laptop.make_note("made today")
+        settle(phone, laptop)
+        expected, held = phone.notes, phone.copy.digest
+        token = phone.client.token
+    data = tmp_path / "data"
+    done = restore(tmp_path / "backup", data)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Restored 1 account and 1 attachment of 20")
+    with Server(data) as restored:
+        for device in (phone, laptop):
+            device.client.url = restored.url
+            assert device.client.get("/v1/account").status_code == 401
+            device.client.sign_in(device.client.email)
+            with pytest.raises(Refused) as refusal:
+                device.client.sync({"notes": []}, since=device.token)
+            assert (refusal.value.status, refusal.value.slug) == (410, "token-expired")
+        settle(phone, laptop)
+        assert phone.notes == expected
+        assert phone.copy.digest == laptop.copy.digest == held
+        assert phone.note(made) is not None
+        assert phone.note(kept[1]) is None
+        assert download(laptop.client, picture) == PICTURES[3]
+        old = {"Authorization": f"Bearer {token}"}
+        assert phone.client.get("/v1/account", headers=old).status_code == 401
+        assert restored.command("check").stdout == "Checked 1 account: all is well.\n"
+        # And what was restored can be backed up where it came from.
+        assert back_up(restored, tmp_path / "backup").endswith(": 0 copied, 1 there already.\n")
+
+
+def test_nothing_that_lets_somebody_in_comes_back(server: Server, backup: Path, tmp_path: Path) -> None:
+    """Neither do the hashes of tokens stay in the file's free pages."""
+    with closing(sqlite3.connect(f"file:{database(backup)}?mode=ro", uri=True)) as kept:
+        hashes = [row[0] for row in kept.execute("SELECT token FROM devices")]
+        epoch = kept.execute("SELECT epoch FROM installation").fetchone()
+    assert len(hashes) == 2
+    assert restore(backup, tmp_path / "data").returncode == 0
+    with closing(sqlite3.connect(tmp_path / "data/hesper.sqlite")) as restored:
+        assert restored.execute("SELECT count(*) FROM devices").fetchone() == (0,)
+        assert restored.execute("SELECT epoch FROM installation").fetchone() != epoch
+    contents = (tmp_path / "data/hesper.sqlite").read_bytes()
+    assert not [token for token in hashes if token in contents]
+
+
+def damage_database(backup: Path) -> None:
+    with database(backup).open("r+b") as file:
+        file.seek(5_000)
+        file.write(b"\0damage\0")
+
+
+def cut_database(backup: Path) -> None:
+    path = database(backup)
+    path.write_bytes(path.read_bytes()[:-4096])
+
+
+def damage_bytes(backup: Path) -> None:
+    digest = sha256(PICTURES[2])
+    (backup / "attachments" / digest[:2] / digest).write_bytes(PICTURES[2][:-1] + b"?")
+
+
+def lose_bytes(backup: Path) -> None:
+    digest = sha256(PICTURES[2])
+    (backup / "attachments" / digest[:2] / digest).unlink()
+
+
+def describe(text: str) -> Callable[[Path], None]:
+    return lambda backup: (backup / "backup.json").write_text(text)
+
+
+DAMAGES = [
+    (lambda backup: (backup / "backup.json").unlink(), "holds no whole backup: there is no backup.json."),
+    (describe('{"format": "hesper-backup"'), "is no description of a backup."),
+    (describe("{}"), "is no description of a backup."),
+    (describe('{"format": "hesper-backup", "formatVersion": 2}'), "has version 2, which is of a later Hesper."),
+    (describe('{"format": "hesper-backup", "formatVersion": 1}'), "is not whole."),
+    (lambda backup: database(backup).unlink(), ".sqlite is missing."),
+    (damage_database, ".sqlite has other bytes than those that were written."),
+    (cut_database, ".sqlite has other bytes than those that were written."),
+    (damage_bytes, "has other bytes than its name says."),
+    (lose_bytes, "is missing, or cut short."),
+]
+
+
+@pytest.mark.parametrize(("damage", "why"), DAMAGES, ids=[why for _, why in DAMAGES])
+def test_a_backup_that_is_not_whole_is_never_taken_for_one(backup: Path, tmp_path: Path, damage, why: str) -> None:
+    damage(backup)
+    data = tmp_path / "data"
+    done = restore(backup, data)
+    assert (done.returncode, done.stdout) == (FAILED, "")
+    assert why in done.stderr
+    assert not (data / "hesper.sqlite").exists()
+    if data.exists():
+        # Nobody takes what is there for an empty folder and begins anew in it.
+        refused = run(tmp_path, "account", "create", "eve@example.org", "--data", data, stdin="correct horse battery\n")
+        assert (refused.returncode, refused.stderr) == (
+            FAILED, f"hesper: {data} is only partly restored: do hesper restore again, from the same backup.\n",
+        )  # fmt: skip
+        assert not (data / "hesper.sqlite").exists()
+
+
+def test_a_restore_goes_on_where_it_broke_off(server: Server, backup: Path, tmp_path: Path) -> None:
+    data, digest = tmp_path / "data", sha256(PICTURES[3])
+    bytes_of_last = backup / "attachments" / digest[:2] / digest
+    bytes_of_last.write_bytes(PICTURES[3][:-1] + b"?")
+    assert restore(backup, data).returncode == FAILED
+    bytes_of_last.write_bytes(PICTURES[3])
+    kept = files(data / "attachments")
+    assert kept
+    # What is in place and whole stays; what is not the same is brought again.
+    damaged = next(path for path in (data / "attachments").rglob("*.*") if path.stat().st_size > 1)
+    damaged.write_bytes(b"?" * damaged.stat().st_size)
+    done = restore(backup, data)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in data.iterdir()) == ["attachments", "hesper.sqlite"]
+    now = files(data / "attachments")
+    assert {name for name in kept if now[name] != kept[name]} == {str(damaged.relative_to(data / "attachments"))}
+    assert run(tmp_path, "check", "--data", data).stdout == "Checked 2 accounts: all is well.\n"
+
+
+def test_only_an_empty_folder_is_restored_into(server: Server, backup: Path, tmp_path: Path) -> None:
+    full, other = tmp_path / "full", tmp_path / "other"
+    assert restore(backup, full).returncode == 0
+    before = files(full)
+    again = restore(backup, full)
+    assert (again.returncode, files(full)) == (FAILED, before)
+    assert f"{full} is not empty, it has hesper.sqlite: restore into an empty folder." in again.stderr
+    (other / "attachments" / "1").mkdir(parents=True)
+    assert f"{other} is not empty, it has attachments" in restore(backup, other).stderr
+    # But for the settings, which somebody puts there first.
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    (fresh / "hesper.json").write_text('{"attachments": "%s"}' % (tmp_path / "elsewhere"))
+    assert restore(backup, fresh).returncode == 0
+    assert len([path for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()]) == 6
+
+
+def test_bytes_that_are_lost(tmp_path: Path) -> None:
+    """The rest is backed up, and both commands say what is missing."""
+    with Server() as server:
+        client = server.client()
+        lost, damaged, whole = (attach(client, some_bytes(1_000, seed)) for seed in range(3))
+        paths = {path.name[:36]: path for path in (server.data / "attachments").rglob("*.*")}
+        paths[lost].unlink()
+        paths[damaged].write_bytes(b"?" * 1_000)
+        done = server.command("backup", str(tmp_path / "backup"))
+        assert done.returncode == FAILED
+        assert done.stdout.endswith(": 1 copied, 0 there already, 2 missing or damaged.\n")
+        assert f"{lost}." in done.stderr and " is missing.\n" in done.stderr
+        assert f"{damaged}." in done.stderr and " has other bytes than those that were uploaded.\n" in done.stderr
+    done = restore(tmp_path / "backup", tmp_path / "data")
+    assert done.returncode == FAILED
+    assert done.stderr.count("is not in the backup: it was lost or damaged before.\n") == 2
+    with Server(tmp_path / "data") as restored:
+        again = restored.client()
+        again.sign_in(client.email)
+        assert download(again, whole) == some_bytes(1_000, 2)
+
+
+def test_the_command_line(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "letter.txt").write_text("not a backup")
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    rows = [
+        (["backup"], WRONG_USAGE, "folder"),
+        (["backup", "b", "--data", "nowhere"], WRONG_SETTING, "nowhere has no hesper.sqlite"),
+        (["backup", "home"], WRONG_USAGE, "home has something that is no part of a backup, letter.txt"),
+        (["backup", "data"], WRONG_USAGE, "data is where the data is"),
+        (["backup", "link"], WRONG_USAGE, "link is where the data is"),
+        (["backup", "data/attachments"], WRONG_USAGE, "data/attachments is where the data is"),
+        (["backup", "b", "--database", "postgresql://h/x"], WRONG_USAGE, "hesper backup is for SQLite."),
+        (["restore", "b", "--database", "postgresql://h/x"], WRONG_USAGE, "hesper restore is for SQLite"),
+        (["restore", "nowhere", "--data", "new"], FAILED, "nowhere holds no whole backup"),
+        (["restore", "home", "--data", "home"], WRONG_USAGE, "home is the backup"),
+    ]
+    for arguments, status, why in rows:
+        done = hesper(*arguments)
+        assert (done.returncode, done.stdout) == (status, ""), (arguments, done.stderr)
+        assert why in done.stderr, (arguments, done.stderr)
+    assert not (tmp_path / "new").exists()
+    assert hesper("backup", "b").stdout == "Backed up 1 account and 0 attachments to b: 0 copied, 0 there already.\n"

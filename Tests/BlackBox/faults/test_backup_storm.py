@@ -1,0 +1,157 @@
+"""A backup while 32 clients push, and one that is killed: it is one moment, whole, or it is none."""
+
+import shutil
+import subprocess
+import threading
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+from attachments import attach, download, some_bytes
+from client import BINARY, Server
+from convergence import contents, settle
+from device import Device
+from runner import ENVIRONMENT, run
+
+CLIENTS = 32
+
+
+class Writer(threading.Thread):
+    """One device of an account of its own that writes until it is told to stop. What it wrote is acknowledged."""
+
+    def __init__(self, server: Server, number: int, stop: threading.Event):
+        super().__init__(daemon=True)
+        self.device, self.random, self.stop = Device(server.client()), Random(number), stop
+        self.pictures: dict[str, bytes] = {}
+        self.error: BaseException | None = None
+        self.pushes = 0
+
+    def run(self) -> None:
+        try:
+            notes: list[str] = []
+            while not self.stop.is_set():
+                notes += [self.device.make_note(f"{self.pushes} {index}") for index in range(5)]
+                self.device.write(self.random.choice(notes), f"again {self.pushes}")
+                if self.pushes % 7 == 3:
+                    self.device.delete(notes.pop(self.random.randrange(len(notes))))
+                if self.pushes % 5 == 2:
+                    data = self.random.randbytes(20_000)
+                    self.pictures[attach(self.device.client, data)] = data
+                self.device.sync()
+                self.pushes += 1
+        except BaseException as error:  # noqa: BLE001 - told by the test
+            self.error = error
+
+
+@pytest.fixture
+def storm(fresh_server: Server):
+    stop = threading.Event()
+    writers = [Writer(fresh_server, number, stop) for number in range(CLIENTS)]
+    for writer in writers:
+        writer.start()
+    yield fresh_server, writers, stop
+    stop.set()
+    for writer in writers:
+        writer.join(60)
+
+
+def pushes(writers: list[Writer]) -> int:
+    return sum(writer.pushes for writer in writers)
+
+
+def wait_for(writers: list[Writer], count: int) -> None:
+    """Until they have pushed so often in all."""
+    for _ in range(6_000):
+        if pushes(writers) >= count:
+            return
+        assert not any(writer.error for writer in writers), [writer.error for writer in writers]
+        time.sleep(0.01)
+    raise AssertionError("nobody pushes any more")
+
+
+def test_backup_while_32_clients_push(storm, tmp_path: Path) -> None:
+    """Restored elsewhere, it is whole; devices sign in again, give back what it lacks, and all digests are equal."""
+    server, writers, stop = storm
+    wait_for(writers, 3 * CLIENTS)
+    before = pushes(writers)
+    for _ in range(2):
+        done = server.command("backup", str(tmp_path / "backup"))
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert pushes(writers) > before, "nobody pushed while it was made"
+    wait_for(writers, pushes(writers) + CLIENTS)
+    stop.set()
+    for writer in writers:
+        writer.join(60)
+        assert writer.error is None, writer.error
+    for writer in writers:
+        settle(writer.device, rounds=1)
+    held = [writer.device.copy.digest for writer in writers]
+    assert server.command("check").returncode == 0
+
+    assert run(tmp_path, "restore", "backup", "--data", "data").returncode == 0
+    checked = run(tmp_path, "check", "--data", "data")
+    assert checked.stdout == f"Checked {CLIENTS} accounts: all is well.\n"
+    with Server(tmp_path / "data") as restored:
+        for writer in writers:
+            writer.device.client.url = restored.url
+            writer.device.client.sign_in(writer.device.client.email)
+            give_back_pictures(writer)
+            settle(writer.device, rounds=2)
+            other = Device(writer.device.client.another_device())
+            other.sync()
+            assert contents(other.copy) == contents(writer.device.copy)
+        assert [writer.device.copy.digest for writer in writers] == held
+        for writer in writers[:4]:
+            for attachment, data in writer.pictures.items():
+                assert download(writer.device.client, attachment) == data
+        assert restored.command("check").returncode == 0
+
+
+def give_back_pictures(writer: Writer) -> None:
+    """Bytes go before the attachments that the restored server lacks (protocol.md, Sync)."""
+    for attachment, data in writer.pictures.items():
+        path = f"/v1/attachments/{attachment}/data"
+        if writer.device.client.request("HEAD", path).status_code == 404:
+            assert writer.device.client.put(path, data=data).status_code == 201
+
+
+def test_a_backup_that_is_killed(fresh_server: Server, tmp_path: Path, seed: int) -> None:
+    """At any moment: the folder has the backup of before, or the new one, or none."""
+    client, random, backup = fresh_server.client(), Random(seed), tmp_path / "backup"
+    device = Device(client)
+    for number in range(60):
+        attach(client, some_bytes(30_000, number))
+    made: list[int] = []
+    for turn in range(12):
+        device.make_note(f"turn {turn}")
+        device.sync()
+        command = [str(BINARY), "backup", str(backup), "--data", str(fresh_server.data)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+        try:
+            process.wait(random.choice([0.02, 0.05, 0.1, 0.2, 0.4]) if turn < 11 else 60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.wait()
+        process.stdout.close()
+        if process.returncode == 0:
+            made.append(turn)
+        data = tmp_path / f"data-{turn}"
+        restored = run(tmp_path, "restore", backup, "--data", data)
+        if restored.returncode == 0:
+            assert run(tmp_path, "check", "--data", data).returncode == 0
+            # Not older than the last one that said it was made.
+            assert notes_in(data, client.email, tmp_path) >= (made[-1] + 1 if made else 1)
+        else:
+            assert not made, restored.stderr
+            assert "holds no whole backup" in restored.stderr
+        shutil.rmtree(data, ignore_errors=True)
+    assert made[-1:] == [11]
+    assert fresh_server.command("check").returncode == 0
+
+
+def notes_in(data: Path, email: str, folder: Path) -> int:
+    """How many notes an account of a folder has."""
+    listed = run(folder, "account", "list", "--data", data).stdout
+    line = next(line for line in listed.splitlines() if line.startswith(email))
+    return int(line.split("\t")[2]) - 60
