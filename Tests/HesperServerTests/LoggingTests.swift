@@ -26,9 +26,10 @@ import Testing
         }
         let first = try #require(lines.first { $0.contains("mine-1") })
         #expect(first.contains("method=GET") && first.contains("path=/v1/nothing ") && first.contains("status=404"))
-        #expect(first.contains("microseconds=") && first.contains("device=-"))
+        #expect(first.contains("microseconds=") && !first.contains("device="))
         let second = try #require(lines.first { $0.contains("mine-2") })
         #expect(second.contains(#/device=[0-9a-f]{16}/#) && second.contains("status=200"))
+        #expect(second.contains(#/account=[0-9a-f-]{36} /#))
         #expect(lines.allSatisfy { !$0.contains("secret") && !$0.contains("hesper_") })
         #expect(lines.filter { $0.contains("status=201") && $0.contains("hb.request.id=") }.count == 1)
     }

@@ -1,0 +1,119 @@
+import HTTPTypes
+import HesperModel
+import HesperStore
+import Hummingbird
+import NIOCore
+
+/// `GET /metrics`, for Prometheus: counts, no names. Nothing in it tells of one account.
+struct Metrics: Sendable {
+    let backend: Backend
+    let settings: ServerSettings
+    let meters: [RouteMeter]
+
+    private static let manyScopes = 1_000
+
+    func response() async -> Response {
+        let text = await text()
+        return Response(
+            status: .ok,
+            headers: [.contentType: MetricsText.contentType, .cacheControl: "no-store"],
+            body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    func text() async -> String {
+        var text = MetricsText()
+        text.family("hesper_info", "gauge", "Which version this is.")
+        text.sample("hesper_info", [("version", settings.version)], 1)
+        add(requestsTo: &text)
+        add(commitsTo: &text)
+        text.gauge("hesper_event_streams", "Open streams of events on this server.", backend.hub.listenerCount)
+        await add(storeTo: &text)
+        if !settings.disks.isEmpty {
+            text.family("hesper_disk_free_bytes", "gauge", "Room on the disk of a folder, for this user.")
+        }
+        for disk in settings.disks {
+            if let room = Disk.room(at: disk.path) {
+                text.sample("hesper_disk_free_bytes", [("folder", disk.name)], room.free)
+            }
+        }
+        ProcessStatus.now()?.add(to: &text)
+        return text.text
+    }
+
+    /// Only routes that somebody has asked for.
+    private func add(requestsTo text: inout MetricsText) {
+        let used = meters.map { ($0, $0.reading) }.filter { $0.1.seconds.count > 0 }
+            .sorted { ($0.0.path, $0.0.method) < ($1.0.path, $1.0.method) }
+        text.family("hesper_http_requests_total", "counter", "Requests that were answered.")
+        for (meter, reading) in used {
+            for (status, count) in reading.statuses.sorted(by: { $0.key < $1.key }) {
+                text.sample(
+                    "hesper_http_requests_total",
+                    [("method", meter.method), ("route", meter.path), ("status", String(status))], count)
+            }
+        }
+        text.family(
+            "hesper_http_request_duration_seconds", "histogram", "From a request's head until that of its answer.")
+        for (meter, reading) in used {
+            text.histogram(
+                "hesper_http_request_duration_seconds", [("method", meter.method), ("route", meter.path)],
+                reading.seconds)
+        }
+    }
+
+    private func add(commitsTo text: inout MetricsText) {
+        let reading = backend.queue.meter.reading
+        text.family("hesper_commit_duration_seconds", "histogram", "Commits, until they are durable.")
+        text.histogram("hesper_commit_duration_seconds", [], reading.seconds)
+        text.family("hesper_commit_writes", "histogram", "Writes that shared a commit.")
+        text.histogram("hesper_commit_writes", [], reading.sizes)
+        text.counter("hesper_commit_failures_total", "Commits of which nothing was kept.", reading.failures)
+    }
+
+    private func add(storeTo text: inout MetricsText) async {
+        if let pool = backend.store.poolStatus {
+            text.family("hesper_database_connections", "gauge", "Connections to PostgreSQL for requests.")
+            for (state, count) in [("busy", pool.busy), ("idle", pool.idle)] {
+                text.sample("hesper_database_connections", [("state", state)], count)
+            }
+            text.gauge("hesper_database_connections_limit", "How many there may be.", pool.limit)
+            text.gauge("hesper_database_waiting", "Requests that wait for a connection.", pool.waiting)
+        }
+        let found = try? await backend.store.read {
+            (totals: try $0.totals(), toIndex: try $0.scopesToIndex(after: nil, limit: Metrics.manyScopes).count)
+        }
+        text.gauge("hesper_store_up", "Whether the database answers.", found == nil ? 0 : 1)
+        guard let (totals, toIndex) = found else { return }
+        text.gauge(
+            "hesper_scopes_to_index", "Accounts whose search index is behind, counted up to \(Metrics.manyScopes).",
+            toIndex)
+        text.gauge("hesper_accounts", "Accounts.", totals.accounts)
+        text.gauge("hesper_devices", "Devices that are signed in.", totals.devices)
+        text.gauge("hesper_blob_bytes", "The bytes of all attachments together.", totals.blobBytes)
+    }
+}
+
+extension Metrics: Resource {
+    /// On the server's own address only while no other is named for it, and for this machine alone.
+    func add(to routes: inout Routes) {
+        guard settings.metrics == nil else { return }
+        routes.open(.get, "/metrics", keeping: .never, isInContract: false) { call in
+            guard Metrics.isFromHere(call) else { throw Problem(.notFound, "There is no /metrics for you here.") }
+            return await response()
+        }
+    }
+
+    /// Whether somebody on this machine asks, and no proxy in their place.
+    private static func isFromHere(_ call: Call) -> Bool {
+        let forwarding: [HTTPField.Name] = [.forwarded, .forwardedFor, .forwardedHost, .via]
+        guard call.address.isLoopback, forwarding.allSatisfy({ call[$0] == nil }) else { return false }
+        let host = call.request.head.authority ?? ""
+        return ["localhost", "127.0.0.1", "[::1]"].contains { host == $0 || host.hasPrefix($0 + ":") }
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let forwarded = HTTPField.Name("Forwarded") ?? .date
+    fileprivate static let forwardedFor = HTTPField.Name("X-Forwarded-For") ?? .date
+    fileprivate static let forwardedHost = HTTPField.Name("X-Forwarded-Host") ?? .date
+}

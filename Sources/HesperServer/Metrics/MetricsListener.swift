@@ -1,0 +1,61 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import ServiceLifecycle
+
+/// Answers `GET /metrics`, and nothing else, on an address of its own: for a network that only the operator has.
+struct MetricsListener: HTTPResponder {
+    let metrics: Metrics
+
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        guard request.uri.path == "/metrics" else { return Response(status: .notFound) }
+        guard [.get, .head].contains(request.method) else {
+            return Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
+        }
+        let response = await metrics.response()
+        return request.method == .head ? Response(status: .ok, headers: response.headers) : response
+    }
+}
+
+/// Runs the listener while the server runs.
+struct MetricsService: Service {
+    let metrics: Metrics
+    let address: MetricsAddress
+    let logger: Logger
+
+    /// Whoever scrapes needs one.
+    private static let connections = 16
+
+    func run() async throws {
+        let application = Application(
+            responder: MetricsListener(metrics: metrics),
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port), serverName: nil,
+                availableConnectionsDelegate: .maximum(MetricsService.connections, logger: logger)),
+            logger: logger)
+        do {
+            try await application.run()
+        } catch {
+            throw MetricsUnavailable(address: address, why: "\(error)")
+        }
+    }
+}
+
+/// Nothing can listen where metrics are wanted.
+public struct MetricsUnavailable: Error, Sendable {
+    public let address: MetricsAddress
+    public let why: String
+}
+
+/// Where metrics are to be had, if not on the server's own address.
+public struct MetricsAddress: Sendable, Equatable, CustomStringConvertible {
+    public let host: String
+    public let port: Int
+
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

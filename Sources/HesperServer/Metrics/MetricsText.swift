@@ -1,0 +1,65 @@
+import HesperStore
+
+/// Metrics in the text format of Prometheus, version 0.0.4 (prometheus.io, Exposition formats).
+///
+///     var text = MetricsText()
+///     text.gauge("hesper_event_streams", "Open streams of events.", 12)
+struct MetricsText {
+    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    private(set) var text = ""
+
+    typealias Labels = [(name: String, value: String)]
+
+    mutating func gauge(_ name: String, _ help: String, _ value: some Numeric & CustomStringConvertible) {
+        family(name, "gauge", help)
+        sample(name, [], value)
+    }
+
+    mutating func counter(_ name: String, _ help: String, _ value: some Numeric & CustomStringConvertible) {
+        family(name, "counter", help)
+        sample(name, [], value)
+    }
+
+    /// Says what the samples that follow are.
+    mutating func family(_ name: String, _ type: String, _ help: String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+    }
+
+    mutating func sample(_ name: String, _ labels: Labels, _ value: some Numeric & CustomStringConvertible) {
+        text += name
+        if !labels.isEmpty {
+            text += "{"
+            for (index, label) in labels.enumerated() {
+                text += "\(index == 0 ? "" : ",")\(label.name)=\"\(MetricsText.quoted(label.value))\""
+            }
+            text += "}"
+        }
+        text += " \(value)\n"
+    }
+
+    /// The buckets, each with all below it, the sum and the count.
+    mutating func histogram(_ name: String, _ labels: Labels, _ histogram: Histogram) {
+        var sofar = 0
+        for (bound, count) in zip(histogram.bounds, histogram.counts) {
+            sofar += count
+            // 1, not 1.0: as Prometheus writes it itself.
+            let text = bound == bound.rounded() ? String(Int(bound)) : String(bound)
+            sample("\(name)_bucket", labels + [("le", text)], sofar)
+        }
+        sample("\(name)_bucket", labels + [("le", "+Inf")], histogram.count)
+        sample("\(name)_sum", labels, histogram.sum)
+        sample("\(name)_count", labels, histogram.count)
+    }
+
+    private static func quoted(_ value: String) -> String {
+        value.reduce(into: "") { text, letter in
+            switch letter {
+            case "\\": text += "\\\\"
+            case "\"": text += "\\\""
+            case "\n": text += "\\n"
+            default: text.append(letter)
+            }
+        }
+    }
+}

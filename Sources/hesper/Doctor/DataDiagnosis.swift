@@ -1,0 +1,82 @@
+import Foundation
+import HesperBlobs
+import HesperModel
+import HesperSQLite
+import HesperStore
+
+/// The data: its folders, its database, its attachments.
+struct DataDiagnosis {
+    let settings: Settings
+
+    func all() async -> [Diagnosis] {
+        let database: DatabaseLocation
+        do { database = try settings.database() } catch { return [.wrong("\(error)")] }
+        var found: [Diagnosis] = []
+        switch database {
+        case .sqlite(let folder):
+            found += FolderDiagnosis(path: folder, what: "data").all()
+            found += Diagnosis.trying { try sqlite(in: folder) }
+        case .postgres:
+            found += await postgres(database)
+        }
+        return found + (await attachments())
+    }
+
+    private func sqlite(in folder: String) throws -> [Diagnosis] {
+        try DatabaseLocation.checkRestored(folder)
+        try DatabaseLocation.checkFile(in: folder, toName: "name the data folder with --data or HESPER_DATA")
+        let look = try SQLiteLook(folder: URL(filePath: folder))
+        var found: [Diagnosis] = []
+        let known = SQLiteLook.knownVersion
+        if look.version > known {
+            found.append(.wrong("\(StoreError.newerDatabase(version: look.version, known: known))."))
+        } else if look.version < known {
+            found.append(
+                .warning(
+                    "The database has version \(look.version): the next start brings it to \(known). Make a backup before."
+                ))
+        } else {
+            found.append(.ok("The database has version \(known), that of this Hesper."))
+        }
+        found += look.findings.map {
+            .wrong("SQLite finds in the database: \($0). Restore a backup, and check the disk.")
+        }
+        if look.findings.isEmpty {
+            found.append(.ok("SQLite's quick check finds nothing wrong; hesper check looks at all of it."))
+        }
+        if let last = look.lastPushDate, last > Timestamp.now.adding(DataDiagnosis.patience) {
+            found.append(
+                .wrong("The last change came at \(last), which this machine's clock says is to come: set the clock."))
+        }
+        return found
+    }
+
+    /// Two clocks that both follow the time differ by less, in milliseconds.
+    private static let patience: Int64 = 60_000
+
+    private func postgres(_ database: DatabaseLocation) async -> [Diagnosis] {
+        do {
+            return try await database.whileOpen(making: false, connections: 2) { store in
+                let totals = try await store.read { try $0.totals() }
+                return [.ok("PostgreSQL answers, and has \(count(totals.accounts, "account")).")]
+            }
+        } catch {
+            return [.wrong("\(error)")]
+        }
+    }
+
+    private func attachments() async -> [Diagnosis] {
+        do {
+            let place = try settings.attachments()
+            guard !S3Location.isMeant(by: place) else {
+                _ = try await settings.openBlobs()
+                return [.ok("The bucket of the attachments answers.")]
+            }
+            // It is made when it is needed.
+            guard FileManager.default.fileExists(atPath: place) else { return [] }
+            return FolderDiagnosis(path: place, what: "attachments").all()
+        } catch {
+            return [.wrong("\(error)")]
+        }
+    }
+}

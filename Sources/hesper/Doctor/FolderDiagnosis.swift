@@ -1,0 +1,57 @@
+import Foundation
+
+/// One folder that Hesper keeps things in: whose it is, who may read it, what it lies on, and how much room is left.
+struct FolderDiagnosis {
+    let path: String
+    /// What it is called: `data`.
+    let what: String
+
+    /// Below the first nothing may be written soon, below the second somebody should look.
+    private static let (least, little) = (Int64(64) << 20, Int64(1) << 30)
+
+    func all() -> [Diagnosis] {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            return [
+                .wrong("The folder of the \(what), \(path), cannot be looked at: \(String(cString: strerror(errno))).")
+            ]
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return [.wrong("\(path) is not a folder.")] }
+        var found: [Diagnosis] = []
+        if access(path, W_OK | X_OK) != 0 {
+            found.append(.wrong("The user \(NSUserName()) cannot write to \(path): it is another's, or read-only."))
+        } else if status.st_uid != geteuid() {
+            found.append(
+                .warning(
+                    "\(path) is another user's than \(NSUserName()): run this as the user that serves, or files of two owners will mix."
+                ))
+        }
+        found += readable(path, status) + readableFiles() + disk()
+        return found.isEmpty ? [.ok("The folder of the \(what), \(path), is its owner's alone, and has room.")] : found
+    }
+
+    private func readable(_ path: String, _ status: stat) -> [Diagnosis] {
+        guard status.st_mode & 0o077 != 0 else { return [] }
+        let digits = String(status.st_mode & 0o777, radix: 8)
+        return [.wrong("Others may look into \(path), which has mode \(digits): chmod go= \(path)")]
+    }
+
+    /// The database, and what SQLite has beside it.
+    private func readableFiles() -> [Diagnosis] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return names.sorted().filter { $0.hasPrefix("hesper.") }.flatMap { name -> [Diagnosis] in
+            var status = stat()
+            let file = "\(path)/\(name)"
+            return lstat(file, &status) == 0 ? readable(file, status) : []
+        }
+    }
+
+    private func disk() -> [Diagnosis] {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return [] }
+        let free = Int64(status.f_bavail) * Int64(status.f_frsize)
+        let text = "\(free >> 20) MiB are free on the disk of \(path)"
+        if free < FolderDiagnosis.least { return [.wrong("\(text): make room.")] }
+        return free < FolderDiagnosis.little ? [.warning("\(text).")] : []
+    }
+}

@@ -1,0 +1,55 @@
+import HesperBlobs
+import HesperServer
+
+/// Settings that are wrong, or do not go together.
+struct SettingsDiagnosis {
+    let settings: Settings
+
+    func all() -> [Diagnosis] {
+        var found = settings.warnings.map(Diagnosis.warning)
+        found += Diagnosis.trying { try settings.server().diagnoses }
+        found += Diagnosis.trying {
+            _ = (try settings.logLevel(), try settings.logFormat(), try settings.databaseRead())
+            return []
+        }
+        found += Diagnosis.trying {
+            ShareFolder.find(named: try settings.publicFolder()).missing.map(Diagnosis.warning)
+        }
+        found += Diagnosis.trying {
+            let place = try settings.attachments()
+            guard case .postgres = try settings.database(), !S3Location.isMeant(by: place) else { return [] }
+            return [
+                .warning(
+                    "Attachments are in the folder \(place): all servers on this database need that very one, or S3.")
+            ]
+        }
+        return found.contains { $0.kind == .wrong } ? found : [.ok("The settings can be used.")] + found
+    }
+}
+
+extension ServerSettings {
+    /// What is odd about where a server listens, and for whom.
+    var diagnoses: [Diagnosis] {
+        var found: [Diagnosis] = []
+        if !ServerSettings.isLoopback(host) {
+            if tls == nil {
+                found.append(
+                    .warning(
+                        "It listens on \(host) without TLS: passwords and notes can be read on the way. Set a certificate, or "
+                            + "listen on 127.0.0.1 behind a proxy that has one."))
+            }
+            if signUp == .open {
+                found.append(.warning("Whoever reaches \(host) can make an account: HESPER_SIGN_UP=closed."))
+            }
+        } else if signUp == .open {
+            found.append(
+                .warning(
+                    "Everybody on this machine can make an account, and behind a proxy everybody: HESPER_SIGN_UP=closed."
+                ))
+        }
+        if let metrics, !ServerSettings.isLoopback(metrics.host) {
+            found.append(.warning("Everybody who reaches \(metrics) gets the metrics: is that a network of your own?"))
+        }
+        return found
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import HesperModel
+import HesperServer
+import Logging
+
+/// Writes each line of the log to stderr, whole: lines of threads that log at once do not mix.
+struct LineLogHandler: LogHandler {
+    let format: LogFormat
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    /// Given the bytes of a line; for tests to keep them.
+    var write: @Sendable ([UInt8]) -> Void = LineLogHandler.writeToStandardError
+
+    init(format: LogFormat, logLevel: Logger.Level) {
+        self.format = format
+        self.logLevel = logLevel
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var all = metadata
+        if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
+        if let own = event.metadata { all.merge(own) { $1 } }
+        let line = LogLine(date: .now, level: event.level, message: event.message.description, metadata: all)
+        write(format == .json ? line.json : Array(line.text.utf8))
+    }
+
+    /// One call of the system a line. A server goes on though nobody reads what it logs.
+    private static func writeToStandardError(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(
+                    STDERR_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                guard count > 0 || errno == EINTR else { return }
+                rest = rest.dropFirst(max(count, 0))
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+"""`hesper doctor`: a sound installation is told so; each thing that is wrong is named, with what to do."""
+
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from runner import FAILED, WRONG_SETTING, Hesper
+
+
+def told(hesper: Hesper, *arguments: str, status: int = 0, **environment: str) -> list[str]:
+    done = hesper("doctor", *arguments, **{"HESPER_SIGN_UP": "closed", **environment})
+    assert (done.returncode, done.stderr) == (status, ""), done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert all(line.startswith(("ok: ", "warning: ", "wrong: ")) for line in lines), lines
+    assert any(line.startswith("wrong: ") for line in lines) == (status == FAILED)
+    return lines
+
+
+def execute(folder: Path, sql: str) -> None:
+    with closing(sqlite3.connect(folder / "data/hesper.sqlite")) as database, database:
+        database.executescript(sql)
+
+
+def test_a_sound_installation(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    before = (tmp_path / "data/hesper.sqlite").read_bytes()
+    lines = told(hesper)
+    for line in [
+        "ok: The settings can be used.",
+        "ok: The folder of the data, data, is its owner's alone, and has room.",
+        "ok: The database has version 2, that of this Hesper.",
+        "ok: SQLite's quick check finds nothing wrong; hesper check looks at all of it.",
+    ]:
+        assert any(line.split(" 2,")[0] in found for found in lines), (line, lines)
+    assert any(line.startswith("ok: The clock says 2") for line in lines)
+    assert (tmp_path / "data/hesper.sqlite").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "line"),
+    [
+        ([], {"HESPER_PROT": "1"}, "warning: HESPER_PROT is no setting of this version."),
+        ([], {"HESPER_PORT": "x"}, 'wrong: HESPER_PORT: a port from 0 to 65535 is wanted, not "x".'),
+        ([], {"HESPER_LOG_FORMAT": "xml"}, 'wrong: HESPER_LOG_FORMAT: one of text, json is wanted, not "xml".'),
+        ([], {"HESPER_HOST": "0.0.0.0"}, "warning: It listens on 0.0.0.0 without TLS: "),
+        ([], {"HESPER_HOST": "0.0.0.0", "HESPER_SIGN_UP": "open"}, "warning: Whoever reaches 0.0.0.0 can"),
+        ([], {"HESPER_SIGN_UP": "open"}, "warning: Everybody on this machine can make an account"),
+        ([], {"HESPER_METRICS": "0.0.0.0:9464"}, "warning: Everybody who reaches 0.0.0.0:9464 gets the metrics"),
+        ([], {"HESPER_PUBLIC": "data"}, "warning: No Public/index.html in data"),
+        ([], {"HESPER_TLS_KEY": "/dev/null"}, "wrong: HESPER_TLS_KEY: a key needs its certificate"),
+        (["--data", "nowhere"], {}, "wrong: The folder of the data, nowhere, cannot be looked at: No such file"),
+        (["--data", "."], {}, "wrong: . has no hesper.sqlite: name the data folder"),
+        (["--database", "postgresql://127.0.0.1:1/x"], {}, "wrong: The database is not to be had"),
+    ],
+)
+def test_settings(hesper: Hesper, ada: str, arguments: list[str], environment: dict[str, str], line: str) -> None:
+    status = FAILED if line.startswith("wrong") else 0
+    lines = told(hesper, *arguments, status=status, **environment)
+    assert any(found.startswith(line) for found in lines), lines
+
+
+def test_permissions(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    (tmp_path / "data").chmod(0o755)
+    (tmp_path / "data/hesper.sqlite").chmod(0o644)
+    lines = told(hesper, status=FAILED)
+    assert "wrong: Others may look into data, which has mode 755: chmod go= data" in lines
+    assert "wrong: Others may look into data/hesper.sqlite, which has mode 644: chmod go= data/hesper.sqlite" in lines
+
+
+def test_versions(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    execute(tmp_path, "PRAGMA user_version = 99")
+    lines = told(hesper, status=FAILED)
+    assert any(line.startswith("wrong: the database has version 99, written by a later Hesper") for line in lines)
+    execute(tmp_path, "PRAGMA user_version = 1")
+    lines = told(hesper)
+    assert any(line.startswith("warning: The database has version 1: the next start brings it to ") for line in lines)
+    with closing(sqlite3.connect(tmp_path / "data/hesper.sqlite")) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (1,), "it changes nothing"
+
+
+def test_a_damaged_database(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    path = tmp_path / "data/hesper.sqlite"
+    for index in range(200):
+        name = f"{index}@example.org"
+        execute(tmp_path, f"INSERT INTO accounts VALUES (randomblob(16), '{name}', '{name}', '{'x' * 200}', 0)")
+    execute(tmp_path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    contents = bytearray(path.read_bytes())
+    at = contents.rindex(b"@example.org") // 4096 * 4096
+    contents[at : at + 64] = b"\xff" * 64
+    path.write_bytes(contents)
+    lines = told(hesper, status=FAILED)
+    assert any("SQLite finds in the database: " in line or "the database is damaged" in line for line in lines), lines
+
+
+def test_a_half_restored_folder(hesper: Hesper, tmp_path: Path) -> None:
+    (tmp_path / "data/restoring").mkdir(parents=True)
+    (tmp_path / "data").chmod(0o700)
+    assert "wrong: data is only partly restored: do hesper restore again, from the same backup." in told(hesper, status=FAILED)
+
+
+def test_a_clock_that_went_back(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    execute(
+        tmp_path,
+        "INSERT INTO edits (scope, object, sequence, pushed_at, is_servers, body)"
+        " SELECT id, randomblob(16), 1, 4102444800000, 0, '[]' FROM scopes",
+    )
+    lines = told(hesper, status=FAILED)
+    assert any(line.startswith("wrong: The last change came at 2100-01-01T00:00:00.000Z") for line in lines), lines
+
+
+@pytest.mark.parametrize(("days", "line"), [(90, "ok: The certificate goes"), (5, "warning: The certificate cert.pem ends at ")])
+def test_certificates(hesper: Hesper, ada: str, tmp_path: Path, days: int, line: str) -> None:
+    for name in ("cert", "other"):
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=x",
+             "-days", str(days), "-keyout", f"{name}.key", "-out", f"{name}.pem"],
+            cwd=tmp_path, check=True, capture_output=True, timeout=60,
+        )  # fmt: skip
+    lines = told(hesper, HESPER_TLS_CERTIFICATE="cert.pem", HESPER_TLS_KEY="cert.key")
+    assert any(found.startswith(line) for found in lines), lines
+    mixed = told(hesper, status=FAILED, HESPER_TLS_CERTIFICATE="cert.pem", HESPER_TLS_KEY="other.key")
+    assert any(found.startswith("wrong: The certificate or its key is no good: ") for found in mixed), mixed
+
+
+def test_a_file_that_cannot_be_read(hesper: Hesper) -> None:
+    done = hesper("doctor", "--config", "nowhere.json")
+    assert (done.returncode, done.stdout) == (WRONG_SETTING, "")

@@ -1,0 +1,132 @@
+"""The log, as text and as JSON: who asked is in it, no secret is, and no client writes a line of its own."""
+
+import contextlib
+import json
+import re
+import socket
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from attachments import attach
+from client import PASSWORD, Server
+from database import query
+
+LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (trace|debug|info|notice|warning|error|critical) .+")
+LEVELS = {"trace", "debug", "info", "notice", "warning", "error", "critical"}
+
+
+@pytest.fixture(params=["text", "json"])
+def logged(request: pytest.FixtureRequest) -> Iterator[tuple[Server, str]]:
+    """A server that logs all it can, and how."""
+    environment = {"HESPER_LOG_FORMAT": request.param}
+    with Server(log_level="trace", environment=environment) as server:
+        yield server, request.param
+
+
+def lines_of(server: Server, form: str) -> list[str]:
+    """The lines of its log, each of which is one. What commands say, not the log, is left out."""
+    said = ("Hesper listens on ", "There is no account yet.")
+    lines = [line for line in server.log.split("\n") if line and not line.startswith(said)]
+    for line in lines:
+        if form == "text":
+            assert LINE.fullmatch(line), line
+        else:
+            values = json.loads(line)
+            assert values["level"] in LEVELS and values["time"] and values["message"]
+            assert all(isinstance(value, str) for value in values.values())
+        assert line.isprintable(), line
+    return lines
+
+
+def values_of(line: str, form: str) -> dict[str, str]:
+    return json.loads(line) if form == "json" else dict(re.findall(r" ([a-z]+)=([^ ]+)", line))
+
+
+def test_who_asked_is_in_the_line(logged: tuple[Server, str]) -> None:
+    server, form = logged
+    client = server.client()
+    account = client.get("/v1/account").json()["uniqueID"]
+    client.get("/v1/notes/nothing", headers={"X-Request-ID": "mine-1"})
+    client.get("/healthz", headers={"X-Request-ID": "mine-2"})
+    server.stop()
+    lines = lines_of(server, form)
+    mine = [values_of(line, form) for line in lines if "mine-1" in line]
+    assert mine == [mine[0]], mine
+    wanted = {
+        "method": "GET", "path": "/v1/notes/nothing", "status": "404", "request": "mine-1", "account": account,
+        "device": client.device["uniqueID"],
+    }  # fmt: skip
+    assert {name: mine[0].get(name) for name in wanted} == wanted
+    assert int(mine[0]["microseconds"]) > 0
+    open_to_all = next(values_of(line, form) for line in lines if "mine-2" in line)
+    assert "device" not in open_to_all and "account" not in open_to_all
+
+
+def test_what_goes_wrong_says_whose_it_was(logged: tuple[Server, str]) -> None:
+    server, form = logged
+    client = server.client()
+    query(server, "ALTER TABLE objects RENAME TO gone")
+    assert client.get("/v1/notes", headers={"X-Request-ID": "mine-3"}).status_code == 500
+    server.stop()
+    errors = [values_of(line, form) for line in lines_of(server, form) if "mine-3" in line and "error" in line]
+    device = client.device["uniqueID"]
+    assert [(error["device"], error["path"], error["method"]) for error in errors] == [(device, "/v1/notes", "GET")]
+    assert errors[0]["account"]
+
+
+def test_no_secret_is_in_it(logged: tuple[Server, str]) -> None:
+    """Whatever is done, rightly or wrongly, at the level that tells most."""
+    server, form = logged
+    secret = f"x{uuid.uuid4().hex}"
+    email = f"{secret}@example.org"
+    phone = server.client(email=email, device_name=f"phone {secret}")
+    laptop = phone.another_device(f"laptop {secret}")
+    cookie = {"email": email, "password": PASSWORD, "deviceName": "page", "cookie": True}
+    page = phone.post("/v1/devices", cookie)
+    wrong = {"email": email, "password": f"wrong {secret}", "deviceName": "x"}
+    assert phone.post("/v1/devices", wrong).status_code == 401
+    note = phone.post("/v1/notes", {"text": f"text {secret}", "attributes": {secret: secret}}).json()["uniqueID"]
+    assert phone.patch(f"/v1/notes/{note}", {"text": f"again {secret}"}).status_code == 200
+    assert phone.patch(f"/v1/notes/{note}", {secret: secret}).status_code == 422
+    assert phone.post("/v1/tags", {"name": f"tag {secret}"}).status_code == 201
+    attach(phone, secret.encode(), filename=f"{secret}.png")
+    assert phone.get("/v1/search", params={"q": secret}).status_code == 200
+    assert phone.get("/v1/search", params={secret: secret}).status_code in (400, 422)
+    assert phone.post("/v1/sync", data=f'{{"{secret}'.encode()).status_code in (400, 415)
+    assert phone.post("/v1/ephemeral", {"uniqueID": note, "data": {secret: secret}}).status_code == 200
+    assert phone.get("/v1/notes", headers={"Authorization": f"Bearer hesper_{secret}"}).status_code == 401
+    assert phone.get("/v1/notes", headers={"Cookie": f"hesper={secret}"}).status_code == 200
+    assert phone.get("/v1/export").status_code == 200
+    server.stop()
+    log = "\n".join(lines_of(server, form))
+    assert len(log) > 1_000
+    tokens = [phone.token, laptop.token, page.cookies["hesper"]]
+    for kept in [secret, email, PASSWORD, *tokens]:
+        assert kept not in log
+
+
+HOSTILE = [
+    b"/v1/notes/%0a2026-11-21T00:00:00.000Z%20error%20forged",
+    b"/v1/\x1b[2J", b"/v1/\xc2\x9b31m", b"/v1/\xe2\x80\xa8next", b"/v1/\xff\xfe", b'/v1/"},{"level":"info',
+    b"/v1/\\n", b"/v1/a\rforged", b"/v1/\x00",
+]  # fmt: skip
+
+
+def test_nobody_writes_a_line_of_their_own(logged: tuple[Server, str]) -> None:
+    server, form = logged
+    with contextlib.ExitStack() as clients:
+        sockets = []
+        for path in HOSTILE:
+            for header in (b"X-Request-ID: mine\x1b[31m", b"User-Agent: \x1b]0;title\x07", b"X-\xff: \x85next"):
+                client = clients.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=30))
+                client.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\n" + header + b"\r\nConnection: close\r\n\r\n")
+                sockets.append(client)
+        # A connection that is refused stays open for a moment: all of them at once.
+        for client in sockets:
+            while client.recv(65_536):
+                pass
+    client = server.client(device_name="\N{RIGHT-TO-LEFT OVERRIDE}phone\n\x1b[31m")
+    assert client.get("/v1/devices").status_code == 200
+    server.stop()
+    assert len(lines_of(server, form)) > len(HOSTILE)

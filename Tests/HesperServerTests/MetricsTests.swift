@@ -1,0 +1,128 @@
+import Foundation
+import HTTPTypes
+import HesperModel
+import HesperStore
+import Testing
+
+@testable import HesperServer
+
+/// What `/metrics` says, and to whom.
+@Suite struct MetricsTests {
+    /// The samples of an answer, by their name with its labels.
+    private static func samples(_ text: String) throws -> [String: Double] {
+        var samples: [String: Double] = [:]
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            let space = try #require(line.lastIndex(of: " "))
+            let name = String(line[..<space])
+            #expect(samples[name] == nil, "\(name) stands twice")
+            samples[name] = try #require(Double(String(line[line.index(after: space)...])) as Double?, "\(line)")
+        }
+        return samples
+    }
+
+    @Test func requestsAreCountedByRouteAndStatus() async throws {
+        try await TestServer.test(.live) { client in
+            let signedIn = try await client.signedUp()
+            for _ in 0..<3 { try await signedIn.send(.get, "/v1/notes/\(UniqueID.random())") }
+            try await client.send(.get, "/v1/notes/x")
+            try await client.send(.get, "/v1/made-up/by/a/client")
+            try await signedIn.send(.head, "/v1/account")
+            let answer = try await client.send(.get, "/metrics")
+            #expect(answer.status == 200)
+            #expect(answer.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(answer.headers[.cacheControl] == "no-store")
+            let samples = try MetricsTests.samples(answer.text)
+            let requests = "hesper_http_requests_total"
+            #expect(samples[#"\#(requests){method="POST",route="/v1/accounts",status="201"}"#] == 1)
+            #expect(samples[#"\#(requests){method="GET",route="/v1/notes/{uniqueID}",status="404"}"#] == 3)
+            #expect(samples[#"\#(requests){method="GET",route="/v1/notes/{uniqueID}",status="401"}"#] == 1)
+            #expect(samples[#"\#(requests){method="GET",route="/v1/account",status="200"}"#] == 1)
+            #expect(samples[#"\#(requests){method="",route="",status="404"}"#] == 1)
+            let seconds = #"hesper_http_request_duration_seconds"#
+            #expect(samples[seconds + #"_count{method="GET",route="/v1/notes/{uniqueID}"}"#] == 4)
+            #expect(samples[seconds + #"_bucket{method="GET",route="/v1/notes/{uniqueID}",le="+Inf"}"#] == 4)
+            // What a client makes up is no series of its own.
+            #expect(!answer.text.contains("made-up"))
+        }
+    }
+
+    @Test func commitsAndWhatIsKept() async throws {
+        let change: TestServer.Change = { $0.disks = [DiskFolder(name: "data", path: "/")] }
+        try await TestServer.test(.live, change) { client in
+            let signedIn = try await client.signedUp()
+            for _ in 0..<3 { try await signedIn.send(.post, "/v1/notes", #"{"text":"Milk"}"#) }
+            let samples = try MetricsTests.samples(try await client.send(.get, "/metrics").text)
+            #expect(samples["hesper_commit_duration_seconds_count"] == 3)
+            #expect(samples["hesper_commit_writes_sum"] == 3)
+            #expect(samples["hesper_commit_failures_total"] == 0)
+            #expect(samples["hesper_accounts"] == 1)
+            #expect(samples["hesper_devices"] == 1)
+            #expect(samples["hesper_blob_bytes"] == 0)
+            #expect(samples["hesper_event_streams"] == 0)
+            #expect(samples["hesper_store_up"] == 1)
+            #expect(samples[#"hesper_info{version="\#(ServerSettings().version)"}"#] == 1)
+            #expect((samples[#"hesper_disk_free_bytes{folder="data"}"#] ?? 0) > 0)
+            #expect((samples["process_resident_memory_bytes"] ?? 0) > 1_000_000)
+            #expect((samples["process_cpu_seconds_total"] ?? 0) > 0)
+            #expect((samples["process_open_fds"] ?? 0) > 3)
+        }
+    }
+
+    /// Beside the API they are for this machine, not for whoever comes through a proxy on it.
+    @Test(arguments: [
+        ("Forwarded", "for=192.0.2.1"), ("X-Forwarded-For", "192.0.2.1"), ("X-Forwarded-Host", "notes.example.org"),
+        ("Via", "1.1 proxy"),
+    ])
+    func areNotForThoseBehindAProxy(_ name: String, _ value: String) async throws {
+        try await TestServer.test(.live) { client in
+            let answer = try await client.send(.get, "/metrics", headers: [try #require(HTTPField.Name(name)): value])
+            #expect(answer.status == 404)
+            #expect(try answer.slug == "not-found")
+        }
+    }
+
+    @Test func areNotBesideTheAPIWhereTheyHaveAnAddress() async throws {
+        let change: TestServer.Change = { $0.metrics = MetricsAddress(host: "127.0.0.1", port: 0) }
+        try await TestServer.test(.router, change) { client in
+            let answer = try await client.send(.get, "/metrics")
+            #expect(answer.status == 404)
+        }
+    }
+
+    @Test func labelsAreQuoted() {
+        var text = MetricsText()
+        text.sample("x", [("a", "b\"c\\d\ne")], 1)
+        #expect(text.text == #"x{a="b\"c\\d\ne"} 1"# + "\n")
+    }
+
+    @Test func histogramsAddUp() {
+        var histogram = Histogram(bounds: [0.5, 1])
+        for value in [0.25, 0.75, 2, 3] { histogram.record(value) }
+        var text = MetricsText()
+        text.histogram("x", [("a", "b")], histogram)
+        #expect(
+            text.text == """
+                x_bucket{a="b",le="0.5"} 1
+                x_bucket{a="b",le="1"} 2
+                x_bucket{a="b",le="+Inf"} 4
+                x_sum{a="b"} 6.0
+                x_count{a="b"} 4
+
+                """)
+    }
+
+    /// A disk that is nearly full is told, and does not take the server from its readers.
+    @Test func readinessTellsOfADiskThatIsFull() async throws {
+        #expect(Disk.room(at: "/nowhere") == nil)
+        let change: TestServer.Change = { $0.disks = [DiskFolder(name: "data", path: "/proc")] }
+        try await TestServer.test(.router, change) { client in
+            // /proc has no room at all.
+            let answer = try await client.send(.get, "/readyz")
+            #expect(answer.status == 200)
+            #expect(
+                answer.text
+                    == #"{"status":"ready","reasons":["There is little room on the disk of the folder data: writing may fail."]}"#
+            )
+        }
+    }
+}
