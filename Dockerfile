@@ -1,0 +1,25 @@
+# Builds Hesper and packs what it needs to run: `docker build -t hesper .`, then
+#     docker run -p 127.0.0.1:8080:8080 -v hesper:/var/lib/hesper hesper
+FROM swift:6.2-bookworm AS build
+RUN apt-get update && apt-get install -y --no-install-recommends \
+        libsqlite3-dev libarchive-dev libpq-dev libssl-dev zlib1g-dev \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /hesper
+COPY . .
+RUN swift build -c release --product hesper --static-swift-stdlib && strip .build/release/hesper
+
+FROM debian:bookworm-slim
+RUN apt-get update && apt-get install -y --no-install-recommends \
+        ca-certificates libsqlite3-0 libarchive13 libpq5 libssl3 libstdc++6 zlib1g tzdata \
+    && rm -rf /var/lib/apt/lists/* \
+    && adduser --system --group --home /var/lib/hesper hesper && chmod 700 /var/lib/hesper
+COPY --from=build /hesper/.build/release/hesper /usr/bin/
+COPY Public /usr/share/hesper/Public
+COPY openapi.yaml /usr/share/hesper/
+USER hesper
+VOLUME /var/lib/hesper
+EXPOSE 8080
+# In a container loopback is nobody's: it listens to all, so that sign-up is closed unless HESPER_SIGN_UP says otherwise.
+ENV HESPER_DATA=/var/lib/hesper HESPER_HOST=0.0.0.0
+ENTRYPOINT ["/usr/bin/hesper"]
+CMD ["serve"]

@@ -1,0 +1,154 @@
+"""The Debian package that `make deb` builds: installed, upgraded, removed and purged, on a machine without the toolchain.
+
+systemd is not PID 1 there, so that the service is started by hand, as its unit says; the unit is read by systemd-analyze.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from client import BINARY, PASSWORD, ROOT, Client, free_port, plain_session
+from machine import Machine
+
+PLACES = ["/usr", "/lib/systemd", "/etc", "/var/lib/hesper", "/var/lib/systemd"]
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="installing a package takes root")
+
+
+@pytest.fixture(scope="module")
+def package() -> Path:
+    done = subprocess.run(["Tools/deb.sh", "--no-build"], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return ROOT / done.stdout.strip().splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def newer(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, of a later version."""
+    folder = tmp_path_factory.mktemp("newer")
+    subprocess.run(["dpkg-deb", "--raw-extract", package, folder / "root"], check=True, timeout=120)
+    control = folder / "root/DEBIAN/control"
+    control.write_text(re.sub(r"(?m)^Version: .*$", "Version: 99.0.0", control.read_text()))
+    subprocess.run(
+        ["dpkg-deb", "-Znone", "--root-owner-group", "--build", folder / "root", folder / "hesper.deb"],
+        check=True,
+        timeout=120,
+        stdout=subprocess.DEVNULL,
+    )
+    return folder / "hesper.deb"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    machine = Machine(tmp_path)
+    if machine.complaint:
+        pytest.skip(f"no machine can be made here: {machine.complaint}")
+    yield machine
+    machine.close()
+
+
+def ours(machine: Machine) -> set[str]:
+    """Files of ours, wherever a package may have left some."""
+    found = machine.run("find", *PLACES, "-xdev", "-path", "*hesper*", "-not", "-path", "*/swift/*").stdout.splitlines()
+    return {path for path in found if not path.startswith(("/usr/src", "/usr/local"))}
+
+
+def field(package: Path, name: str) -> str:
+    done = subprocess.run(["dpkg-deb", "--field", package, name], capture_output=True, text=True, timeout=60)
+    return done.stdout.strip()
+
+
+def test_what_is_in_it(package: Path) -> None:
+    version = subprocess.run([BINARY, "--version"], capture_output=True, text=True, timeout=60).stdout.split()[1]
+    assert field(package, "Version") == version
+    for library in ("libsqlite3-0", "libarchive13", "libpq5", "libc6"):
+        assert f"{library} (>= " in field(package, "Depends")
+    listed = subprocess.run(["dpkg-deb", "--contents", package], capture_output=True, text=True, timeout=60).stdout
+    modes = {line.split()[5]: (line.split()[0], line.split()[1]) for line in listed.splitlines()}
+    assert modes["./usr/bin/hesper"][0].startswith("l")
+    assert modes["./usr/lib/hesper/bin/hesper"] == ("-rwxr-xr-x", "root/root")
+    assert modes["./etc/default/hesper"] == ("-rw-------", "root/root")
+    assert "./usr/share/hesper/Public/index.html" in modes
+    assert "./lib/systemd/system/hesper.service" in modes
+    # No library of Debian's own is packed, and nothing belongs to whoever built it.
+    assert not [path for path in modes if re.search(r"/lib(c|sqlite3|pq|ssl|archive)\.so", path)]
+    assert all(owner == "root/root" for _, owner in modes.values())
+
+
+@needs_root
+def test_install_upgrade_remove_purge(package: Path, newer: Path, machine: Machine) -> None:
+    before = ours(machine)
+    port = free_port()
+    machine.does("dpkg", "--install", machine.put(package))
+    assert machine.does("stat", "-c", "%U:%G %a", "/var/lib/hesper") == "hesper:hesper 700\n"
+    assert machine.does("stat", "-c", "%U:%G %a", "/etc/default/hesper") == "root:root 600\n"
+    assert machine.does("hesper", "--version").startswith("hesper ")
+    links = machine.does("find", "/etc/systemd/system", "-name", "hesper.service")
+    assert links == "/etc/systemd/system/multi-user.target.wants/hesper.service\n"
+    machine.does("md5sum", "--quiet", "--check", "/var/lib/dpkg/info/hesper.md5sums")
+
+    # What the administrator sets, and what people write, outlives an upgrade.
+    machine.does("sh", "-c", "echo HESPER_SIGN_UP=open >> /etc/default/hesper")
+    with machine.serving(port):
+        url = f"http://127.0.0.1:{port}"
+        assert "<title>" in plain_session().get(url, timeout=10).text
+        assert plain_session().get(f"{url}/openapi.yaml", timeout=10).status_code == 200
+        client = Client(url)
+        client.sign_up("ada@example.org")
+        assert client.post("/v1/notes", {"text": "Milk"}).status_code == 201
+    machine.does("dpkg", "--install", machine.put(newer))
+    assert "HESPER_SIGN_UP=open" in machine.does("cat", "/etc/default/hesper")
+    with machine.serving(port):
+        assert [note["text"] for note in client.get("/v1/notes").json()["notes"]] == ["Milk"]
+    as_hesper = ["setpriv", "--reuid=hesper", "--regid=hesper", "--clear-groups"]
+    checked = machine.does(*as_hesper, "hesper", "check", "--data", "/var/lib/hesper")
+    assert checked == "Checked 1 account: all is well.\n"
+
+    machine.does("dpkg", "--remove", "hesper")
+    assert machine.run("hesper", "--version").returncode != 0
+    assert "/etc/default/hesper" in ours(machine)
+    assert machine.run("test", "-s", "/var/lib/hesper/hesper.sqlite").returncode == 0
+    machine.does("dpkg", "--install", machine.put(newer))
+    done = machine.run("dpkg", "--purge", "hesper")
+    assert done.returncode == 0
+    assert "the notes are still in /var/lib/hesper" in done.stderr
+    assert {path.split("/")[3] for path in ours(machine) - before} == {"hesper"}
+    assert machine.run("test", "-s", "/var/lib/hesper/hesper.sqlite").returncode == 0
+    assert "hesper" in machine.does("getent", "passwd", "hesper")
+
+    # With no notes left, nothing is left of it at all.
+    machine.does("dpkg", "--install", machine.put(newer))
+    machine.does("sh", "-c", "rm -r /var/lib/hesper/*")
+    machine.does("dpkg", "--purge", "hesper")
+    assert ours(machine) == before
+    assert machine.run("getent", "passwd", "hesper").returncode != 0
+
+
+@needs_root
+def test_an_account_from_the_command_line(package: Path, machine: Machine) -> None:
+    """As the README's first screen says, with the files of the right owner."""
+    machine.does("dpkg", "--install", machine.put(package))
+    as_hesper = ["setpriv", "--reuid=hesper", "--regid=hesper", "--clear-groups"]
+    made = machine.run(
+        *as_hesper, "hesper", "account", "create", "ada@example.org", "--data", "/var/lib/hesper", stdin=PASSWORD + "\n"
+    )
+    assert made.returncode == 0, made.stderr
+    assert machine.does("stat", "-c", "%U %a", "/var/lib/hesper/hesper.sqlite") == "hesper 600\n"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_the_unit(tmp_path: Path) -> None:
+    """systemd understands all of it, and finds the service well kept in."""
+    unit = tmp_path / "hesper.service"
+    text = (ROOT / "Packaging/hesper.service").read_text()
+    unit.write_text(text.replace("/usr/bin/hesper", str(BINARY)))
+    verified = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, timeout=60)
+    assert "hesper.service" not in verified.stderr, verified.stderr
+    judged = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=20", unit], capture_output=True, text=True, timeout=60
+    )
+    assert judged.returncode == 0, judged.stdout[-2000:]
