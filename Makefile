@@ -1,6 +1,6 @@
 # Each command does its own set-up: see Tools/set-up.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run test format lint bench demo screenshots clean
+.PHONY: help run test fuzz format lint bench demo deb screenshots clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -10,6 +10,9 @@ run: ## install what is missing, build, and serve on http://127.0.0.1:8080 with 
 
 test: ## install what is missing and run every test; ends with `tests: N passed, N failed`
 	@Tools/test.sh
+
+fuzz: ## send 100,000 requests with something wrong, of which none may be answered with a 5xx (REQUESTS=, SEED=)
+	@Tools/fuzz.sh
 
 format: ## lay the Swift code out
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
@@ -22,6 +25,9 @@ bench: ## measure against limits and peers, interleaved; writes Benchmarks/RESUL
 
 demo: ## import Debian's fortunes, edit on two devices offline, sync, and show what came of it
 	@Tools/demo.sh
+
+deb: ## build and pack a Debian package: .build/hesper_….deb, with the service
+	@Tools/deb.sh
 
 screenshots: ## take pictures of the web app for the README, into docs/screenshots
 	@Tools/screenshots.sh

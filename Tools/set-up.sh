@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what a part of the work needs and lacks: `Tools/set-up.sh run|test|bench|demo|screenshots`.
+# Installs what a part of the work needs and lacks: `Tools/set-up.sh run|test|deb|bench|demo|screenshots`.
 # Says what it installs; when nothing is missing it needs no root, no network and well under a second.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,6 +10,7 @@ build=(libsqlite3-dev libarchive-dev libpq-dev libssl-dev zlib1g-dev libc6-dev l
 python=(python3 python3-venv)
 # Letters of every script that the tests and pictures of the web app write, as a desktop has them.
 browser=(chromium-headless-shell fonts-noto-core fonts-noto-color-emoji)
+deb=(binutils dpkg-dev)
 venv=.build/venv
 
 case "${1:-}" in
@@ -18,11 +19,14 @@ run)
 test)
     # curl and jq run the session of the README. (openapi-generator brings its Java along, from PyPI.)
     # Node.js runs the tests of the web app's model, TypeScript checks its types.
-    # PostgreSQL is started by the tests themselves, with certificates that openssl makes.
+    # PostgreSQL and nginx are started by the tests themselves, with certificates that openssl makes.
     # The pictures of a desktop are real files to attach. The web app is tested in Debian's Chromium.
+    # The Debian package is built and installed, and its unit read by systemd's own tool.
     packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme "${browser[@]}" nodejs node-typescript
-        postgresql openssl)
+        postgresql openssl nginx-light "${deb[@]}" adduser init-system-helpers systemd util-linux)
     requirements=(Tests/BlackBox/requirements.txt Tests/BlackBox/contract/requirements.txt) ;;
+deb)
+    packages=("${build[@]}" "${deb[@]}") requirements=() ;;
 bench)
     packages=("${build[@]}" "${python[@]}" gcc pkg-config wrk nginx-light linux-perf postgresql openssl "${browser[@]}")
     requirements=(Tests/BlackBox/requirements.txt Benchmarks/requirements.txt) ;;
@@ -34,7 +38,7 @@ screenshots)
     packages=("${build[@]}" "${python[@]}" "${browser[@]}" pngquant)
     requirements=(Tests/BlackBox/requirements.txt) ;;
 *)
-    echo "usage: Tools/set-up.sh run|test|bench|demo|screenshots" >&2
+    echo "usage: Tools/set-up.sh run|test|deb|bench|demo|screenshots" >&2
     exit 2 ;;
 esac
 

@@ -9,10 +9,18 @@ struct HeldScope {
     /// Objects that were asked for early, and what stands of each, if anything does; without what was written since.
     fileprivate(set) var foreseen: [UniqueID: ObjectState?] = [:]
 
+    /// Notes that a device of it was revoked.
+    mutating func hasRevocation() {
+        locked = LockedScope(
+            head: locked.head, greatestClock: locked.greatestClock, serverClock: locked.serverClock,
+            hasRevocations: true)
+    }
+
     /// Keeps what is about to be written.
     mutating func advance(to writing: Writing, lastEdit: Int64) {
         locked = LockedScope(
-            head: writing.head, greatestClock: writing.greatestClock, serverClock: writing.serverClock)
+            head: writing.head, greatestClock: writing.greatestClock, serverClock: writing.serverClock,
+            hasRevocations: locked.hasRevocations)
         self.lastEdit = lastEdit
         guard !foreseen.isEmpty else { return }
         for object in writing.objects { foreseen[object.entity.uniqueID] = nil }
@@ -59,6 +67,7 @@ extension Row {
         HeldScope(
             locked: LockedScope(
                 head: ScopeHead(scope: scope, sequence: integer(0), digest: try digest(1)),
-                greatestClock: clockIfAny(2), serverClock: clockIfAny(3)), lastEdit: integer(4))
+                greatestClock: clockIfAny(2), serverClock: clockIfAny(3), hasRevocations: bool(5)),
+            lastEdit: integer(4))
     }
 }

@@ -6,7 +6,9 @@ import HesperStore
 /// Servers that start at once come one after the other: each asks for the version while it has a lock that nothing else
 /// takes.
 enum Migrations {
-    private static let all: [@Sendable (Connection) throws -> Void] = [createTables]
+    private static let all: [@Sendable (Connection) throws -> Void] = [
+        createTables, addAddresses, addRevocations, addTickets,
+    ]
 
     /// The version that this Hesper reads and writes.
     static var version: Int { all.count }
@@ -79,5 +81,17 @@ enum Migrations {
         connection.enqueue(
             "INSERT INTO installation (one, epoch, node) VALUES (true, $1, $2)",
             [.int8(.random(in: 1 ... .max)), .node(.random())])
+    }
+
+    @Sendable private static func addAddresses(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfDevices.lastUseAddress)
+    }
+
+    @Sendable private static func addRevocations(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfDevices.revocations)
+    }
+
+    @Sendable private static func addTickets(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfTickets.tables)
     }
 }

@@ -16,6 +16,16 @@ extension PostgresSnapshot {
         try connection.first("\(accountColumns) WHERE a.email_key = $1", [.text(key)]) { try $0.account() }
     }
 
+    func totals() throws -> Totals {
+        try connection.first(
+            """
+            SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM devices),
+                (SELECT coalesce(sum(blob_bytes), 0)::bigint FROM scopes)
+            """
+        ) { Totals(accounts: $0.int(0), devices: $0.int(1), blobBytes: $0.integer(2)) }
+            ?? Totals(accounts: 0, devices: 0, blobBytes: 0)
+    }
+
     func accounts() throws -> [Account] {
         try connection.all("\(accountColumns) ORDER BY a.email_key") { try $0.account() }
     }
@@ -70,7 +80,7 @@ extension PostgresTransaction {
         ]
         + [
             "objects", "edits", "tombstones", "members", "tag_names", "documents", "terms", "indexing", "blobs",
-            "uploads", "sweeps", "versions", "memberships",
+            "uploads", "sweeps", "versions", "revocations", "memberships",
         ].map { "DELETE FROM \($0) WHERE scope = $1" }
         + ["DELETE FROM scopes WHERE id = $1"]
 }

@@ -96,6 +96,7 @@ public final class PostgresStore: Store {
 
     public var signals: (any Signals)? { signalsOfServer }
     public var replica: (any Replica)? { copy }
+    public var poolStatus: PoolStatus? { pool.status }
 
     /// Servers tell each other, and look after those who listen every few seconds.
     public func othersHaveCommitted() async throws -> Bool { false }

@@ -5,7 +5,8 @@ enum PushStatements {
 
     /// Scope. The row stays locked until the end; who only refers to it is not held up.
     static let lock = """
-        SELECT sequence, digest, greatest_clock, server_clock, last_edit FROM scopes WHERE id = $1 FOR NO KEY UPDATE
+        SELECT sequence, digest, greatest_clock, server_clock, last_edit, has_revocations FROM scopes WHERE id = $1
+        FOR NO KEY UPDATE
         """
     /// Scope, IDs. Columns of ``Row/state()``. With `id = ANY ($2)` the planner, who takes every list for one of ten, would
     /// read all of a scope that it thinks is smaller than that; so each ID is looked up for itself.

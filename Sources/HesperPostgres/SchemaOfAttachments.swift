@@ -83,10 +83,12 @@ enum SchemaOfAttachments {
 enum SchemaOfStatistics {
     /// A plan is made once for scopes of every size. From statistics of them it would take them all for as small as most
     /// are, and read the large ones as a whole; without, it takes each for the two-hundredth part of its table.
-    static let statistics = [
+    static let statistics = tables.map { "ALTER TABLE \($0) ALTER scope SET STATISTICS 0;" }.joined(separator: "\n")
+
+    static let tables = [
         "objects", "edits", "tombstones", "members", "tag_names", "documents", "terms", "blobs", "removed_blobs",
         "uploads", "sweeps", "versions",
-    ].map { "ALTER TABLE \($0) ALTER scope SET STATISTICS 0;" }.joined(separator: "\n")
+    ]
 }
 
 /// Plain columns for an operator who looks with `psql`.

@@ -79,9 +79,9 @@ final class SessionLookups: Sendable {
     private static func sessions(of tokens: [TokenHash], on connection: Connection) throws -> [TokenHash: Session] {
         var sessions: [TokenHash: Session] = [:]
         try connection.query(sql, [.bytesArray(tokens.map(\.bytes))]) { row in
-            sessions[TokenHash(bytes: Array(row.bytes(11)))] = Session(
+            sessions[TokenHash(bytes: Array(row.bytes(12)))] = Session(
                 device: try row.device(),
-                head: ScopeHead(scope: row.scope(8), sequence: row.integer(9), digest: try row.digest(10)))
+                head: ScopeHead(scope: row.scope(9), sequence: row.integer(10), digest: try row.digest(11)))
             return true
         }
         return sessions
@@ -90,7 +90,7 @@ final class SessionLookups: Sendable {
     /// One statement is one snapshot.
     private static let sql = """
         SELECT d.node, d.account, d.name, d.app_version, d.user_agent, d.creation_date, d.last_use_date, d.read_date,
-            s.id, s.sequence, s.digest, d.token
+            d.last_use_address, s.id, s.sequence, s.digest, d.token
         FROM devices d JOIN memberships m ON m.account = d.account JOIN scopes s ON s.id = m.scope
         WHERE d.token = ANY ($1)
         """

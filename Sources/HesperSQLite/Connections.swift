@@ -32,7 +32,8 @@ enum Connections {
         return configuration
     }
 
-    /// GRDB sets the writer to `synchronous = NORMAL` while it opens; only FULL makes a commit durable before it returns.
+    /// GRDB sets the writer to `synchronous = NORMAL` while it opens; only FULL makes a commit durable before it returns. What is
+    /// deleted is overwritten.
     @Sendable static func setUpWriter(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -40,6 +41,7 @@ enum Connections {
                 PRAGMA wal_autocheckpoint = \(checkpointPages);
                 PRAGMA journal_size_limit = \(logSizeLimit);
                 PRAGMA cache_size = -\(writerCache);
+                PRAGMA secure_delete = ON;
                 """)
     }
 }

@@ -8,7 +8,9 @@ import HesperStore
 /// The version is SQLite's `user_version`, read and written under the write lock: two processes that start at once do not
 /// both migrate.
 enum Migrations {
-    private static let all: [@Sendable (Database) throws -> Void] = [createTables, addAttachments]
+    private static let all: [@Sendable (Database) throws -> Void] = [
+        createTables, addAttachments, addAddresses, addRevocations, addTickets,
+    ]
 
     /// The version that this Hesper reads and writes.
     static var version: Int { all.count }
@@ -47,6 +49,18 @@ enum Migrations {
         try database.execute(sql: SchemaOfAttachments.firstSweeps)
         try database.execute(sql: SchemaOfAttachments.leases)
         try addMembersOfWaitingNotes(database)
+    }
+
+    @Sendable private static func addAddresses(_ database: Database) throws {
+        try database.execute(sql: SchemaOfDevices.lastUseAddress)
+    }
+
+    @Sendable private static func addRevocations(_ database: Database) throws {
+        try database.execute(sql: SchemaOfDevices.revocations)
+    }
+
+    @Sendable private static func addTickets(_ database: Database) throws {
+        try database.execute(sql: SchemaOfTickets.tables)
     }
 
     /// The first version kept members of notes that exist; a note that waits holds what it holds as well.

@@ -4,7 +4,8 @@ public enum PushStatements {
     // MARK: What a merge asks
 
     /// Scope.
-    public static let lock = "SELECT sequence, digest, greatest_clock, server_clock FROM scopes WHERE id = ?1"
+    public static let lock =
+        "SELECT sequence, digest, greatest_clock, server_clock, has_revocations FROM scopes WHERE id = ?1"
     /// Scope, ID.
     public static let object = "SELECT section, sequence, body FROM objects WHERE scope = ?1 AND id = ?2"
     /// Scope, ID.

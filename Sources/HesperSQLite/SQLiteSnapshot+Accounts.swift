@@ -20,6 +20,16 @@ extension SQLiteSnapshot {
         return try row.first { try row.account() }
     }
 
+    func totals() throws -> Totals {
+        let row = try prepare(
+            """
+            SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM devices),
+                (SELECT coalesce(sum(blob_bytes), 0) FROM scopes)
+            """)
+        return try row.first { Totals(accounts: row.int(0), devices: row.int(1), blobBytes: row.integer(2)) }
+            ?? Totals(accounts: 0, devices: 0, blobBytes: 0)
+    }
+
     func accounts() throws -> [Account] {
         let row = try prepare("\(accountColumns) ORDER BY a.email_key")
         return try row.all { try row.account() }

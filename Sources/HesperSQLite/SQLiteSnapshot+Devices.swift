@@ -6,7 +6,9 @@ extension SQLiteSnapshot {
     func devices(of account: UniqueID, after cursor: NodeID?, limit: Int) throws -> [Device] {
         let row = try prepare(
             """
-            SELECT node, account, name, app_version, user_agent, creation_date, last_use_date, read_date FROM devices
+            SELECT node, account, name, app_version, user_agent, creation_date, last_use_date, read_date,
+                last_use_address
+            FROM devices
             WHERE account = ?1
                 AND number < coalesce((SELECT number FROM devices WHERE node = ?2 AND account = ?1), 9223372036854775807)
             ORDER BY number DESC LIMIT ?3
@@ -18,12 +20,27 @@ extension SQLiteSnapshot {
     }
 }
 
+extension SQLiteSnapshot {
+    func device(_ node: NodeID, of account: UniqueID) throws -> Device? {
+        let row = try prepare(
+            """
+            SELECT node, account, name, app_version, user_agent, creation_date, last_use_date, read_date,
+                last_use_address
+            FROM devices WHERE node = ?1 AND account = ?2
+            """)
+        row.bind(1, node)
+        row.bind(2, account)
+        return try row.first { try row.device() }
+    }
+}
+
 extension SQLiteTransaction {
     func insert(_ device: Device, token: TokenHash) throws {
         let insert = try prepare(
             """
-            INSERT INTO devices (node, account, token, name, app_version, user_agent, creation_date, last_use_date)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO devices (node, account, token, name, app_version, user_agent, creation_date, last_use_date,
+                last_use_address)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         insert.bind(1, device.node)
         insert.bind(2, device.account)
@@ -33,6 +50,7 @@ extension SQLiteTransaction {
         insert.bind(6, device.userAgent)
         insert.bind(7, device.creationDate)
         insert.bind(8, device.lastUseDate)
+        insert.bind(9, device.lastUseAddress)
         try insert.run()
     }
 
@@ -52,13 +70,15 @@ extension SQLiteTransaction {
 
     /// What is nil stays as it was.
     func recordUse(
-        of node: NodeID, at date: Timestamp, appVersion: String?, userAgent: String?, readSequence: Int64?
+        of node: NodeID, at date: Timestamp, appVersion: String?, userAgent: String?, address: String?,
+        readSequence: Int64?
     ) throws {
         let update = try prepare(
             """
             UPDATE devices SET last_use_date = ?2, app_version = coalesce(?3, app_version),
                 user_agent = coalesce(?4, user_agent), read_sequence = coalesce(?5, read_sequence),
-                read_date = CASE WHEN ?5 IS NULL THEN read_date ELSE ?2 END
+                read_date = CASE WHEN ?5 IS NULL THEN read_date ELSE ?2 END,
+                last_use_address = coalesce(?6, last_use_address)
             WHERE node = ?1
             """)
         update.bind(1, node)
@@ -66,6 +86,7 @@ extension SQLiteTransaction {
         update.bind(3, appVersion)
         update.bind(4, userAgent)
         update.bind(5, readSequence)
+        update.bind(6, address)
         try update.run()
     }
 }

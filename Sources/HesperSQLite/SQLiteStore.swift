@@ -94,7 +94,7 @@ public final class SQLiteStore: Store {
     }
 
     /// Not cancelled with its task: others may share the transaction.
-    private func onWriter<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+    func onWriter<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { done in
             pool.asyncWriteWithoutTransaction { database in
                 done.resume(with: Result { try namingErrors { try body(database) } })

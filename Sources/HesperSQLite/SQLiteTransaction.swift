@@ -58,7 +58,8 @@ final class SQLiteTransaction: SQLiteSnapshot, Transaction {
         return try row.first {
             LockedScope(
                 head: ScopeHead(scope: scope, sequence: row.integer(0), digest: try row.digest(1)),
-                greatestClock: row.clockIfAny(2), serverClock: row.clockIfAny(3))
+                greatestClock: row.clockIfAny(2), serverClock: row.clockIfAny(3),
+                hasRevocations: row.integer(4) != 0)
         }
     }
 

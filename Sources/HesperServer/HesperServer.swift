@@ -2,7 +2,6 @@ import HesperModel
 import HesperStore
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
 import ServiceLifecycle
@@ -22,8 +21,10 @@ public struct HesperServer: Sendable {
     private let uses: DeviceUses
     private let indexer: TermIndexer
     private let sweeper: Sweeper
+    private let revoker: Revoker
     private let listening: Listening
-    private let serverBuilder: HTTPServerBuilder
+    private let certificate: ServerCertificate?
+    private let metrics: Metrics
 
     /// - Throws: what is wrong with the files of TLS.
     public init(
@@ -32,27 +33,30 @@ public struct HesperServer: Sendable {
         self.store = store
         self.settings = settings
         self.logger = logger
+        ProcessStatus.begin()
         uses = DeviceUses(store: store, logger: logger)
-        serverBuilder = try HesperServer.builder(settings)
+        certificate = try settings.tls.map { try ServerCertificate($0, logger: logger) }
         indexer = TermIndexer(store: store)
         let backend = Backend(store: store, blobs: blobs, grace: settings.sweep.grace)
         sweeper = Sweeper(
             store: store, queue: backend.queue, blobs: blobs, stage: stage, policy: settings.sweep, now: backend.now)
+        revoker = Revoker(store: store, queue: backend.queue, now: backend.now)
         let intake = AttachmentIntake(backend: backend, limits: settings.attachments)
         let uploads = Uploads(backend: backend, intake: intake, stage: stage)
         let pages = EventPages(backend: backend)
         listening = Listening(hub: backend.hub, pages: pages, store: store, logger: logger)
-        let cookies = SessionCookies(isSecure: settings.tls != nil)
+        let cookies = SessionCookies()
         authenticator = Authenticator(store: store, cookies: cookies)
-        let signingIn = SigningIn(backend: backend, settings: settings, cookies: cookies)
-        firstAccount = signingIn.firstAccount
         let webApp = WebApp(folder: settings.webApp, logger: logger)
         hasWebApp = webApp.isThere
+        let signingIn = SigningIn(backend: backend, settings: settings, cookies: cookies, hasWebApp: hasWebApp)
+        firstAccount = signingIn.firstAccount
         var routes = Routes()
         let resources: [any Resource] = [
             ServerInfo(store: store, settings: settings),
-            Health(store: store),
+            Health(store: store, disks: settings.disks),
             signingIn,
+            Revocations(backend: backend, revoker: revoker),
             Documents(contract: settings.contract, logger: logger),
             webApp,
             Sync(backend: backend),
@@ -73,6 +77,8 @@ public struct HesperServer: Sendable {
             Ephemerals(hub: backend.hub, rate: settings.ephemerals),
         ]
         for resource in resources { resource.add(to: &routes) }
+        metrics = Metrics(backend: backend, settings: settings, meters: routes.meters)
+        metrics.add(to: &routes)
         self.routes = routes
     }
 
@@ -84,11 +90,19 @@ public struct HesperServer: Sendable {
             routes: routes, authenticator: authenticator,
             crossOrigin: CrossOrigin(
                 origins: settings.origins, allowsLoopback: settings.allowsLoopbackOrigins),
-            uses: uses)
+            uses: uses, isSecure: certificate != nil,
+            proxies: TrustedProxies(ranges: settings.trustedProxies),
+            requests: settings.requests.map { RateLimiter($0) }, load: Load(limit: settings.busyRequests))
         var services: [any Service] = [
             uses, listening, Indexing(indexer: indexer, logger: logger), Sweeping(sweeper: sweeper, logger: logger),
+            Revoking(revoker: revoker, logger: logger),
         ]
+        if let address = settings.metrics {
+            services.append(MetricsService(metrics: metrics, address: address, logger: logger))
+        }
         if let replica = store.replica { services.append(Following(replica: replica, logger: logger)) }
+        if let certificate { services.append(certificate) }
+        if certificate != nil, let port = settings.httpPort { services.append(redirect(from: port)) }
         return Application(
             responder: dispatcher, server: serverBuilder,
             configuration: ApplicationConfiguration(
@@ -104,17 +118,41 @@ public struct HesperServer: Sendable {
         try await store.read { try $0.accounts() }.isEmpty ? origin + firstAccount.path(inWebApp: hasWebApp) : nil
     }
 
-    private static func builder(_ settings: ServerSettings) throws -> HTTPServerBuilder {
+    /// What listens for plain HTTP beside TLS.
+    private func redirect(from port: Int) -> some Service {
+        PlainRedirectService(
+            application: Application(
+                responder: PlainRedirect(port: settings.port),
+                server: .http1(
+                    configuration: http1(
+                        ConnectionCounts(limits: settings.connections, proxies: settings.trustedProxies))),
+                configuration: ApplicationConfiguration(
+                    address: .hostname(settings.host, port: port), serverName: nil,
+                    availableConnectionsDelegate: .maximum(settings.connections.count, logger: logger)),
+                logger: logger))
+    }
+
+    private var serverBuilder: HTTPServerBuilder {
+        let counts = ConnectionCounts(limits: settings.connections, proxies: settings.trustedProxies)
+        let http1 = http1(counts)
+        guard let certificate else { return .http1(configuration: http1) }
+        return HTTPServerBuilder { [limits = settings.connections] responder in
+            let channel = HTTP1Channel(responder: responder, configuration: http1)
+            return SecureChannel(
+                certificate: certificate, http1: channel,
+                http2: HTTP2Connection(limits: limits, counts: counts, http1: channel),
+                handshakeSeconds: limits.handshakeSeconds)
+        }
+    }
+
+    private func http1(_ counts: ConnectionCounts) -> HTTP1Channel.Configuration {
         let limits = settings.connections
         // The decoder counts the address among the headers; ConnectionGuard counts both exactly.
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Limits.headerBytes + limits.uriBytes,
             maxHeaderListSize: Limits.headerBytes + limits.uriBytes, maxHeaderFieldCount: 128)
-        let http = HTTPServerBuilder.http1(
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [ConnectionGuard(limits: limits)],
-                idleTimeout: .seconds(Int64(limits.idleSeconds)), httpDecoderConfiguration: decoder))
-        guard let files = settings.tls else { return http }
-        return try .tls(http, tlsConfiguration: files.configuration())
+        return HTTP1Channel.Configuration(
+            additionalChannelHandlers: [ConnectionGuard(limits: limits, counts: counts)],
+            idleTimeout: .seconds(Int64(limits.idleSeconds)), httpDecoderConfiguration: decoder)
     }
 }

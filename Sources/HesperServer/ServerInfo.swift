@@ -9,7 +9,8 @@ struct ServerInfo: Resource {
 
     static let features = [
         "sync", "notes", "tags", "attachments", "uploads", "objects", "deleted-objects", "edits", "recently-deleted",
-        "search", "digests", "export", "events", "ephemeral", "cookies",
+        "search", "digests", "export", "events", "ephemeral", "cookies", "revocations", "sign-out-others",
+        "password-resets", "compression",
     ]
 
     func add(to routes: inout Routes) {
@@ -32,6 +33,8 @@ struct ServerInfo: Resource {
                 if let quota = settings.attachments.quota { writer.member("quotaBytes", quota) }
                 writer.member("openUploads", Int64(settings.attachments.openUploads))
                 writer.member("uploadSeconds", Int64(settings.attachments.uploadSeconds))
+                for (name, value) in settings.limits { writer.member(name, Int64(value)) }
+                if let requests = settings.requests { writer.member("requestsPerMinute", Int64(requests.perMinute)) }
             }
             writer.member("serverClock", now)
         }
@@ -50,4 +53,16 @@ struct ServerInfo: Resource {
         ("ephemeralBytes", Limits.ephemeralBytes), ("listeners", EventHub.listenersOfScope),
         ("deviceListeners", EventHub.listenersOfDevice), ("headerBytes", Limits.headerBytes),
     ]
+}
+
+extension ServerSettings {
+    /// What one client may take of the server's time.
+    fileprivate var limits: [(String, Int)] {
+        [
+            ("uriBytes", connections.uriBytes), ("headSeconds", connections.idleSeconds),
+            ("bodySeconds", connections.bodySeconds), ("answerSeconds", connections.stallSeconds),
+            ("connectionsPerAddress", connections.perAddress), ("freePasswordTries", signIns.freeTries),
+            ("longestPasswordWaitSeconds", signIns.longestWaitSeconds),
+        ]
+    }
 }

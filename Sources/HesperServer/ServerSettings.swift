@@ -9,6 +9,10 @@ public struct ServerSettings: Sendable {
     public var port = 8080
     /// Nil for plain HTTP.
     public var tls: TLSFiles?
+    /// The port where plain HTTP is sent to HTTPS; nil for none. Only with ``tls``.
+    public var httpPort: Int?
+    /// Proxies whose word is taken for where a request comes from, and how it came to them.
+    public var trustedProxies: [AddressRange] = []
     public var signUp = SignUpPolicy.closed
     /// Origins whose pages may call the API, such as `https://notes.example.org`, besides those of ``allowsLoopbackOrigins``.
     public var origins: [String] = []
@@ -19,22 +23,30 @@ public struct ServerSettings: Sendable {
     /// What `GET /v1/server` says.
     public var version = "0.1.0"
     public var attachments = AttachmentLimits()
+    /// Where metrics are to be had alone; nil for `/metrics` beside the API, for this machine.
+    public var metrics: MetricsAddress?
+    /// Folders that need room on their disks, under the names that they have for operators.
+    public var disks: [DiskFolder] = []
     /// What time removes, and when.
     public var sweep = SweepPolicy()
     public var connections = ConnectionLimits()
     public var passwords = PasswordLimits()
     public var signIns = SignInLimits()
+    /// Requests of one account; nil for as many as it likes.
+    public var requests: Rate? = Rate(burst: 12_000, perMinute: 12_000)
+    /// Requests being answered at once, beyond which an answer asks for patience before the next.
+    public var busyRequests = 512
     /// Ephemeral messages of one device.
     public var ephemerals = Rate(burst: 100, perMinute: 1_200)
 
     public init() {}
 
-    /// Whether only this machine can connect.
-    public var listensOnLoopback: Bool { ServerSettings.isLoopback(host) }
+    /// Whether only this machine can connect, and no proxy on it lets others in.
+    public var isForThisMachine: Bool { ServerSettings.isLoopback(host) && trustedProxies.isEmpty }
 
     /// Pages of `http://localhost:*` and `http://127.0.0.1:*` may call a server that only this machine can reach
     /// (protocol.md, HTTP manners).
-    var allowsLoopbackOrigins: Bool { listensOnLoopback }
+    var allowsLoopbackOrigins: Bool { isForThisMachine }
 
     /// Whether a host can be reached from this machine alone.
     public static func isLoopback(_ host: String) -> Bool {
@@ -46,6 +58,8 @@ public struct ServerSettings: Sendable {
 public enum SignUpPolicy: String, Sendable, CaseIterable {
     /// Anybody.
     case open
+    /// Whoever has an invitation of the operator's.
+    case invite
     /// Only the operator, with the command; and whoever has the link that makes the first account.
     case closed
 }
@@ -54,6 +68,14 @@ public enum SignUpPolicy: String, Sendable, CaseIterable {
 public struct ConnectionLimits: Sendable {
     /// Open at once; more wait in the system's queue.
     public var count = 8_192
+    /// Requests under way on one connection of HTTP/2.
+    public var streams = 100
+    /// Seconds for the handshake of TLS.
+    public var handshakeSeconds = 15
+    /// Of them, from one address (of IPv6: one /64 network).
+    public var perAddress = 256
+    /// Whether loopback is an address like others: a proxy there speaks for everybody.
+    public var countsLoopback = false
     /// Bytes of path and query.
     public var uriBytes = 8 << 10
     /// Seconds for the head of a request, and between two requests.
@@ -82,8 +104,17 @@ public struct PasswordLimits: Sendable {
 
 /// How often somebody may try a password, or make an account.
 public struct SignInLimits: Sendable {
-    /// For one e-mail address, from wherever. Tries that succeed do not count.
+    /// Of one account from one address, before the first wait.
+    public var freeTries = 10
+    /// That wait, in seconds; each next one is twice as long.
+    public var firstWaitSeconds = 1
+    public var longestWaitSeconds = 15 * 60
+    /// After how many seconds without a try the waits begin anew.
+    public var forgetSeconds = 24 * 60 * 60
+    /// Of one account, from wherever: beyond, each address has one try before it waits. Tries that succeed do not count.
     public var perAccount = Rate(burst: 20, perMinute: 10)
+    /// Of one address, being checked or waiting for that; loopback is free.
+    public var atOncePerAddress = 16
     /// From one address (of IPv6: one /64 network). Tries that succeed do not count.
     public var perAddress = Rate(burst: 60, perMinute: 60)
     /// Accounts made from one address; loopback is free.

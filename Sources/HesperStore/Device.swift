@@ -11,12 +11,14 @@ public struct Device: Sendable, Equatable {
     public let creationDate: Timestamp
     /// Its latest request, exact to a minute.
     public var lastUseDate: Timestamp
+    /// Where that came from: an IP address. The ones before are not kept.
+    public var lastUseAddress: String?
     /// When it last asked for more of the notes, exact to a minute; nil if it never did.
     public var readDate: Timestamp?
 
     public init(
         node: NodeID, account: UniqueID, name: String, appVersion: String?, userAgent: String?,
-        creationDate: Timestamp, lastUseDate: Timestamp, readDate: Timestamp? = nil
+        creationDate: Timestamp, lastUseDate: Timestamp, lastUseAddress: String? = nil, readDate: Timestamp? = nil
     ) {
         self.node = node
         self.account = account
@@ -25,6 +27,7 @@ public struct Device: Sendable, Equatable {
         self.userAgent = userAgent
         self.creationDate = creationDate
         self.lastUseDate = lastUseDate
+        self.lastUseAddress = lastUseAddress
         self.readDate = readDate
     }
 }

@@ -100,6 +100,9 @@ public final class EventHub: Sendable {
     /// Whether nobody listens on this server.
     public var isEmpty: Bool { state.withLockedValue(\.rooms.isEmpty) }
 
+    /// How many streams are open on this server.
+    public var listenerCount: Int { state.withLockedValue { $0.rooms.values.reduce(0) { $0 + $1.count } } }
+
     // MARK: What happens
 
     /// Wakes the listeners of scopes that have moved on: once for each commit, however many pushes it has.

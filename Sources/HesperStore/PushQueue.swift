@@ -12,6 +12,8 @@ public actor PushQueue {
     /// Scopes that a commit which is under way writes to.
     private var busy: Set<ScopeID> = []
     private var commits = 0
+    /// How commits go.
+    public nonisolated let meter = CommitMeter()
 
     /// Jobs that share one commit at most.
     static let groupLimit = 512
@@ -93,14 +95,17 @@ public actor PushQueue {
     /// Hardly ever does a job throw, and a savepoint costs a copy of every page that is changed under it. So they do
     /// without, and only if one throws all is undone, and done again with a savepoint each.
     private func commit(_ group: [Job]) async {
+        let start = ContinuousClock.now
         do {
             let values = try await store.write { transaction in
                 try transaction.foresee(group.map { ($0.scope, $0.objects) })
                 return try group.map { try $0.run(transaction) }
             }
+            meter.committed(group.count, in: .now - start)
             for (job, value) in zip(group, values) { job.done.resume(returning: value) }
             announce(values)
         } catch let error where group.count == 1 || (error as? StoreError)?.isUnavailable == true {
+            if error is StoreError { meter.failed() }
             for job in group { job.done.resume(throwing: error) }
         } catch {
             await commitApart(group)
@@ -108,6 +113,7 @@ public actor PushQueue {
     }
 
     private func commitApart(_ group: [Job]) async {
+        let start = ContinuousClock.now
         do {
             let results = try await store.write { transaction in
                 try group.map { job in
@@ -122,9 +128,11 @@ public actor PushQueue {
                     }
                 }
             }
+            meter.committed(group.count, in: .now - start)
             for (job, result) in zip(group, results) { job.done.resume(with: result) }
             announce(results.compactMap { try? $0.get() })
         } catch {
+            meter.failed()
             for job in group { job.done.resume(throwing: error) }
         }
     }

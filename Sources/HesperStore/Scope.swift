@@ -65,61 +65,29 @@ public struct Scope: Sendable {
     ) async throws -> Applied {
         let (id, installation, now) = (id, installation, now())
         return try await queue.submit(to: id, touching: objects) { transaction in
-            guard let scope = try transaction.lock(id) else {
-                throw Problem(.unauthenticated, "The account is gone.")
-            }
-            var stamp = Stamp(node: installation.node, last: scope.serverClock, wall: now)
-            let push = try body(transaction, scope, &stamp)
-            let bag = transaction.bag(of: id)
-            let outcome = try Merge.apply(
-                push, to: bag,
-                in: Merge.Context(
-                    now: now, server: installation.node, serverClock: stamp.last ?? scope.serverClock,
-                    greatestClock: max(scope.greatestClock, stamp.last)))
-            if isWhole, let problem = outcome.receipts.lazy.compactMap(\.firstProblem).first { throw problem }
-            if outcome.parcels.isEmpty, outcome.changes.isEmpty {
-                return Applied(
-                    receipts: outcome.receipts, before: scope.head, after: scope.head, sequences: [:], echoes: [:],
-                    created: [])
-            }
-            let (head, sequences) = try transaction.append(outcome, to: scope, by: sender, at: now)
-            return Applied(
-                receipts: outcome.receipts, before: scope.head, after: head, sequences: sequences,
-                echoes: echoes(of: outcome, sequences, since: token),
-                created: Set(outcome.changes.filter { $0.before?.sequence == nil }.map(\.uniqueID)))
+            var turn = try ScopeTurn(id, in: transaction, installation, at: now)
+            try turn.admit(sender)
+            let push = try body(transaction, turn.scope, &turn.stamp)
+            return try turn.merge(push, by: sender, since: token, isWhole: isWhole)
         }
     }
-}
 
-private func max(_ left: Clock?, _ right: Clock?) -> Clock? {
-    guard let left, let right else { return left ?? right }
-    return Swift.max(left, right)
-}
-
-/// What the sender need not be sent: objects where all that it sent stands, which were new or had not changed since its
-/// token.
-private func echoes(
-    of outcome: MergeOutcome, _ sequences: [UniqueID: Int64], since token: SyncToken?
-) -> [UniqueID: Int64] {
-    // During a first sync only what was new is known to be the sender's own.
-    var read: Int64 = 0
-    if case .after(let sequence)? = token?.position { read = sequence }
-    var echoes: [UniqueID: Int64] = [:]
-    var before: [UniqueID: Int64] = [:]
-    for change in outcome.changes {
-        if let sequence = change.before?.sequence { before[change.uniqueID] = sequence }
+    /// Writes a step of a revocation, unless somebody else has.
+    func putBack(_ step: RevocationStep) async throws {
+        let (id, installation, now) = (id, installation, now())
+        let ids = step.plans.map(\.entity.uniqueID)
+        let _: Applied = try await queue.submit(to: id, touching: ids) { transaction in
+            var turn = try ScopeTurn(id, in: transaction, installation, at: now)
+            guard let begun = try step.push(in: transaction, at: now, stamp: &turn.stamp) else {
+                return turn.nothing([])
+            }
+            var next = begun.revocation
+            let applied = try turn.merge(begun.push, by: next.requestedBy)
+            next.counts.count(applied.receipts)
+            try transaction.put(next)
+            return applied
+        }
     }
-    // To an attachment the server adds what it knows of the bytes.
-    for receipt in outcome.receipts where receipt.status == .applied && receipt.objectType != ObjectType.attachment.name
-    {
-        guard let id = receipt.uniqueID, let sequence = sequences[id], before[id] ?? 0 <= read else { continue }
-        echoes[id] = sequence
-    }
-    // Of an object that stands twice in a push, the worse receipt decides.
-    for receipt in outcome.receipts where receipt.status > .applied {
-        if let id = receipt.uniqueID { echoes[id] = nil }
-    }
-    return echoes
 }
 
 /// The clock of what the server itself sets in one write.
@@ -140,12 +108,5 @@ public struct Stamp: Sendable {
         let clock = source.tick(at: UInt64(max(wall.milliseconds, 0)))
         last = clock
         return clock
-    }
-}
-
-extension Receipt {
-    /// Why the first part of it was refused, if one was.
-    fileprivate var firstProblem: Problem? {
-        problem ?? fields.sorted { $0.key < $1.key }.lazy.compactMap(\.value.problem).first
     }
 }

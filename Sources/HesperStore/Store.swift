@@ -19,28 +19,44 @@ public protocol Store: Sendable {
     var signals: (any Signals)? { get }
     /// A copy that follows it, for reading; nil where there is none.
     var replica: (any Replica)? { get }
+    /// How busy its connections are; nil where they are not what one waits for.
+    var poolStatus: PoolStatus? { get }
     /// Whether other processes may have committed since this was asked last. Not asked where there are ``signals``.
     func othersHaveCommitted() async throws -> Bool
     /// The same for all servers on this store.
     var installation: Installation { get }
     /// Where uploads that may be resumed wait, if the store keeps them itself: so that every server on it has them.
     var uploadStage: (any UploadStage)? { get }
+    /// Has the store's files forget what was deleted, as far as that is for the store to do; asked after an account was erased.
+    /// - Throws: ``StoreError/unavailable(_:)`` if some of it is still there, as somebody reads it.
+    func scrub() async throws
     /// Ends when all that is under way is done; nothing may be asked after it.
     func close() async throws
 }
 
+extension Store {
+    /// Most have nothing that one waits for.
+    public var poolStatus: PoolStatus? { nil }
+}
+
 /// One consistent moment of the store.
-public protocol Snapshot: SweepSnapshot {
+public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
     // MARK: Accounts and devices
     func account(_ id: UniqueID) throws -> Account?
     /// - Parameter key: ``Account/key(of:)`` of an e-mail address.
     func account(emailKey key: String) throws -> Account?
     /// All accounts, by e-mail.
     func accounts() throws -> [Account]
+    /// One device of an account.
+    func device(_ node: NodeID, of account: UniqueID) throws -> Device?
     func usage(of scope: ScopeID) throws -> Usage
+    /// How much there is in all.
+    func totals() throws -> Totals
     /// An account's devices, the last signed in first.
     /// - Parameter cursor: the last device of the page before.
     func devices(of account: UniqueID, after cursor: NodeID?, limit: Int) throws -> [Device]
+    /// The ticket whose code has this hash, also if it is over.
+    func ticket(_ token: TokenHash) throws -> Ticket?
 
     // MARK: A scope
     func head(of scope: ScopeID) throws -> ScopeHead?
@@ -89,7 +105,7 @@ public protocol Snapshot: SweepSnapshot {
 }
 
 /// A snapshot that may be changed.
-public protocol Transaction: Snapshot, SweepTransaction {
+public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
     /// Does `body`, undoing what it wrote, and only that, if it throws.
     func savepoint<T>(_ body: () throws -> T) throws -> T
 
@@ -107,10 +123,16 @@ public protocol Transaction: Snapshot, SweepTransaction {
     func deleteDevice(_ node: NodeID, of account: UniqueID) throws -> Bool
     /// Ends every device of an account but one.
     func deleteDevices(of account: UniqueID, except node: NodeID?) throws
+    func insert(_ ticket: Ticket, token: TokenHash) throws
+    /// - Returns: whether there was one.
+    func deleteTicket(_ token: TokenHash) throws -> Bool
+    func deleteTickets(for purpose: Ticket.Purpose, of account: UniqueID) throws
+    func deleteTickets(endedBy date: Timestamp) throws
     /// Keeps that a device was used. What is nil stays as it was.
     /// - Parameter readSequence: how far it had read of the notes, if it asked for more of them.
     func recordUse(
-        of node: NodeID, at date: Timestamp, appVersion: String?, userAgent: String?, readSequence: Int64?
+        of node: NodeID, at date: Timestamp, appVersion: String?, userAgent: String?, address: String?,
+        readSequence: Int64?
     ) throws
 
     // MARK: A scope
@@ -143,12 +165,20 @@ public struct LockedScope: Sendable, Equatable {
     public let greatestClock: Clock?
     /// The last clock that a server ticked here.
     public let serverClock: Clock?
+    /// Whether any device was revoked as lost: hardly ever, so only then it is asked which.
+    public let hasRevocations: Bool
 
-    public init(head: ScopeHead, greatestClock: Clock?, serverClock: Clock?) {
+    public init(head: ScopeHead, greatestClock: Clock?, serverClock: Clock?, hasRevocations: Bool) {
+        self.hasRevocations = hasRevocations
         self.head = head
         self.greatestClock = greatestClock
         self.serverClock = serverClock
     }
+}
+
+extension Store {
+    /// Where the database's own server sees to its files.
+    public func scrub() async throws {}
 }
 
 extension Transaction {

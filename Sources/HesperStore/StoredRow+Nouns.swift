@@ -9,12 +9,12 @@ extension StoredRow {
             scope: scope(4))
     }
 
-    /// `node, account, name, app_version, user_agent, creation_date, last_use_date, read_date`.
+    /// `node, account, name, app_version, user_agent, creation_date, last_use_date, read_date, last_use_address`.
     public func device() throws -> Device {
         Device(
             node: try node(0), account: try id(1), name: string(2), appVersion: stringIfAny(3),
             userAgent: stringIfAny(4), creationDate: timestamp(5), lastUseDate: timestamp(6),
-            readDate: timestampIfAny(7))
+            lastUseAddress: stringIfAny(8), readDate: timestampIfAny(7))
     }
 
     /// `nonce, byte_count, sha256, arrival_date`.

@@ -1,4 +1,5 @@
 import Foundation
+import HesperBlobs
 import HesperPostgres
 import HesperSQLite
 import HesperStore
@@ -61,6 +62,7 @@ enum DatabaseLocation: Equatable {
     func open(making makes: Bool, connections: Int, replica: String? = nil) async throws -> any Store {
         switch self {
         case .sqlite(let folder):
+            try DatabaseLocation.checkRestored(folder)
             if !makes {
                 try DatabaseLocation.checkFile(in: folder, toName: "name the data folder with --data or HESPER_DATA")
             }
@@ -81,6 +83,12 @@ enum DatabaseLocation: Equatable {
                         + "--database.", .settings)
             }
         }
+    }
+
+    /// - Throws: ``Failure`` if a restore into the folder has not come to its end: nobody may take it for empty.
+    static func checkRestored(_ folder: String) throws {
+        guard RestoredFolder.isUnfinished(folder, database: SQLiteStore.fileName) else { return }
+        throw Failure("\(folder) is only partly restored: do hesper restore again, from the same backup.")
     }
 
     /// - Parameter hint: how to name another folder.

@@ -51,6 +51,4 @@ struct ExportCommand: AsyncParsableCommand {
                 + (report.missing.isEmpty ? "." : ", \(report.missing.count) missing or damaged."))
         if !report.missing.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }
     }
-
-    private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }

@@ -15,12 +15,16 @@ struct Hesper: AsyncParsableCommand {
             JSON: --config, else HESPER_CONFIG, else hesper.json in the data folder if there is one. Its keys are the \
             flags in camelCase: {"port": 8080, "signUp": "closed", "corsOrigins": ["https://notes.example.org"]}.
 
-            All commands but migrate-data may run beside serve.
+            All commands but migrate-data and restore may run beside serve.
 
             Exit status: 0 done; 1 it failed, or something wrong was found; 64 wrong command line; 78 wrong setting.
             """,
         version: "hesper \(ServerSettings().version)",
-        subcommands: [Serve.self, AccountCommand.self, Check.self, Import.self, ExportCommand.self, MigrateData.self])
+        subcommands: [
+            Serve.self, AccountCommand.self, BackupCommand.self, RestoreCommand.self, Check.self, Doctor.self,
+            Import.self,
+            ExportCommand.self, MigrateData.self,
+        ])
 
     static func main() async {
         do {

@@ -20,6 +20,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The port, 0 for any that is free (HESPER_PORT; default: 8080).", valueName: "number"))
     var port: String?
 
+    @OptionGroup var linkOptions: LinkOptions
     @OptionGroup var dataOptions: DataOptions
 
     @Option(
@@ -36,7 +37,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Who may make an account: open or closed (HESPER_SIGN_UP; default: open while only this machine can connect).",
+            "Who may make an account: open, invite or closed (HESPER_SIGN_UP; default: open while only this machine can connect).",
             valueName: "policy"))
     var signUp: String?
 
@@ -45,6 +46,12 @@ struct Serve: AsyncParsableCommand {
             "An origin whose pages may call the API, such as https://notes.example.org; once for each "
                 + "(HESPER_CORS_ORIGINS, separated by commas).", valueName: "origin"))
     var corsOrigin: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A proxy that may say where a request comes from (X-Forwarded-For, -Proto, -Host): its address, or a network such as "
+                + "10.0.0.0/8; once for each (HESPER_TRUSTED_PROXIES, separated by commas).", valueName: "address"))
+    var trustedProxy: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -70,9 +77,26 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "How many requests an account may send a minute, or none for as many as it likes (HESPER_REQUESTS_PER_MINUTE; "
+                + "default: 12000).", valueName: "number"))
+    var requestsPerMinute: String?
+
+    @Option(
+        help: ArgumentHelp(
             "trace, debug, info, notice, warning, error or critical (HESPER_LOG_LEVEL; default: info).",
             valueName: "level"))
     var logLevel: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "text, for people, or json, an object a line (HESPER_LOG_FORMAT; default: text).", valueName: "format"))
+    var logFormat: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where /metrics is to be had, and nothing else, such as 127.0.0.1:9464 (HESPER_METRICS; default: beside the API, "
+                + "for this machine alone).", valueName: "address"))
+    var metrics: String?
 
     @Option(
         help: ArgumentHelp("The certificate and its chain, in PEM (HESPER_TLS_CERTIFICATE).", valueName: "file"))
@@ -81,32 +105,35 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The certificate's private key, in PEM (HESPER_TLS_KEY).", valueName: "file"))
     var tlsKey: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A port where plain HTTP is sent on to HTTPS (HESPER_HTTP_PORT; default: none).", valueName: "number"))
+    var httpPort: String?
+
     private var flags: [Setting: [String]] {
         let single: [Setting: String?] = [
             .host: host, .port: port, .public: self.public, .signUp: signUp, .logLevel: logLevel,
-            .tlsCertificate: tlsCertificate, .tlsKey: tlsKey, .attachmentSize: attachmentSize, .quota: quota,
-            .history: history, .grace: grace, .databaseRead: databaseRead,
+            .logFormat: logFormat, .metrics: metrics, .tlsCertificate: tlsCertificate, .tlsKey: tlsKey,
+            .httpPort: httpPort, .attachmentSize: attachmentSize, .quota: quota, .history: history, .grace: grace,
+            .databaseRead: databaseRead, .requestsPerMinute: requestsPerMinute,
         ]
         var flags = single.compactMapValues { $0.map { [$0] } }
         if !corsOrigin.isEmpty { flags[.corsOrigins] = corsOrigin }
-        return flags
+        if !trustedProxy.isEmpty { flags[.trustedProxies] = trustedProxy }
+        return flags.merging(linkOptions.flags) { $1 }
     }
 
     func run() async throws {
         let settings = try dataOptions.settings(flags)
         var server = try settings.server()
-        let level = try settings.logLevel()
+        let (level, format, url) = (try settings.logLevel(), try settings.logFormat(), try settings.url())
         let (database, connections) = (try settings.database(), try settings.databaseConnections())
         let (replica, attachments) = (try settings.databaseRead(), try settings.attachments())
         let share = ShareFolder.find(named: try settings.publicFolder())
         server.contract = share.contract
         server.webApp = share.webApp
 
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
+        LoggingSystem.bootstrap { _ in LineLogHandler(format: format, logLevel: level) }
         let logger = Logger(label: "hesper")
         for warning in settings.warnings { logger.warning("\(warning)") }
         for missing in share.missing { logger.warning("\(missing)") }
@@ -123,13 +150,13 @@ struct Serve: AsyncParsableCommand {
                 logger.error("Attachments are not to be had for now: \($0).")
             }
             let stage = try store.uploadStage ?? UploadFolder(path: settings.uploads)
-            try await serve(store, blobs, stage, server, logger)
+            try await serve(store, blobs, stage, server, at: url, logger)
         }
     }
 
     private func serve(
         _ store: any Store, _ blobs: any BlobStore, _ stage: any UploadStage, _ settings: ServerSettings,
-        _ logger: Logger
+        at url: String?, _ logger: Logger
     ) async throws {
         let server: HesperServer
         do {
@@ -141,7 +168,7 @@ struct Serve: AsyncParsableCommand {
             let origin = ListeningAddress(settings, port: port).origin
             Terminal.say("Hesper listens on \(origin)")
             do {
-                if let link = try await server.firstAccountLink(origin: origin) {
+                if let link = try await server.firstAccountLink(origin: url ?? origin) {
                     Terminal.say("There is no account yet. This link makes the first one, once: \(link)")
                 }
             } catch {
@@ -150,6 +177,13 @@ struct Serve: AsyncParsableCommand {
         }
         do {
             try await application.runService(gracefulShutdownSignals: [.sigterm, .sigint])
+        } catch let error as PlainRedirectFailure {
+            throw ListeningAddress(settings, port: settings.httpPort).failure(error.cause, setting: .httpPort)
+                ?? error.cause
+        } catch let error as MetricsUnavailable {
+            throw Failure(
+                "Nothing can listen on \(error.address), as --metrics or HESPER_METRICS wants it: \(error.why)",
+                .settings)
         } catch {
             throw ListeningAddress(settings, port: settings.port).failure(error) ?? error
         }

@@ -1,5 +1,6 @@
 """A server that speaks S3: SeaweedFS, on free loopback ports, in a folder of its own below .build/."""
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -62,15 +63,30 @@ class SeaweedFS:
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}", **other,
         }  # fmt: skip
 
-    def make_bucket(self) -> None:
+    def client(self):
+        """Somebody who has the bucket's keys."""
         import boto3
         from botocore.config import Config
 
-        client = boto3.client(
+        return boto3.client(
             "s3", endpoint_url=f"http://127.0.0.1:{self.port}", aws_access_key_id=KEY, aws_secret_access_key=SECRET,
             region_name="us-east-1", config=Config(retries={"max_attempts": 10}),
         )  # fmt: skip
-        client.create_bucket(Bucket="hesper-tests")
+
+    def make_bucket(self) -> None:
+        self.client().create_bucket(Bucket="hesper-tests")
+
+    def contents(self) -> list[bytes]:
+        """All that lies in the bucket."""
+        client = self.client()
+        pages = client.get_paginator("list_objects_v2").paginate(Bucket="hesper-tests")
+        keys = [entry["Key"] for page in pages for entry in page.get("Contents", [])]
+        found = []
+        for key in keys:
+            # One that was removed meanwhile lies there no more.
+            with contextlib.suppress(client.exceptions.NoSuchKey):
+                found.append(client.get_object(Bucket="hesper-tests", Key=key)["Body"].read())
+        return found
 
     def stop(self) -> None:
         if self.process is not None:

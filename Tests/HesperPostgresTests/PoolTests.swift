@@ -49,6 +49,7 @@ struct PoolTests {
                 try await PoolTests.pause {
                     inside.withLockedValue { $0.now } == size && pool.waitingCount == 200 - size
                 }
+                #expect(pool.status == PoolStatus(limit: size, busy: size, idle: 0, waiting: 200 - size))
                 gate.open(for: 200)
                 return try await group.reduce(into: Set<Int64?>()) { $0.insert($1) }
             }

@@ -11,13 +11,16 @@ import Testing
 struct MigrationTests {
     private let folder = Folder()
 
-    /// Takes from a database what the second version added.
+    /// Takes from a database what later versions added.
     private static let downgrade = """
         DROP TABLE blobs; DROP TABLE removed_blobs; DROP TABLE uploads; DROP TABLE sweeps; DROP TABLE versions;
-        DROP TABLE leases; DROP INDEX edits_lost_words; DROP INDEX tombstones_type;
+        DROP TABLE revocations; DROP TABLE leases; DROP TABLE tickets; DROP INDEX edits_lost_words;
+        DROP INDEX tombstones_type;
         ALTER TABLE scopes DROP COLUMN blob_bytes;
+        ALTER TABLE scopes DROP COLUMN has_revocations;
         ALTER TABLE tombstones DROP COLUMN arrival_date;
         ALTER TABLE devices DROP COLUMN read_date;
+        ALTER TABLE devices DROP COLUMN last_use_address;
         ALTER TABLE edits DROP COLUMN has_lost_words;
         CREATE INDEX tombstones_type ON tombstones (scope, type, sequence, bytes, deletion_date);
         DELETE FROM members WHERE object IN (SELECT id FROM objects WHERE sequence IS NULL);

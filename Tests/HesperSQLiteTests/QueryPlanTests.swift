@@ -22,7 +22,7 @@ struct QueryPlanTests {
         try await desk.everythingThatSyncDoes()
         let statements = log.end()
         #expect(statements.count > 30)
-        for table in ["objects", "tombstones", "edits", "members", "tag_names", "scopes", "devices"] {
+        for table in ["objects", "tombstones", "edits", "members", "tag_names", "scopes", "devices", "revocations"] {
             #expect(statements.contains { $0.contains(table) }, "no statement of \(table) was seen")
         }
         let plans = try await Plans(folder.database)
@@ -117,7 +117,11 @@ extension SmallDesk {
             _ = try transaction.bag(of: scope).parcels(of: first, holding: clock(1))
             _ = try transaction.bag(of: scope).newestText(of: first, by: node, before: clock(9))
             _ = try transaction.bag(of: scope).tag(named: "lyon")
-            try transaction.recordUse(of: node, at: SmallDesk.now, appVersion: nil, userAgent: nil, readSequence: 1)
+            try transaction.put(
+                Revocation(
+                    of: .random(), named: "phone", in: scope, by: node, at: SmallDesk.now, since: SmallDesk.now))
+            try transaction.recordUse(
+                of: node, at: SmallDesk.now, appVersion: nil, userAgent: nil, address: nil, readSequence: 1)
         }
         _ = try await store.session(of: token)
         let epoch = store.installation.epoch
@@ -145,6 +149,10 @@ extension SmallDesk {
             _ = try snapshot.state(of: first, in: scope)
             _ = try snapshot.history(of: first, in: scope, before: nil, limit: 9)
             _ = try snapshot.mergedFrom(second, in: scope)
+            _ = try snapshot.openRevocations(limit: 9)
+            _ = try snapshot.revocations(in: scope)
+            _ = try snapshot.objects(in: scope, beyond: 0, pushedBy: node, after: SmallDesk.now, limit: 9)
+            _ = try snapshot.deletions(by: node, after: SmallDesk.now, in: scope, before: nil, limit: 9)
             _ = try snapshot.deletedNotes(in: scope, since: SmallDesk.now, before: nil, limit: 9)
             _ = try snapshot.scopesToIndex(after: nil, limit: 9)
             try snapshot.digests(in: scope, prefix: "a") { _, _, _ in }

@@ -53,7 +53,7 @@ final class SweepDesk: Sendable {
     func read(_ node: NodeID, upTo sequence: Int64) async throws {
         let now = now
         try await store.write {
-            try $0.recordUse(of: node, at: now, appVersion: nil, userAgent: nil, readSequence: sequence)
+            try $0.recordUse(of: node, at: now, appVersion: nil, userAgent: nil, address: nil, readSequence: sequence)
         }
     }
 

@@ -116,6 +116,42 @@ import Testing
         }
     }
 
+    @Test func theOtherDevicesMayStay() async throws {
+        try await TestServer.test { client in
+            let phone = try await client.signedUp()
+            let laptop = try await client.signedIn()
+            func change(_ old: String, _ new: String, _ others: String) async throws -> Int {
+                let body = #"{"currentPassword":"\#(old)","newPassword":"\#(new)","signOutOthers":\#(others)}"#
+                return try await laptop.send(.patch, "/v1/account", body).status
+            }
+            #expect(try await change(TestClient.password, "87654321", #""no""#) == 422)
+            #expect(try await change(TestClient.password, "87654321", "false") == 200)
+            #expect(try await phone.send(.get, "/v1/account").status == 200)
+            #expect(try await change(TestClient.password, "12345678", "true") == 403)
+            #expect(try await change("87654321", "12345678", "true") == 200)
+            #expect(try await phone.send(.get, "/v1/account").status == 401)
+            #expect(try await laptop.send(.get, "/v1/account").status == 200)
+        }
+    }
+
+    /// Of two that know the old one at once, one sets the new one; the other is told that what it knew is wrong by then.
+    @Test func twoNewPasswordsAtOnce() async throws {
+        try await TestServer.test { client in
+            let phone = try await client.signedUp()
+            let laptop = try await client.signedIn()
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for (index, device) in [phone, laptop, phone, laptop].enumerated() {
+                    let body =
+                        #"{"currentPassword":"\#(TestClient.password)","newPassword":"password \#(index)","#
+                        + #""signOutOthers":false}"#
+                    group.addTask { try await device.send(.patch, "/v1/account", body).status }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.sorted() == [200, 403, 403, 403])
+        }
+    }
+
     @Test func erasing() async throws {
         try await TestServer.test { client in
             let phone = try await client.signedUp()

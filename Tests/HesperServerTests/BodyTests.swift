@@ -23,9 +23,13 @@ import Testing
             "a type that only begins like it", .post, "/v1/accounts", good,
             headers: [.contentType: "application/jsonp"], status: 415),
         Row(
-            "a body that is compressed", .post, "/v1/accounts", good,
-            headers: [.contentType: "application/json", .contentEncoding: "gzip"], status: 415,
-            contains: ["unsupported-media-type", "gzip"]),
+            "a body that is said to be packed, and is not", .post, "/v1/accounts", good,
+            headers: [.contentType: "application/json", .contentEncoding: "gzip"], status: 400,
+            contains: ["malformed-request", "gzip"]),
+        Row(
+            "a body packed in another way", .post, "/v1/accounts", good,
+            headers: [.contentType: "application/json", .contentEncoding: "br"], status: 415,
+            contains: ["unsupported-media-type", #""acceptEncoding":"gzip, deflate""#]),
         Row(
             "a body that is said not to be", .post, "/v1/accounts", good,
             headers: [.contentType: "application/json", .contentEncoding: "identity"], status: 201),

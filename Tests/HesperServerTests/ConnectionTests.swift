@@ -3,6 +3,7 @@ import HTTPTypes
 import HesperModel
 import HummingbirdTesting
 import Logging
+import NIOCore
 import ServiceLifecycle
 import Testing
 
@@ -153,6 +154,108 @@ import Testing
             first.send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             #expect(first.readToEnd().contains("200 OK"))
             #expect(second.readToEnd().contains("200 OK"))
+        }
+    }
+
+    /// Of one address. What is open stays so, and a place that gets free is given again.
+    @Test func oneAddressHasSoManyConnections() async throws {
+        let change: TestServer.Change = {
+            $0.connections.perAddress = 3
+            $0.connections.countsLoopback = true
+        }
+        try await ConnectionTests.talk(change) { port in
+            // The test's own client may hold one.
+            var open: [RawConnection] = []
+            var refusal: String?
+            while refusal == nil, open.count < 4 {
+                let next = try RawConnection(port: port)
+                next.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                let answer = next.read(until: "}")
+                if answer.hasPrefix("HTTP/1.1 200 ") { open.append(next) } else { refusal = answer }
+            }
+            #expect((2...3).contains(open.count))
+            let answer = try #require(refusal)
+            #expect(answer.hasPrefix("HTTP/1.1 429 ") && answer.lowercased().contains("retry-after: 10"), "\(answer)")
+            open[1].send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(open[1].readToEnd().contains("200 OK"))
+            open.removeLast()
+            // Its end is noticed a moment later.
+            var again = ""
+            for _ in 0..<100 where !again.contains("200 OK") {
+                Thread.sleep(forTimeInterval: 0.05)
+                let next = try RawConnection(port: port)
+                next.send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                again = next.readToEnd()
+            }
+            #expect(again.contains("200 OK"))
+        }
+    }
+
+    @Test func connectionsAreCountedByAddress() throws {
+        var limits = ConnectionLimits()
+        limits.perAddress = 2
+        let counts = ConnectionCounts(limits: limits, proxies: [try #require(AddressRange("198.51.100.0/24"))])
+        let proxy = ClientAddress(try SocketAddress(ipAddress: "198.51.100.7", port: 1))
+        for _ in 0..<100 { #expect(counts.begin(proxy)) }
+        let (one, other) = (
+            ClientAddress(try SocketAddress(ipAddress: "192.0.2.7", port: 1)),
+            ClientAddress(try SocketAddress(ipAddress: "2001:db8::1", port: 1))
+        )
+        #expect(counts.begin(one) && counts.begin(one) && !counts.begin(one))
+        #expect(counts.begin(other))
+        for _ in 0..<100 { #expect(counts.begin(ClientAddress(nil))) }
+        counts.end(one)
+        #expect(counts.begin(one) && !counts.begin(one))
+        counts.end(one)
+        counts.end(one)
+        counts.end(other)
+        #expect(counts.count == 0)
+    }
+
+    @Test(arguments: [
+        ("", String(repeating: "\r\n", count: 4_096)),
+        (
+            "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                + "Transfer-Encoding: chunked\r\n\r\n1;", String(repeating: "a=b;", count: 2_048)
+        ),
+    ]) func whatBecomesNoPartOfARequestIsCut(_ head: String, _ more: String) async throws {
+        try await ConnectionTests.talk { port in
+            let connection = try RawConnection(port: port)
+            connection.send(head)
+            for _ in 0..<(2 * WireCount.limit / more.utf8.count) { connection.send(more) }
+            #expect(connection.readToEnd().isEmpty)
+        }
+    }
+
+    @Test func anAccountHasSoManyRequests() async throws {
+        let change: TestServer.Change = { $0.requests = Rate(burst: 5, perMinute: 1) }
+        try await TestServer.test(.router, change) { client in
+            let phone = try await client.signedUp()
+            let laptop = try await client.signedIn()
+            let bob = try await client.signedUp("bob@example.org")
+            for _ in 0..<3 { #expect(try await phone.send(.get, "/v1/account").status == 200) }
+            for _ in 0..<2 { #expect(try await laptop.send(.get, "/v1/notes").status == 200) }
+            for device in [phone, laptop] {
+                let refused = try await device.send(.get, "/v1/account")
+                #expect(try refused.slug == "too-many-requests")
+                let seconds = try #require(refused.headers[.retryAfter].flatMap { Int($0) })
+                #expect((1...60).contains(seconds))
+            }
+            #expect(try await bob.send(.get, "/v1/account").status == 200)
+        }
+    }
+
+    @Test func whoIsBusyAsksForPatience() async throws {
+        let change: TestServer.Change = { $0.busyRequests = 0 }
+        try await TestServer.test(.router, change) { client in
+            let phone = try await client.signedUp()
+            #expect(try await phone.send(.post, "/v1/sync", "{}").headers[.retryAfter] == "2")
+            // What is refused says for itself whether to come again.
+            #expect(try await client.send(.get, "/v1/account").headers[.retryAfter] == nil)
+        }
+        try await TestServer.test { client in
+            let phone = try await client.signedUp()
+            #expect(try await phone.send(.post, "/v1/sync", "{}").headers[.retryAfter] == nil)
         }
     }
 

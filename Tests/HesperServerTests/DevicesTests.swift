@@ -119,7 +119,7 @@ import Testing
 
     /// A use is written behind the requests, and again only a minute later.
     @Test func useIsRecordedOnceAMinute() async throws {
-        try await TestServer.test { client in
+        try await TestServer.test(.live) { client in
             let client = try await client.signedUp()
             let token = try #require(client.token.flatMap { BearerToken(authorization: "Bearer \($0)") }).hash
             let store = client.test.store
@@ -127,8 +127,11 @@ import Testing
             // As if it had signed in an hour ago.
             let hourAgo = Timestamp(clamping: signedIn.lastUseDate.milliseconds - 3_600_000)
             try await store.write {
-                try $0.recordUse(of: signedIn.node, at: hourAgo, appVersion: nil, userAgent: nil, readSequence: nil)
+                try $0.recordUse(
+                    of: signedIn.node, at: hourAgo, appVersion: nil, userAgent: nil, address: "192.0.2.7",
+                    readSequence: nil)
             }
+            #expect(try store.session(of: token)?.device.lastUseAddress == "192.0.2.7")
             try await client.send(.get, "/v1/account", headers: [.userAgent: "Vesper/1"])
             var device = signedIn
             for _ in 0..<6_000 where device.userAgent != "Vesper/1" {
@@ -137,10 +140,13 @@ import Testing
             }
             #expect(device.userAgent == "Vesper/1")
             #expect(device.lastUseDate >= signedIn.lastUseDate)
+            // Of the addresses only the last is kept.
+            #expect(["127.0.0.1", "::1"].contains(device.lastUseAddress))
             let session = try #require(try store.session(of: token))
-            #expect(DeviceUse(of: session, userAgent: [:])?.isNews == false)
+            let address = ClientAddress(nil)
+            #expect(DeviceUse(of: session, userAgent: [:], from: address)?.isNews == false)
             let later = Timestamp(clamping: device.lastUseDate.milliseconds + 60_000)
-            #expect(DeviceUse(of: session, userAgent: [:], at: later)?.isNews == true)
+            #expect(DeviceUse(of: session, userAgent: [:], from: address, at: later)?.isNews == true)
         }
     }
 }

@@ -11,7 +11,7 @@ import Testing
     /// The link of a server without accounts, and its secret.
     private static func link(_ client: TestClient) async throws -> (path: String, invitation: String) {
         let link = try #require(try await client.test.server.firstAccountLink(origin: "http://127.0.0.1:8080"))
-        let path = try #require(link.wholeMatch(of: #/http://127\.0\.0\.1:8080(/first-account\?invitation=.*)/#)).1
+        let path = try #require(link.wholeMatch(of: #/http://127\.0\.0\.1:8080(/sign-up\?invitation=.*)/#)).1
         let invitation = try #require(path.split(separator: "=").last)
         #expect(invitation.count == 43)
         return (String(path), String(invitation))
@@ -25,12 +25,12 @@ import Testing
             #expect(page.headers[.contentType] == "text/html; charset=utf-8")
             #expect(page.headers[.contentSecurityPolicy]?.hasPrefix("default-src 'none'; style-src 'sha256-") == true)
             #expect(page.headers[.cacheControl] == "no-store")
-            #expect(page.text.contains(#"<form method="post" action="/first-account">"#))
+            #expect(page.text.contains(#"<form method="post" action="/sign-up">"#))
             #expect(!page.text.contains("<script"))
 
             // A mistake shows the form again, with what was typed in its place.
             let short = try await client.send(
-                .post, "/first-account",
+                .post, "/sign-up",
                 "invitation=\(invitation)&email=%22%3E%3Cb%3Eada%40example.org&password=1234567",
                 headers: FirstAccountTests.form)
             #expect(short.status == 422)
@@ -38,7 +38,7 @@ import Testing
             #expect(short.text.contains("&quot;&gt;&lt;b&gt;ada@example.org") && !short.text.contains("<b>"))
 
             let made = try await client.send(
-                .post, "/first-account", "invitation=\(invitation)&email=ada%40example.org&password=correct+horse%2B1",
+                .post, "/sign-up", "invitation=\(invitation)&email=ada%40example.org&password=correct+horse%2B1",
                 headers: FirstAccountTests.form)
             #expect(made.status == 201 && made.text.contains("ada@example.org"))
             let body = #"{"email":"ada@example.org","password":"correct horse+1","deviceName":"phone"}"#
@@ -47,7 +47,7 @@ import Testing
             // It is used up.
             #expect(try await client.send(.get, path).status == 403)
             let again = try await client.send(
-                .post, "/first-account", "invitation=\(invitation)&email=eve%40example.org&password=12345678",
+                .post, "/sign-up", "invitation=\(invitation)&email=eve%40example.org&password=12345678",
                 headers: FirstAccountTests.form)
             #expect(again.status == 403)
             #expect(try await client.test.server.firstAccountLink(origin: "") == nil)
@@ -72,9 +72,9 @@ import Testing
 
     @Test(arguments: ["", "?invitation=", "?invitation=wrong"]) func withoutTheSecret(_ query: String) async throws {
         try await TestServer.test(.router, FirstAccountTests.closed) { client in
-            #expect(try await client.send(.get, "/first-account\(query)").status == 403)
+            #expect(try await client.send(.get, "/sign-up\(query)").status == 403)
             let form = "email=ada%40example.org&password=12345678&" + query.dropFirst()
-            let answer = try await client.send(.post, "/first-account", form, headers: FirstAccountTests.form)
+            let answer = try await client.send(.post, "/sign-up", form, headers: FirstAccountTests.form)
             #expect(answer.status == 403)
             #expect(try await client.test.store.read { try $0.accounts() }.isEmpty)
         }

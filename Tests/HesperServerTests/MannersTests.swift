@@ -85,7 +85,7 @@ import Testing
             let client = try await client.signedUp()
             let account = try await client.send(.get, "/v1/account")
             #expect(account.headers[.cacheControl] == "private, no-cache")
-            #expect(account.headers[.vary] == "Authorization, Cookie, Origin")
+            #expect(account.headers[.vary] == "Authorization, Cookie, Origin, Accept-Encoding")
             #expect(account.headers[.xContentTypeOptions] == "nosniff")
             let signIn = try await client.send(
                 .post, "/v1/devices",

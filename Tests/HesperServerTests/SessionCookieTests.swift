@@ -56,7 +56,8 @@ import Testing
         ] as [(Bool, String, SessionCookie.Name?)])
     func taking(_ isSecure: Bool, _ header: String, _ name: SessionCookie.Name?) {
         let header = header.replacing("%", with: SessionCookieTests.token)
-        let found = SessionCookies(isSecure: isSecure).cookie(of: SessionCookieTests.request(.get, [.cookie: header]))
+        let found = SessionCookies().cookie(
+            of: SessionCookieTests.request(.get, [.cookie: header], scheme: isSecure ? "https" : "http"))
         #expect(found?.name == name)
     }
 
@@ -110,7 +111,7 @@ import Testing
 
     @Test(arguments: senders) func changing(_ sender: Sender) throws {
         let token = try #require(BearerToken(Substring(SessionCookieTests.token)))
-        let cookies = SessionCookies(isSecure: false)
+        let cookies = SessionCookies()
         let cookie = SessionCookie(token, name: sender.name)
         for method: HTTPRequest.Method in [.post, .put, .patch, .delete] {
             let request = SessionCookieTests.request(method, sender.headers)
@@ -124,14 +125,14 @@ import Testing
 
     @Test(arguments: senders) func beingGivenOne(_ sender: Sender) {
         let request = SessionCookieTests.request(.post, sender.headers)
-        #expect((try? SessionCookies(isSecure: false).name(for: request)) == sender.given)
+        #expect((try? SessionCookies().name(for: request)) == sender.given)
     }
 
     @Test(arguments: [("https://notes.example:8080", true), ("http://notes.example:8080", false), (nil, true)])
     func overTLS(_ origin: String?, _ isAllowed: Bool) {
         var headers = HTTPFields()
         headers[.origin] = origin
-        let name = try? SessionCookies(isSecure: true).name(for: SessionCookieTests.request(.post, headers))
+        let name = try? SessionCookies().name(for: SessionCookieTests.request(.post, headers, scheme: "https"))
         #expect(name == (isAllowed ? .secure : nil))
     }
 
@@ -139,15 +140,16 @@ import Testing
         let token = try #require(BearerToken(Substring(SessionCookieTests.token)))
         let request = SessionCookieTests.request(.post, [.origin: "http://"], host: nil)
         #expect(throws: Problem(.crossSite, "")) {
-            try SessionCookies(isSecure: false).check(request, signedBy: SessionCookie(token, name: .plain))
+            try SessionCookies().check(request, signedBy: SessionCookie(token, name: .plain))
         }
     }
 
     private static func request(
-        _ method: HTTPRequest.Method, _ headers: HTTPFields, host: String? = "notes.example:8080"
+        _ method: HTTPRequest.Method, _ headers: HTTPFields, host: String? = "notes.example:8080",
+        scheme: String = "http"
     ) -> Request {
         Request(
-            head: HTTPRequest(method: method, scheme: "http", authority: host, path: "/v1/sync", headerFields: headers),
+            head: HTTPRequest(method: method, scheme: scheme, authority: host, path: "/v1/sync", headerFields: headers),
             body: .init(buffer: ByteBuffer()))
     }
 

@@ -50,21 +50,24 @@ import Testing
             try await client.send(.put, "/v1/notes/\(SweepingTests.note)", #"{"text":"Milk"}"#)
             let minuteAgo = device.lastUseDate.adding(-60_000)
             try await client.test.store.write {
-                try $0.recordUse(of: device.node, at: minuteAgo, appVersion: nil, userAgent: nil, readSequence: 0)
+                try $0.recordUse(
+                    of: device.node, at: minuteAgo, appVersion: nil, userAgent: nil, address: nil, readSequence: 0)
             }
             let page = try await client.send(.get, "/v1/notes")
             #expect(try await readDate(client, after: minuteAgo) != nil)
             #expect(try await readSequence() == 1, "a first reading has all that there is")
             #expect(page.text.contains("Milk"))
             try await client.test.store.write {
-                try $0.recordUse(of: device.node, at: minuteAgo, appVersion: nil, userAgent: nil, readSequence: 1)
+                try $0.recordUse(
+                    of: device.node, at: minuteAgo, appVersion: nil, userAgent: nil, address: nil, readSequence: 1)
             }
             try await client.send(.post, "/v1/sync", #"{"syncToken":"\#(token)"}"#)
             #expect(try await readDate(client, after: minuteAgo) != nil)
             #expect(try await readSequence() == 0)
             // A token that is refused tells nothing.
             try await client.test.store.write {
-                try $0.recordUse(of: device.node, at: minuteAgo, appVersion: nil, userAgent: nil, readSequence: 1)
+                try $0.recordUse(
+                    of: device.node, at: minuteAgo, appVersion: nil, userAgent: nil, address: nil, readSequence: 1)
             }
             let other = try #require(SyncToken(token))
             let wrong = SyncToken(epoch: other.epoch &+ 1, scope: other.scope, selection: .all, position: .after(0))

@@ -50,6 +50,16 @@ import Testing
         }
     }
 
+    /// No client names an address that we would go to: only the attachments' bucket is asked for something, by its own module.
+    @Test func theServerAsksNobody() throws {
+        for module in ["HesperModel", "HesperStore", "HesperServer", "HesperArchive", "HesperSQLite", "hesper"] {
+            for (name, file) in try ImportsTests.imports(of: module) {
+                #expect(!["AsyncHTTPClient", "FoundationNetworking"].contains(name), "\(file) imports \(name)")
+            }
+        }
+        #expect(try ImportsTests.imports(of: "HesperBlobs").contains { $0.name == "AsyncHTTPClient" })
+    }
+
     @Test func onlyTheCommandImportsThemAll() throws {
         let names = Set(try ImportsTests.imports(of: "hesper").map(\.name))
         #expect(names.isSuperset(of: ["HesperPostgres", "HesperServer", "HesperSQLite"]))

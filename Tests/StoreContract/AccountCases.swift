@@ -28,6 +28,19 @@ extension StoreContract {
                 is: ["aaron@example.com", "ada@example.com", "Zoe@example.com"])
             try expect(Set([desk.scope, others[0].scope, others[1].scope]).count, is: 3)
         },
+        Case("counts accounts, devices and the bytes of attachments") { (desk: Desk) in
+            let before = try await desk.read { try $0.totals() }
+            try expect(before, is: Totals(accounts: 1, devices: 1, blobBytes: 0))
+            let other = try await Desk(on: desk.store, email: "bob@example.com")
+            for (one, byteCount) in [(desk, Int64(7)), (other, Int64(5))] {
+                let blob = Blob(
+                    name: BlobName(scope: one.scope, attachment: .random()), data: BlobSample(byteCount).data,
+                    arrivalDate: Desk.date(3))
+                try await one.store.write { try $0.insert(blob) }
+            }
+            let after = try await desk.read { try $0.totals() }
+            try expect(after, is: Totals(accounts: 2, devices: 2, blobBytes: 12))
+        },
         Case("changes a password and nothing else") { (desk: Desk) in
             let other = try await Desk(on: desk.store, email: "bob@example.com")
             try await desk.store.write { try $0.setPasswordHash("scrypt:new", of: desk.account.uniqueID) }

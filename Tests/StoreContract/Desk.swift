@@ -33,7 +33,7 @@ struct Desk: Sendable {
     static func device(of account: UniqueID, name: String) -> Device {
         Device(
             node: .random(), account: account, name: name, appVersion: "1.0", userAgent: nil, creationDate: date(1),
-            lastUseDate: date(2))
+            lastUseDate: date(2), lastUseAddress: "192.0.2.1")
     }
 
     /// Milliseconds after ``begin``.

@@ -94,18 +94,22 @@ extension StoreContract {
             device.readDate = Desk.date(60_000)
             try await desk.store.write {
                 try $0.recordUse(
-                    of: desk.device.node, at: Desk.date(60_000), appVersion: nil, userAgent: nil, readSequence: 3)
+                    of: desk.device.node, at: Desk.date(60_000), appVersion: nil, userAgent: nil, address: nil,
+                    readSequence: 3)
             }
             try expect(try await desk.store.session(of: desk.token)?.device, is: device)
             device.lastUseDate = Desk.date(120_000)
             device.appVersion = "2.0"
             device.userAgent = "curl/8"
+            device.lastUseAddress = "2001:db8::7"
             try await desk.store.write {
                 try $0.recordUse(
                     of: desk.device.node, at: Desk.date(120_000), appVersion: "2.0", userAgent: "curl/8",
-                    readSequence: nil)
+                    address: "2001:db8::7", readSequence: nil)
             }
             try expect(try await desk.store.session(of: desk.token)?.device, is: device)
+            let listed = try await desk.read { try $0.devices(of: desk.account.uniqueID, after: nil, limit: 9) }
+            try expect(listed, is: [device])
         },
     ]
 }

@@ -35,9 +35,10 @@ public struct StoreContract {
     }
 
     public static let cases: [Case] =
-        accountCases + deviceCases + pushCases + groupCases + transactionCases + scanCases + digestCases + deletionCases
+        accountCases + deviceCases + ticketCases + pushCases + groupCases + transactionCases + scanCases + digestCases
+        + deletionCases
         + bagCases + blobCases + sweepCases
-        + historyCases + searchCases + durabilityCases
+        + historyCases + revocationCases + searchCases + durabilityCases
 }
 
 /// Where a store did not do as it must.

@@ -203,7 +203,8 @@ extension StoreContract {
             func use(_ date: Int64, _ sequence: Int64?) async throws {
                 try await desk.store.write {
                     try $0.recordUse(
-                        of: node, at: Desk.date(date), appVersion: nil, userAgent: nil, readSequence: sequence)
+                        of: node, at: Desk.date(date), appVersion: nil, userAgent: nil, address: nil,
+                        readSequence: sequence)
                 }
             }
             try await use(100, 7)

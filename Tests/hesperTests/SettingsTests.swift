@@ -40,7 +40,42 @@ import Testing
         #expect(server.tls == nil)
         #expect(server.origins.isEmpty)
         #expect(try settings.logLevel() == .info)
+        #expect(try settings.logFormat() == .text)
         #expect(try settings.publicFolder() == nil)
+    }
+
+    @Test func requestsPerMinute() throws {
+        func requests(_ text: String) throws -> Rate? {
+            try Settings(environment: ["HESPER_REQUESTS_PER_MINUTE": text]).server().requests
+        }
+        #expect(try requests("none") == nil)
+        let rate = try requests("600")
+        #expect(rate?.burst == 600 && rate?.perMinute == 600)
+        for wrong in ["0", "59", "many", "-1", "1000001", "1.5"] {
+            let told = complaint { _ = try requests(wrong) }
+            #expect(told?.contains("HESPER_REQUESTS_PER_MINUTE") == true && told?.contains(wrong) == true)
+        }
+    }
+
+    @Test(arguments: [
+        ("https://notes.example.org", "https://notes.example.org"), ("http://10.0.0.1:8080/", "http://10.0.0.1:8080"),
+        ("https://[2001:db8::1]:8443", "https://[2001:db8::1]:8443"),
+    ]) func whereLinksLead(_ url: String, _ origin: String) throws {
+        let settings = try Settings(environment: ["HESPER_URL": url, "HESPER_PORT": "1"])
+        #expect(try settings.origin() == origin)
+    }
+
+    @Test func withoutAURLLinksLeadWhereTheServerListens() throws {
+        #expect(try Settings(environment: [:]).origin() == "http://127.0.0.1:8080")
+        #expect(try Settings(environment: ["HESPER_HOST": "::1", "HESPER_PORT": "81"]).origin() == "http://[::1]:81")
+    }
+
+    @Test(arguments: [
+        "notes.example.org", "https://", "https://a.b/notes", "https://a.b?x", "ftp://a.b", "https://x@a.b",
+    ])
+    func whatIsNoURLForLinks(_ url: String) {
+        let told = complaint { _ = try Settings(environment: ["HESPER_URL": url]).origin() }
+        #expect(told?.contains("HESPER_URL") == true && told?.contains(url) == true)
     }
 
     @Test func flagsWinOverVariablesAndTheseOverTheFile() throws {
@@ -59,7 +94,8 @@ import Testing
     @Test(arguments: Setting.allCases) func everySettingHasThreeNames(_ setting: Setting) {
         let words = setting.variable.dropFirst("HESPER_".count).split(separator: "_").map { $0.lowercased() }
         #expect(words.joined() == setting.key.lowercased())
-        #expect(setting.flag == "--" + words.joined(separator: "-") || setting == .corsOrigins)
+        #expect(
+            setting.flag == "--" + words.joined(separator: "-") || [.corsOrigins, .trustedProxies].contains(setting))
         #expect(setting.variable.hasPrefix("HESPER_"))
     }
 
@@ -171,7 +207,8 @@ import Testing
         ),
         (.database, "postgresql://u:%secret@db/hesper", "invalid percent-encoded token."),
         (.database, "postgresql://db/hesper?secret=1", "invalid URI query parameter."),
-        (.signUp, "maybe", "one of open, closed is wanted, not \"maybe\"."),
+        (.signUp, "maybe", "one of open, invite, closed is wanted, not \"maybe\"."),
+        (.logFormat, "xml", "one of text, json is wanted, not \"xml\"."),
         (.logLevel, "loud", "one of trace, debug, info, notice, warning, error, critical is wanted, not \"loud\"."),
         (.public, "/nowhere", "/nowhere is not a folder."),
         (.grace, "0h", "a time such as 12h or 30d is wanted, from 1h to 36500d, not \"0h\"."),
@@ -211,6 +248,7 @@ import Testing
             _ = try settings.databaseConnections()
             _ = try settings.databaseRead()
             _ = try settings.logLevel()
+            _ = try settings.logFormat()
             _ = try settings.publicFolder()
         }
         let flag = complaint { try read(Settings(flags: [setting: [value]], environment: [:])) }

@@ -173,6 +173,13 @@ final class PostgresPool: Sendable {
         try? await threads.shutdownGracefully()
     }
 
+    /// How busy it is.
+    var status: PoolStatus {
+        state.withLockedValue {
+            PoolStatus(
+                limit: settings.size, busy: $0.running, idle: $0.idle.count, waiting: $0.waiting.count)
+        }
+    }
     /// How many connections nobody has.
     var idleCount: Int { state.withLockedValue { $0.idle.count } }
     /// How many requests wait.

@@ -58,7 +58,7 @@ struct Download: Sendable {
         // Its type is yet to come: what is kept now would keep this one.
         if attachment == nil { headers[.cacheControl] = "no-store" }
         // Whatever a browser makes of it, it runs nothing, loads nothing, and is no part of our origin.
-        headers[.contentSecurityPolicy] = "default-src 'none'; sandbox"
+        headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'; sandbox"
         return headers
     }
 

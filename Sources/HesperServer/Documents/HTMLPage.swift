@@ -28,6 +28,11 @@ struct HTMLPage: Sendable {
         return escaped
     }
 
+    /// What was wrong with what a form sent, above the form that comes back.
+    static func alert(_ problem: Problem?) -> String {
+        problem.map { "<p class=\"error\" role=\"alert\">\(escape($0.detail))</p>" } ?? ""
+    }
+
     var html: String {
         """
         <!DOCTYPE html>
@@ -47,17 +52,16 @@ struct HTMLPage: Sendable {
     }
 
     func response(status: HTTPResponse.Status = .ok) -> Response {
-        Response(status: status, headers: HTMLPage.headers, body: .init(byteBuffer: ByteBuffer(string: html)))
+        var headers = HTMLPage.headers
+        headers[.contentType] = "text/html; charset=utf-8"
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: html)))
     }
 
     /// Nothing may be loaded or run but the one style, whose hash stands here (Content Security Policy 3).
-    static let headers: HTTPFields = [
-        .contentType: "text/html; charset=utf-8",
-        .contentSecurityPolicy:
+    private static let headers = BrowserDefences.page(
+        policy:
             "default-src 'none'; style-src 'sha256-\(Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString())'; "
-            + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-        .referrerPolicy: "no-referrer",
-    ]
+            + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'", referrer: "no-referrer")
 
     private static let style = """
         :root { color-scheme: light dark; --line: #8884; --soft: #8881; --link: light-dark(#0b57d0, #8ab4f8); }
@@ -84,8 +88,4 @@ struct HTMLPage: Sendable {
         .method { display: inline-block; min-width: 4.5rem; font-weight: 600; }
         .error { border-left: .25rem solid #d33; padding-left: .75rem; }
         """
-}
-
-extension HTTPField.Name {
-    static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .contentSecurityPolicy
 }

@@ -60,6 +60,12 @@ enum ProblemPage {
                 "Keep the local copy, ask the person to sign in, and push what is unsent then."
             )
         case .forbidden: ("The password is wrong.", "Ask the person for it again.")
+        case .deviceRevoked:
+            (
+                "A push carried an edit whose clock is of a device that was revoked as lost, from after the moment that its owner "
+                    + "named. It is not taken, whoever brings it. In a push, only this field was refused; the rest stands.",
+                "Take what the server has. If the words are wanted after all, set them again, under a clock of your own."
+            )
         case .signUpClosed:
             (
                 "Only the operator of this server makes accounts.",
@@ -101,7 +107,10 @@ enum ProblemPage {
         case .lengthRequired:
             ("The request has no body, or does not say how long it is.", "Send `Content-Length`, or send it in chunks.")
         case .unsupportedMediaType:
-            ("The body is not said to be JSON.", "Send `Content-Type: application/json`; `curl --json` does.")
+            (
+                "The body is not said to be JSON, or packed in a way that is not known here.",
+                "Send `Content-Type: application/json`; `curl --json` does. `Accept-Encoding` names the ways to pack it."
+            )
         case .rangeNotSatisfiable:
             ("`Range` asks for bytes beyond the end.", "`Content-Range` says how many bytes there are.")
         case .immutable:

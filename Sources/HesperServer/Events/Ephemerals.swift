@@ -7,7 +7,7 @@ import NIOCore
 /// (protocol.md, Events).
 struct Ephemerals: Resource {
     let hub: EventHub
-    private let limiter: RateLimiter
+    private let limiter: RateLimiter<NodeID>
     /// Bytes of the request: escapes take more than what they stand for.
     private static let bodyBytes = 8 * Limits.ephemeralBytes
 
@@ -33,7 +33,7 @@ struct Ephemerals: Resource {
                 "data", "has at most \(Limits.ephemeralBytes) bytes of JSON", limit: Limits.ephemeralBytes)
         }
         try fields.end()
-        if let wait = limiter.take(session.device.node.description) {
+        if let wait = limiter.take(session.device.node) {
             throw Problem.tooManyRequests("This device has a lot to say.", retryAfter: wait)
         }
         var event = JSONWriter(capacity: bytes.count + 256)

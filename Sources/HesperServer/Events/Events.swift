@@ -101,7 +101,7 @@ extension Channel {
             let userTimeout = ChannelOptions.Types.SocketOption(
                 level: .tcp, name: NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT))
             // Where there is no such option, it takes longer.
-            setOption(userTimeout, value: 60_000).whenFailure { _ in }
+            connection.setOption(userTimeout, value: 60_000).whenFailure { _ in }
         #endif
     }
 }

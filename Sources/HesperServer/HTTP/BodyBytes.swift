@@ -57,10 +57,7 @@ extension Call {
         guard isOptional || length != nil || self[.transferEncoding] != nil else {
             throw Problem(.lengthRequired, "Send a body, and its length in Content-Length.")
         }
-        if let coding = self[.contentEncoding]?.trimmed, coding.lowercased() != "identity" {
-            throw Problem(
-                .unsupportedMediaType, "The body is said to be encoded with \(coding.prefix(64)); send it as it is.")
-        }
+        _ = try coding(among: [])
         if let length, length > limit { throw tooLarge }
         return BodyBytes(self, byteCount: length, limit: limit, tooLarge: tooLarge)
     }

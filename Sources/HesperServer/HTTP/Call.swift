@@ -15,6 +15,8 @@ struct Call: Sendable {
     /// What stands in the place of `{uniqueID}` in the path.
     let parameter: String
     let channel: any Channel
+    /// Who may say where it comes from.
+    let proxies: TrustedProxies
     /// Set while the store has yet to hear of this minute's use of the device.
     let use: DeviceUse?
     /// What signs the request, if a cookie does.
@@ -33,7 +35,7 @@ struct Call: Sendable {
     }
 
     /// Where it comes from.
-    var address: ClientAddress { ClientAddress(channel.remoteAddress) }
+    var address: ClientAddress { proxies.client(of: request, from: channel.remoteAddress) }
     /// What the client calls itself.
     var userAgent: String? { DeviceUse.userAgent(of: request.headers) }
 

@@ -15,13 +15,15 @@ struct ETag: Equatable, Sendable {
 
     /// Whether a list as `If-Match` and `If-None-Match` have it names this version, or any.
     ///
-    /// A compressed answer carries its tag with `-gzip`, which makes no difference here.
+    /// A compressed answer carries its tag with `-gzip` or `-deflate`, which makes no difference here.
     func isIn(_ list: String) -> Bool {
         list.split(separator: ",").contains { element in
             var tag = element.trimmed
             if tag.hasPrefix("W/") { tag = tag.dropFirst(2) }
-            if tag.hasSuffix("-gzip\"") { return tag.dropLast(6) + "\"" == text }
-            return tag == "*" || tag == text
+            return tag == "*" || tag == text || ContentCoding.allCases.contains { tag == ETag.packed(text, $0) }
         }
     }
+
+    /// The tag of the same answer when it is packed: other bytes, of the same version.
+    static func packed(_ tag: String, _ coding: ContentCoding) -> String { "\(tag.dropLast())-\(coding)\"" }
 }

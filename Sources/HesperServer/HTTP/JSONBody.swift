@@ -5,7 +5,7 @@ import NIOCore
 
 extension Call {
     /// The body as JSON.
-    /// - Parameter limit: bytes that it may have.
+    /// - Parameter limit: bytes that it may have, unpacked.
     /// - Throws: ``Problem`` with `unsupported-media-type`, `length-required`, `too-large` or `malformed-request`.
     func json(limit: Int) async throws -> JSON {
         try checkType()
@@ -13,31 +13,49 @@ extension Call {
         return try body.withUnsafeReadableBytes { bytes throws(Problem) in try JSONReader.read(bytes) }
     }
 
-    /// The body, whatever its type.
+    /// The body, whatever its type: unpacked, if it comes packed.
     func body(limit: Int) async throws -> ByteBuffer {
-        let tooLarge = Problem.tooLarge("The body has at most \(limit) bytes here.", limit: limit)
+        let unpacker = try coding(among: ContentCoding.allCases).map(Unpacker.init)
+        let tooLarge = Problem.tooLarge(
+            "The body has at most \(limit) bytes here\(unpacker == nil ? "" : ", when it is unpacked").", limit: limit)
         let length = self[.contentLength].flatMap { Int($0) }
         guard length != nil || self[.transferEncoding] != nil else {
             throw Problem(.lengthRequired, "Send a body, and its length in Content-Length.")
         }
         if let length, length > limit { throw tooLarge }
         if self[.expect] != nil { send(.continue) }
-        var body = ByteBuffer()
+        var (body, count) = (ByteBuffer(), 0)
         for try await part in request.body {
-            guard body.readableBytes + part.readableBytes <= limit else { throw tooLarge }
-            if body.readableBytes == 0 { body = part } else { body.writeImmutableBuffer(part) }
+            count += part.readableBytes
+            guard count <= limit else { throw tooLarge }
+            if let unpacker {
+                guard try unpacker.unpack(part, into: &body, limit: limit) else { throw tooLarge }
+            } else if body.readableBytes == 0 {
+                body = part
+            } else {
+                body.writeImmutableBuffer(part)
+            }
         }
-        guard length == nil || length == body.readableBytes else {
+        guard length == nil || length == count else {
             throw Problem(.malformedRequest, "The body ended before the length that Content-Length tells.")
         }
+        try unpacker?.finish()
         return body
     }
 
+    /// How the body is packed; nil if it is not.
+    /// - Throws: `unsupported-media-type` with those that are known here, for any other.
+    func coding(among known: [ContentCoding]) throws(Problem) -> ContentCoding? {
+        guard let name = self[.contentEncoding]?.trimmed, name.lowercased() != "identity" else { return nil }
+        if let coding = ContentCoding(name: name), known.contains(coding) { return coding }
+        let names = known.isEmpty ? "identity" : ContentCoding.list
+        throw Problem(
+            .unsupportedMediaType,
+            "The body is said to be encoded with \(name.prefix(64)); \(known.isEmpty ? "" : "use \(names), or ")send it as it is.",
+            context: ["acceptEncoding": .string(names)])
+    }
+
     private func checkType() throws(Problem) {
-        if let coding = self[.contentEncoding]?.trimmed, coding.lowercased() != "identity" {
-            throw Problem(
-                .unsupportedMediaType, "The body is said to be encoded with \(coding.prefix(64)); send it as it is.")
-        }
         guard let type = self[.contentType] else {
             throw Problem(
                 .unsupportedMediaType, "Say what the body is: \"Content-Type: application/json\" (curl --json does).")

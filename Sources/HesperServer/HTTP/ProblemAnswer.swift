@@ -57,6 +57,8 @@ extension Problem {
         if case .integer(let seconds)? = context["retryAfter"] {
             headers.append(HTTPField(name: .retryAfter, value: String(seconds)))
         }
+        // Tells apart what is packed in a way that is not known from what is of another type (RFC 9110, 12.5.3).
+        if case .string(let codings)? = context["acceptEncoding"] { headers[.acceptEncoding] = codings }
         if case .integer(let offset)? = context["uploadOffset"] {
             headers[.uploadOffset] = String(offset)
             headers[.uploadComplete] = "?0"

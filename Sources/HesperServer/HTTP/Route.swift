@@ -39,4 +39,19 @@ struct Route: Sendable {
     /// False for pages that are no part of the API.
     let isInContract: Bool
     let handler: Handler
+    /// How it goes.
+    let meter: RouteMeter
+
+    init(
+        method: HTTPRequest.Method, path: String, parameters: [String], keeping: Keeping, isInContract: Bool,
+        handler: Handler
+    ) {
+        self.method = method
+        self.path = path
+        self.parameters = parameters
+        self.keeping = keeping
+        self.isInContract = isInContract
+        self.handler = handler
+        meter = RouteMeter(method: method.rawValue, path: path)
+    }
 }

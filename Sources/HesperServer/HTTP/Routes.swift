@@ -43,6 +43,11 @@ struct Routes: Sendable {
     /// Paths that nothing else has, and that come and go while the server runs.
     private var pages: (path: Path, areThere: @Sendable (String) -> Bool)?
 
+    /// Of requests that found no route.
+    let unknown = RouteMeter(method: "", path: "")
+
+    var meters: [RouteMeter] { all.map(\.meter) + [unknown] }
+
     var all: [Route] {
         (Array(fixed.values) + templates.values.joined()).flatMap(\.routes) + (pages?.path.routes ?? [])
     }

@@ -19,6 +19,9 @@ struct WebApp: Resource {
 
     var isThere: Bool { folder != nil }
 
+    /// Where it makes an account. The secret stands in what no browser sends and no log keeps.
+    static func signUpPath(invitation: String) -> String { "/#/sign-up?invitation=\(invitation)" }
+
     func add(to routes: inout Routes) {
         let isThere: @Sendable (String) -> Bool = { [folder] path in
             path == WebAppFiles.page || folder?.files[path] != nil
@@ -53,17 +56,11 @@ struct WebApp: Resource {
     /// address of a script only through the one policy `hesper` (Trusted Types), which the page needs to register the worker and the
     /// worker to import `/shell.js`. What `default-src` does not cover is shut: the base of links, frames of others around us,
     /// forms that lead elsewhere.
-    private static let headers: HTTPFields = [
-        .contentSecurityPolicy: """
-        default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; \
-        form-action 'self'; require-trusted-types-for 'script'; trusted-types hesper
-        """,
+    private static let headers = BrowserDefences.page(
+        policy: """
+            default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; \
+            form-action 'self'; require-trusted-types-for 'script'; trusted-types hesper
+            """,
         // Not no-referrer: with that some requests of ours would have the Origin null, and look like a stranger's.
-        .referrerPolicy: "same-origin",
-        .crossOriginOpenerPolicy: "same-origin",
-    ]
-}
-
-extension HTTPField.Name {
-    static let crossOriginOpenerPolicy = HTTPField.Name("Cross-Origin-Opener-Policy") ?? .contentSecurityPolicy
+        referrer: "same-origin")
 }

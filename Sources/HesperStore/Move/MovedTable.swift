@@ -40,15 +40,17 @@ public struct MovedTable: Sendable {
 
 extension MovedTable {
     /// What belongs to a scope. Left out is what is made again from it: the index of terms; and what is under way: uploads.
-    public static let ofScopes = [scopes, objects, edits, tombstones, members, tagNames, blobs, sweeps, versions]
+    public static let ofScopes = [
+        scopes, objects, edits, tombstones, members, tagNames, blobs, sweeps, versions, revocations,
+    ]
     /// What belongs to the installation, in the order in which one needs the other.
-    public static let shared = [accounts, memberships, devices, removedBlobs]
+    public static let shared = [accounts, memberships, devices, tickets, removedBlobs]
 
     private static let scopes = MovedTable(
         "scopes",
         [
             "id": .integer, "sequence": .integer, "digest": .bytes, "greatest_clock": .bytes, "server_clock": .bytes,
-            "blob_bytes": .integer,
+            "blob_bytes": .integer, "has_revocations": .bool,
         ])
     private static let objects = MovedTable(
         "objects",
@@ -85,6 +87,13 @@ extension MovedTable {
             "scope": .integer, "object": .bytes, "edit": .integer, "attribute": .text, "clock": .bytes,
             "pushed_at": .date, "sequence": .integer,
         ])
+    private static let revocations = MovedTable(
+        "revocations",
+        [
+            "scope": .integer, "node": .bytes, "name": .text, "requested_by": .bytes, "request_date": .date,
+            "moment": .date, "pass": .small, "sequence": .integer, "finish_date": .date, "put_back": .integer,
+            "deleted": .integer, "older": .integer, "kept": .integer,
+        ])
 
     private static let accounts = MovedTable(
         "accounts",
@@ -95,8 +104,10 @@ extension MovedTable {
         [
             "node": .bytes, "account": .bytes, "token": .bytes, "name": .text, "app_version": .text,
             "user_agent": .text, "creation_date": .date, "last_use_date": .date, "read_sequence": .integer,
-            "read_date": .date,
+            "read_date": .date, "last_use_address": .text,
         ])
+    private static let tickets = MovedTable(
+        "tickets", ["token": .bytes, "purpose": .text, "account": .bytes, "email": .text, "end_date": .date])
     private static let removedBlobs = MovedTable(
         "removed_blobs", ["scope": .integer, "attachment": .bytes, "nonce": .integer])
 }

@@ -58,10 +58,10 @@ struct MigrateData: AsyncParsableCommand {
 
         let report = try await onThread { try Migration(folder: folder, target: target).run() }
         if report.found > 0 {
-            Terminal.say("\(MigrateData.count(report.found, "scope")) of \(report.scopes) had been moved before.")
+            Terminal.say("\(count(report.found, "scope")) of \(report.scopes) had been moved before.")
         }
         Terminal.say(
-            "Moved \(MigrateData.count(report.scopes, "account")) with \(MigrateData.count(report.rows, "row")) to "
+            "Moved \(count(report.scopes, "account")) with \(count(report.rows, "row")) to "
                 + "PostgreSQL. Every row was compared.")
         let look = try await database.whileOpen(making: false, connections: 2) { store in
             try await AttachmentLook(store: store, blobs: blobs).run()
@@ -83,7 +83,7 @@ struct MigrateData: AsyncParsableCommand {
         if look.count > 0 {
             let isBucket = S3Location.isMeant(by: attachments)
             let place = isBucket ? attachments : URL(filePath: attachments).path
-            let bytes = "The bytes of \(MigrateData.count(look.count, "attachment")) stay in \(place)"
+            let bytes = "The bytes of \(count(look.count, "attachment")) stay in \(place)"
             Terminal.say(
                 look.missing == 0
                     ? "\(bytes): all are there." : "\(bytes), where \(look.missing) of them are missing.")
@@ -95,6 +95,4 @@ struct MigrateData: AsyncParsableCommand {
         Terminal.say(
             "\(file) is as it was. Put it away: what a server writes to one of the two never comes to the other.")
     }
-
-    private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }

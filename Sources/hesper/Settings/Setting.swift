@@ -13,20 +13,30 @@ enum Setting: String, CaseIterable {
     case quota
     case history
     case grace
+    case requestsPerMinute
     case `public`
     case signUp
+    case url
     case corsOrigins
     case logLevel
+    case logFormat
+    case metrics
     case tlsCertificate
     case tlsKey
+    case httpPort
+    case trustedProxies
 
     /// As it is written in the file.
     var key: String { rawValue }
 
     /// As it is written on the command line: `--sign-up`.
     var flag: String {
-        // One flag an origin, so that the flag is in the singular.
-        self == .corsOrigins ? "--cors-origin" : "--" + words.joined(separator: "-")
+        // One flag an origin, or a proxy, so that the flag is in the singular.
+        switch self {
+        case .corsOrigins: "--cors-origin"
+        case .trustedProxies: "--trusted-proxy"
+        default: "--" + words.joined(separator: "-")
+        }
     }
 
     /// As it is written in the environment: `HESPER_SIGN_UP`.

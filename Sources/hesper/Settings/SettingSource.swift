@@ -18,8 +18,8 @@ struct SettingSource {
             // What is no number stays as it was typed, for the reader to refuse as it does that of all other places.
             let content: ConfigContent =
                 switch setting {
-                case .corsOrigins: .stringArray(typed)
-                case .port, .databaseConnections: Int(last).map { .int($0) } ?? .string(last)
+                case .corsOrigins, .trustedProxies: .stringArray(typed)
+                case .port, .httpPort, .databaseConnections: Int(last).map { .int($0) } ?? .string(last)
                 default: .string(last)
                 }
             return (AbsoluteConfigKey([setting.key]), ConfigValue(content, isSecret: false))

@@ -1,4 +1,5 @@
 import Foundation
+import HesperBlobs
 import HesperModel
 import HesperServer
 import HesperStore
@@ -54,11 +55,16 @@ struct Settings {
         if let host = try reader.string(.host) { settings.host = host.value }
         if let port = try reader.integer(.port, in: 0...65_535, "a port") { settings.port = port.value }
         settings.tls = try tls()
+        settings.httpPort = try httpPort(settings)
         settings.origins = try origins()
+        settings.trustedProxies = try trustedProxies()
         settings.attachments = try attachmentLimits()
         settings.sweep = try sweepPolicy()
+        if let found = try reader.string(.requestsPerMinute) { settings.requests = try Settings.requests(found) }
+        settings.metrics = try metrics()
+        settings.disks = try disks()
         // Whoever can only be reached from this machine may let everybody in.
-        settings.signUp = try reader.choice(.signUp)?.value ?? (settings.listensOnLoopback ? .open : .closed)
+        settings.signUp = try reader.choice(.signUp)?.value ?? (settings.isForThisMachine ? .open : .closed)
         return settings
     }
 
@@ -77,6 +83,34 @@ struct Settings {
             limits.quota = size.bytes
         }
         return limits
+    }
+
+    /// As many at once as in a minute: a device that comes back after a while has a lot to ask.
+    private static func requests(_ found: SettingReader.Found<String>) throws -> Rate? {
+        guard found.value != "none" else { return nil }
+        guard let number = Int(found.value), (60...1_000_000).contains(number) else {
+            throw found.wrong("none, or a number from 60 to 1000000 is wanted, not \"\(found.value)\".")
+        }
+        return Rate(burst: number, perMinute: number)
+    }
+
+    /// `HOST:PORT`, of IPv6 `[ADDRESS]:PORT`.
+    private func metrics() throws -> MetricsAddress? {
+        guard let found = try reader.string(.metrics) else { return nil }
+        let parts = found.value.split(separator: ":", omittingEmptySubsequences: false)
+        let host = parts.dropLast().joined(separator: ":")
+        guard let last = parts.last, let port = UInt16(last), !host.isEmpty,
+            !host.contains(":") || host.hasPrefix("[") && host.hasSuffix("]")
+        else { throw found.wrong("an address such as 127.0.0.1:9464 is wanted, not \"\(found.value)\".") }
+        return MetricsAddress(host: host.trimmingCharacters(in: ["[", "]"]), port: Int(port))
+    }
+
+    /// The folders of this machine that the server writes to.
+    private func disks() throws -> [DiskFolder] {
+        var disks = [DiskFolder(name: "data", path: data)]
+        let place = try attachments()
+        if !S3Location.isMeant(by: place) { disks.append(DiskFolder(name: "attachments", path: place)) }
+        return disks
     }
 
     private func sweepPolicy() throws -> SweepPolicy {
@@ -143,6 +177,27 @@ struct Settings {
     private static let databaseConnections = 2...1_000
     private static let defaultDatabaseConnections = 16
 
+    /// Where people reach the server, for links: scheme, host and port; nil if the operator has not said.
+    func url() throws -> String? {
+        guard let found = try reader.string(.url) else { return nil }
+        let url = found.value.hasSuffix("/") ? String(found.value.dropLast()) : found.value
+        guard Settings.isOrigin(url) else {
+            throw found.wrong(
+                "\"\(found.value)\" is not scheme, host and port alone, such as https://notes.example.org.")
+        }
+        return url
+    }
+
+    /// The same, or where the server listens.
+    func origin() throws -> String {
+        if let url = try url() { return url }
+        var server = ServerSettings()
+        if let host = try reader.string(.host) { server.host = host.value }
+        if let port = try reader.integer(.port, in: 0...65_535, "a port") { server.port = port.value }
+        server.tls = try tls()
+        return ListeningAddress(server, port: nil).origin
+    }
+
     /// The folder of the bytes of attachments, or a bucket for them.
     func attachments() throws -> String {
         try reader.string(.attachments)?.value ?? URL(filePath: data).appending(path: "attachments").relativePath
@@ -152,6 +207,8 @@ struct Settings {
     var uploads: String { URL(filePath: data).appending(path: "uploads").relativePath }
 
     func logLevel() throws -> Logger.Level { try reader.choice(.logLevel)?.value ?? .info }
+
+    func logFormat() throws -> LogFormat { try reader.choice(.logFormat)?.value ?? .text }
 
     /// The folder that was named for `Public/` and `openapi.yaml`; nil to look in the usual places.
     func publicFolder() throws -> String? {
@@ -177,6 +234,30 @@ struct Settings {
         case (let found?, nil): throw found.wrong("a certificate needs its key: set \(Setting.tlsKey.flag) too.")
         case (nil, let found?):
             throw found.wrong("a key needs its certificate: set \(Setting.tlsCertificate.flag) too.")
+        }
+    }
+
+    private func httpPort(_ settings: ServerSettings) throws -> Int? {
+        guard let found = try reader.integer(.httpPort, in: 1...65_535, "a port") else { return nil }
+        guard settings.tls != nil else {
+            throw found.wrong(
+                "plain HTTP is sent on to TLS, which needs a certificate: set \(Setting.tlsCertificate.flag) too.")
+        }
+        guard settings.port != 0, settings.port != found.value else {
+            throw found.wrong("plain HTTP is sent on to the port of TLS: set \(Setting.port.flag) to another one.")
+        }
+        return found.value
+    }
+
+    private func trustedProxies() throws -> [AddressRange] {
+        guard let found = try reader.strings(.trustedProxies) else { return [] }
+        return try found.value.map { text in
+            guard let range = AddressRange(text) else {
+                throw found.wrong(
+                    "\"\(text)\" is neither an address, such as 127.0.0.1, nor a network, such as 10.0.0.0/8 or fd00::/8."
+                )
+            }
+            return range
         }
     }
 

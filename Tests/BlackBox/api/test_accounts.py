@@ -1,6 +1,10 @@
 """`/v1/accounts` and `/v1/account`, from sign-up to the end: over real HTTP, where each password takes its time."""
 
+import secrets
+import time
+
 import pytest
+from attachments import attach, download
 from client import PASSWORD, Client, Refused, Server
 from database import dump
 from rows import DATE, UUID, Like, Row, check_holds, check_problem, parametrize
@@ -102,6 +106,15 @@ def test_a_new_password_signs_the_others_out(client):
     assert other.get(f"/v1/notes/{note['uniqueID']}").json() == note
 
 
+def test_the_other_devices_may_stay(client):
+    other = client.another_device()
+    change = {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD, "signOutOthers": False}
+    assert client.patch("/v1/account", change).status_code == 200
+    assert other.get("/v1/account").json()["email"] == client.email
+    with pytest.raises(Refused, match="401"):
+        Client(client.url).sign_in(client.email, PASSWORD)
+
+
 def test_erasing_leaves_nothing(fresh_server: Server):
     client = fresh_server.client()
     other = client.another_device()
@@ -128,6 +141,47 @@ def test_erasing_leaves_nothing(fresh_server: Server):
     for word in ("zebra", "quagga", "okapi"):
         assert word not in kept
     assert fresh_server.command("check").returncode == 0
+
+
+def test_erasing_takes_the_bytes_of_attachments(fresh_server: Server):
+    """The bytes themselves are looked for, in all that lies in the folder."""
+    client, bystander = fresh_server.client(), fresh_server.client()
+    own, others = secrets.token_bytes(50_000), secrets.token_bytes(50_000)
+    attach(client, own)
+    kept = attach(bystander, others)
+
+    def files() -> bytes:
+        return b"".join(path.read_bytes() for path in fresh_server.data.rglob("*") if path.is_file())
+
+    assert own in files() and others in files()
+    assert client.delete("/v1/account", json={"password": PASSWORD}).status_code == 204
+    deadline = time.monotonic() + 60
+    while own in files():
+        assert time.monotonic() < deadline, "its bytes are still there"
+        time.sleep(0.2)
+    assert others in files() and download(bystander, kept) == others
+
+
+def test_erasing_leaves_nothing_in_the_files(fresh_server: Server):
+    """On SQLite: PostgreSQL's own server sees to its files."""
+    if fresh_server.database:
+        pytest.skip("PostgreSQL's files are its own")
+    client, bystander = fresh_server.client(), fresh_server.client()
+    bystander.post("/v1/notes", {"text": "bystanders"})
+    for number in range(50):
+        client.post("/v1/notes", {"text": f"xylophonequagga {number}"})
+    assert client.get("/v1/search", params={"q": "xylophonequagga"}).json()["results"]
+
+    def files() -> bytes:
+        return b"".join(path.read_bytes() for path in fresh_server.data.glob("hesper.sqlite*"))
+
+    assert b"ylophonequagga" in files() and client.email.encode() in files()
+    assert client.delete("/v1/account", json={"password": PASSWORD}).status_code == 204
+    deadline = time.monotonic() + 60
+    while b"ylophonequagga" in files() or client.email.encode() in files():
+        assert time.monotonic() < deadline, "its words are still there"
+        time.sleep(0.1)
+    assert b"bystanders" in files()
 
 
 def test_sign_up_may_be_closed():

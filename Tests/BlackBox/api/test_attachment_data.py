@@ -157,7 +157,7 @@ def test_headers_of_all_bytes(somebody, there):
             "ETag": f'"{sha256(DATA)}"', "Repr-Digest": digest(DATA), "Content-Digest": digest(DATA),
             "Cache-Control": "private, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff",
             "Accept-Ranges": "bytes", "Content-Type": "image/png", "Content-Length": "100000",
-            "Content-Security-Policy": "default-src 'none'; sandbox",
+            "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
         }  # fmt: skip
         assert {name: answer.headers.get(name) for name in expected} == expected
         assert answer.content == (DATA if method == "GET" else b"")

@@ -30,6 +30,8 @@ def test_a_second_device_of_one_account(client):
     check_holds(entry(other, other), device | {"current": True})
     check_holds(entry(other, client), device | {"current": False})
     assert before <= entry(other, client)["creationDate"] <= entry(other, client)["lastUseDate"]
+    # Where it was last seen, for its owner alone.
+    assert entry(other, client)["lastUseAddress"] == answer["device"]["lastUseAddress"] == "127.0.0.1"
     names = [device["name"] for device in client.get("/v1/devices").json()["devices"]]
     assert names == ["laptop", "phone"]
     note = client.post("/v1/notes", {"text": "shared"}).json()

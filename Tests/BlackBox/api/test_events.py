@@ -327,7 +327,7 @@ def test_other_processes_are_heard(fresh_server, tmp_path):
         assert stream.changes().data["changes"]["notes"][0]["text"] == "# from a file\n"
         (tmp_path / "password").write_text("another one 1\n")
         password = ("--password-file", str(tmp_path / "password"))
-        done = fresh_server.command("account", "reset-password", client.email, *password)
+        done = fresh_server.command("account", "set-password", client.email, *password)
         assert done.returncode == 0, done.stderr
         assert stream.ends(3)
 

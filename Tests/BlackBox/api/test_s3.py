@@ -1,5 +1,7 @@
 """Attachments in a bucket: the same routes, with a real server of S3's API behind them."""
 
+import secrets
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -87,6 +89,30 @@ def test_check_reads_the_bucket(on_s3, client):
     attach(client, PARTS[:1000])
     checked = on_s3.command("check")
     assert (checked.returncode, checked.stdout.splitlines()[-1].endswith(": all is well.")) == (0, True), checked
+
+
+def test_an_erased_account_leaves_no_bytes(on_s3, seaweed, client):
+    """By its owner, and by the operator; another's stay, also where they are the same."""
+    shared, others = some_bytes(5_000), on_s3.client()
+    kept = attach(others, shared)
+    own = [secrets.token_bytes(1_000), secrets.token_bytes(9_000_000)]
+    for data in (*own, shared):
+        attach(client, data)
+    by_operator = on_s3.client()
+    attach(by_operator, last := secrets.token_bytes(2_000))
+    assert {*own, last} <= set(seaweed.contents())
+
+    assert client.delete("/v1/account", json={"password": client.password}).status_code == 204
+    deadline = time.monotonic() + 60
+    while set(own) & set(seaweed.contents()):
+        assert time.monotonic() < deadline, "its bytes are still there"
+        time.sleep(0.5)
+    done = on_s3.command("account", "delete", by_operator.email, "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = seaweed.contents()
+    assert last not in found
+    assert found.count(shared) == 1
+    assert download(others, kept) == shared
 
 
 def test_wrong_credentials_are_named_and_nothing_starts(seaweed):

@@ -43,7 +43,7 @@ def test_beside_the_server(hesper: Hesper, tmp_path: Path) -> None:
         assert phone.device["uniqueID"] in shown
         assert "  phone  " in shown
 
-        reset = hesper("account", "reset-password", "ada@example.org", stdin=NEW_PASSWORD + "\n")
+        reset = hesper("account", "set-password", "ada@example.org", stdin=NEW_PASSWORD + "\n")
         assert reset.returncode == 0
         assert phone.get("/v1/account").status_code == 401
         with pytest.raises(Refused):
@@ -142,7 +142,9 @@ def test_giving_up_leaves_a_terminal_that_shows_what_is_typed(keyboard: Keyboard
         (["create", "eve@example.org"], "", WRONG_USAGE, "There was no password to read."),
         (["show", "eve@example.org"], "", FAILED, "There is no account for eve@example.org."),
         (["delete", "eve@example.org", "--yes"], "", FAILED, "There is no account for eve@example.org."),
-        (["reset-password", "eve@example.org"], PASSWORD, FAILED, "There is no account for eve@example.org."),
+        (["set-password", "eve@example.org"], PASSWORD, FAILED, "There is no account for eve@example.org."),
+        (["reset-password", "eve@example.org"], "", FAILED, "There is no account for eve@example.org."),
+        (["invite", "ADA@example.org"], "", FAILED, "There is an account for ADA@example.org already."),
     ],
 )
 @pytest.mark.usefixtures("ada")

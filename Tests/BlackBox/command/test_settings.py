@@ -6,6 +6,10 @@ import pytest
 from runner import WRONG_SETTING, WRONG_USAGE, Hesper
 
 LEVELS = "trace, debug, info, notice, warning, error, critical"
+NO_URL = "is not scheme, host and port alone, such as https://notes.example.org."
+NO_RATE = "none, or a number from 60 to 1000000 is wanted"
+NO_TLS = "plain HTTP is sent on to TLS, which needs a certificate: set --tls-certificate too."
+NO_RANGE = "is neither an address, such as 127.0.0.1, nor a network, such as 10.0.0.0/8 or fd00::/8."
 NO_ORIGIN = "is not an origin such as https://notes.example.org: scheme, host and port alone."
 
 
@@ -14,12 +18,16 @@ NO_ORIGIN = "is not an origin such as https://notes.example.org: scheme, host an
     [
         (["--port", "abc"], {}, '--port: a port from 0 to 65535 is wanted, not "abc".'),
         ([], {"HESPER_PORT": "70000"}, "HESPER_PORT: a port from 0 to 65535 is wanted, not 70000."),
-        (["--sign-up", "invite"], {}, '--sign-up: one of open, closed is wanted, not "invite".'),
+        (["--sign-up", "maybe"], {}, '--sign-up: one of open, invite, closed is wanted, not "maybe".'),
+        (["--url", "notes.example.org"], {}, f'--url: "notes.example.org" {NO_URL}'),
+        ([], {"HESPER_REQUESTS_PER_MINUTE": "9"}, f'HESPER_REQUESTS_PER_MINUTE: {NO_RATE}, not "9".'),
         ([], {"HESPER_LOG_LEVEL": "loud"}, f'HESPER_LOG_LEVEL: one of {LEVELS} is wanted, not "loud".'),
         (["--public", "nowhere"], {}, "--public: nowhere is not a folder."),
         (["--config", "nowhere.json"], {}, "nowhere.json: the settings file cannot be read: it is not there."),
         (["--tls-key", "/dev/null"], {}, "--tls-key: a key needs its certificate: set --tls-certificate too."),
         (["--tls-certificate", "nowhere"], {}, "--tls-certificate: the file nowhere cannot be read."),
+        (["--http-port", "80"], {}, f"--http-port: {NO_TLS}"),
+        ([], {"HESPER_TRUSTED_PROXIES": "127.0.0.1,10.0.0.1/8"}, f'HESPER_TRUSTED_PROXIES: "10.0.0.1/8" {NO_RANGE}'),
         ([], {"HESPER_CORS_ORIGINS": "https://a.example,b.example"}, f'HESPER_CORS_ORIGINS: "b.example" {NO_ORIGIN}'),
     ],
 )

@@ -78,7 +78,7 @@ def before_call(context, case, kwargs):
     """Leaves the device signed in that this run speaks for: every later call would be a 401 that proves nothing. Changes
     what this client cannot read."""
     own = os.environ["HESPER_DEVICE"]
-    if case.operation.definition.raw.get("operationId") == "signOut":
+    if case.operation.definition.raw.get("operationId") in ("signOut", "revokeDevice"):
         if str(case.path_parameters.get("uniqueID", "")).lower() == own:
             case.path_parameters["uniqueID"] = "0" * 16
     if case.operation.definition.raw.get("operationId") == "listenToEvents":

@@ -1,4 +1,4 @@
-"""schemathesis on the running server: no 5xx, no answer that the contract does not have, whatever is sent."""
+"""schemathesis on the running server, over TLS: no 5xx, no answer that the contract does not have, whatever is sent."""
 
 import os
 import subprocess
@@ -10,6 +10,7 @@ import pytest
 import contract_document
 import generators
 import schemathesis_hooks as hooks
+from secure import TLSServer
 
 HERE = Path(__file__).parent
 # Not one of the passwords in the contract's examples, which are sent as they are: the account must outlive them.
@@ -18,8 +19,13 @@ SECONDS = 300
 
 
 @pytest.mark.timeout(SECONDS + 60)
-def test_every_answer_is_in_the_contract(fresh_server, output):
-    client = fresh_server.client(password=PASSWORD)
+def test_every_answer_is_in_the_contract(tmp_path, output):
+    with TLSServer(tmp_path) as server:
+        run(server, output)
+
+
+def run(server: TLSServer, output: Path) -> None:
+    client = server.client(password=PASSWORD)
     environment = {
         **generators.environment(),
         "HESPER_TOKEN": client.token,
@@ -33,13 +39,14 @@ def test_every_answer_is_in_the_contract(fresh_server, output):
         done = subprocess.run(
             [
                 Path(sys.executable).parent / "schemathesis", "--config-file", HERE / "schemathesis.toml", "run",
-                contract_document.PATH, "--url", fresh_server.url, "--checks", "all",
+                contract_document.PATH, "--url", server.url, "--checks", "all",
+                "--tls-verify", server.certificate,
             ],
             cwd=output, env=environment, stdout=written, stderr=subprocess.STDOUT, timeout=SECONDS,
         )  # fmt: skip
     printed = log.read_text(encoding="utf-8", errors="replace")
     assert done.returncode == 0, printed[-20_000:]
-    assert fresh_server.process.poll() is None, "the server ended"
+    assert server.process.poll() is None, "the server ended"
     assert client.get("/v1/account").status_code == 200, "the account or its token did not outlive the run"
     assert "passed" in printed.rsplit("SUMMARY", 1)[-1]
 

@@ -44,7 +44,7 @@ def test_a_day_on_postgresql(postgres_server: Server, tmp_path: Path) -> None:
     imported = server.command("import", "--account", "eve@example.org", str(archive))
     assert imported.returncode == 0, imported.stderr
     assert server.command("account", "delete", "eve@example.org", "--yes").returncode == 0
-    reset = server.command("account", "reset-password", "ada@example.org", input="another password\n")
+    reset = server.command("account", "set-password", "ada@example.org", input="another password\n")
     assert reset.returncode == 0, reset.stderr
     assert phone.client.get("/v1/account").status_code == 401
     assert not list(server.data.glob("*.sqlite*"))

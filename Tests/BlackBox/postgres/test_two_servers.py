@@ -192,7 +192,7 @@ def test_commands_are_heard_on_both_servers(pair, tmp_path):
             assert done.returncode == 0, done.stderr
             for stream in (here, there):
                 assert stream.changes(1).data["changes"]["notes"][0]["text"] == f"# Milk {round}\n"
-        done = command("account", "reset-password", pair.desk.email, input="another one\n")
+        done = command("account", "set-password", pair.desk.email, input="another one\n")
         assert done.returncode == 0, done.stderr
         assert here.ends(1) and there.ends(1)
     again = Client(pair.there.url)

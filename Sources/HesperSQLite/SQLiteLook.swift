@@ -1,0 +1,40 @@
+import Foundation
+import GRDB
+import HesperModel
+import HesperStore
+
+/// A look at a database that changes nothing in it, not even its version: a server may have it open, and a later Hesper
+/// may have written it.
+public struct SQLiteLook: Sendable {
+    /// The version of its tables.
+    public let version: Int
+    /// The one that this Hesper knows.
+    public static var knownVersion: Int { Migrations.version }
+    /// What SQLite finds wrong with its pages, at most ``findingLimit`` sentences.
+    public let findings: [String]
+    /// When the last push came, by the clock of then; nil if none ever did.
+    public let lastPushDate: Timestamp?
+
+    private static let findingLimit = 10
+
+    /// - Throws: ``StoreError``.
+    public init(folder: URL) throws {
+        var configuration = Configuration()
+        configuration.readonly = true
+        let path = folder.appending(path: SQLiteStore.fileName).path
+        (version, findings, lastPushDate) = try namingErrors {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let found = try queue.inDatabase { database in
+                let found = try String.fetchAll(database, sql: "PRAGMA quick_check(\(SQLiteLook.findingLimit))")
+                let last = try Int64.fetchOne(
+                    database, sql: "SELECT pushed_at FROM edits ORDER BY number DESC LIMIT 1")
+                return (
+                    try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0, found.filter { $0 != "ok" },
+                    last.map { Timestamp(clamping: $0) }
+                )
+            }
+            try queue.close()
+            return found
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/// `1 account`, `2 accounts`.
+func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
