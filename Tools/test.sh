@@ -43,7 +43,7 @@ else
     swift_status=0
 fi
 if must "release build" 30 swift build -c release --product hesper; then
-    part "black box" 35 "$python" -m pytest Tests/BlackBox -ra --junitxml="$results/pytest.xml"
+    part "black box" 45 "$python" -m pytest Tests/BlackBox -ra --junitxml="$results/pytest.xml"
     pytest_status=$?
     # What depends on the store once more on the other one (conftest.py says what that is).
     part "black box on PostgreSQL" 20 "$python" -m pytest Tests/BlackBox --store postgresql -ra \

@@ -1,8 +1,8 @@
 """The web app's local copy on the disk and in its tabs: nothing is lost, tabs are one client, and what goes wrong is said."""
 
-import shutil
 from pathlib import Path
 
+from app import CHROMIUM
 from client import ROOT
 from playwright.sync_api import Browser
 from store_page import StoreTab, pages, tab  # noqa: F401 - fixtures
@@ -314,7 +314,7 @@ def test_no_room_left(browser: Browser, pages: str, tmp_path: Path) -> None:
     """Bytes that the server has go first; then it is said, and nothing is half written."""
     # On the disk: what a passing profile holds in memory is not counted in full.
     context = browser.browser_type.launch_persistent_context(
-        tmp_path, executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-dev-shm-usage"]
+        tmp_path, executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
     )
     session = context.new_cdp_session(context.pages[0])
     # Before the database is opened: the browser remembers for a while how much room there is.
