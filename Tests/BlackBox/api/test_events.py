@@ -406,9 +406,11 @@ def test_a_reader_that_stops_does_not_grow_the_memory(fresh_server):
         stream.changes()
         push(10)
         before = memory()
-        push(200)  # 100 MB
-        # Each thread that a push is done on keeps some for the next.
-        assert memory() - before < 64, "MiB"
+        push(300)  # 150 MB
+        grown = memory() - before
+        print(f"{grown} MiB")
+        # Each thread that a push is done on keeps some for the next: on PostgreSQL there are sixteen.
+        assert grown < 110, "MiB"
         other.post("/v1/ephemeral", {"uniqueID": new_id(), "data": {}})
         stream.close()
 
