@@ -20,25 +20,14 @@ struct DataOptions: ParsableArguments {
             valueName: "number"))
     var databaseConnections: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Where the attachments' bytes are: a folder, or s3://bucket/prefix with the usual AWS variables "
-                + "(HESPER_ATTACHMENTS; default: attachments in the data folder).", valueName: "place"))
-    var attachments: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "A file of settings (HESPER_CONFIG; default: hesper.json in the data folder, if there is one).",
-            valueName: "file"))
-    var config: String?
+    @OptionGroup var placeOptions: PlaceOptions
 
     func settings(_ flags: [Setting: [String]] = [:]) throws -> Settings {
         var flags = flags
         if let data { flags[.data] = [data] }
         if let database { flags[.database] = [database] }
         if let databaseConnections { flags[.databaseConnections] = [databaseConnections] }
-        if let attachments { flags[.attachments] = [attachments] }
-        return try Settings(flags: flags, config: config)
+        return try placeOptions.settings(flags)
     }
 
     /// Where the bytes of attachments are.
@@ -55,5 +44,26 @@ struct DataOptions: ParsableArguments {
         let settings = try settings()
         return try await settings.database().whileOpen(
             making: makes, connections: try settings.databaseConnections(), body)
+    }
+}
+
+/// What stands beside a database, whichever it is.
+struct PlaceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where the attachments' bytes are: a folder, or s3://bucket/prefix with the usual AWS variables "
+                + "(HESPER_ATTACHMENTS; default: attachments in the data folder).", valueName: "place"))
+    var attachments: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file of settings (HESPER_CONFIG; default: hesper.json in the data folder, if there is one).",
+            valueName: "file"))
+    var config: String?
+
+    func settings(_ flags: [Setting: [String]]) throws -> Settings {
+        var flags = flags
+        if let attachments { flags[.attachments] = [attachments] }
+        return try Settings(flags: flags, config: config)
     }
 }

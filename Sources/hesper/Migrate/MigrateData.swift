@@ -30,24 +30,13 @@ struct MigrateData: AsyncParsableCommand {
         help: ArgumentHelp(
             "The empty database that it moves to (default: HESPER_DATABASE).", valueName: "postgresql://…"))
     var to: String?
-    @Option(
-        help: ArgumentHelp(
-            "Where the attachments' bytes are: a folder, or s3://bucket/prefix (HESPER_ATTACHMENTS; default: "
-                + "attachments in the folder of the data).", valueName: "place"))
-    var attachments: String?
-    @Option(
-        help: ArgumentHelp(
-            "A file of settings (HESPER_CONFIG; default: hesper.json in the folder of the data, if there is one).",
-            valueName: "file"))
-    var config: String?
+    @OptionGroup var placeOptions: PlaceOptions
 
     func run() async throws {
         guard case .sqlite(let folder) = try location(from, of: "--from") else {
             throw Failure("--from: only sqlite:FOLDER can be moved; there is no way back to SQLite yet.", .usage)
         }
-        var flags: [Setting: [String]] = [.data: [folder]]
-        if let attachments { flags[.attachments] = [attachments] }
-        let settings = try Settings(flags: flags, config: config)
+        let settings = try placeOptions.settings([.data: [folder]])
         let database = try to.map { try location($0, of: "--to") } ?? settings.database()
         guard case .postgres(let target) = database else {
             throw Failure("Name the database to move to, a postgresql://…, with --to or HESPER_DATABASE.", .usage)
