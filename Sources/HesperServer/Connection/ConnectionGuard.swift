@@ -175,11 +175,22 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head, .body:
             context.write(data, promise: promise)
         case .end:
-            context.write(data, promise: promise)
+            context.write(data, promise: isStream ? timed(promise, context: context) : promise)
             open -= 1
             farewell = nil
             if open == 0, let refusal { say(refusal, context: context) } else if closesAfterAnswer { end(context) }
         }
+    }
+
+    /// Of a stream whose client takes nothing NIO says that it can be written to, as long as the answer is short enough to wait for
+    /// the client here: all of it must be gone in the time in which some of a longer one must.
+    private func timed(_ promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) -> EventLoopPromise<Void> {
+        let sent = promise ?? context.eventLoop.makePromise()
+        let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(Int64(limits.stallSeconds))) {
+            context.close(promise: nil)
+        }
+        sent.futureResult.assumeIsolated().whenComplete { _ in deadline.cancel() }
+        return sent
     }
 
     /// Without what is about a connection, which a stream has no business with (RFC 9113, 8.2.2).

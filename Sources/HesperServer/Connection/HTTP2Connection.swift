@@ -28,17 +28,21 @@ struct HTTP2Connection: Sendable {
                 keepalive: .init(
                     pingInterval: .seconds(Int64(limits.stallSeconds)), ackTimeout: .seconds(Int64(limits.stallSeconds))
                 )))
+        let end = ConnectionEnd(grace: HTTP2Connection.grace)
+        let isolated = NIOLoopBound(end, eventLoop: channel.eventLoop)
+        try pipeline.addHandler(HeadDeadline(seconds: limits.idleSeconds))
         let streams = try pipeline.configureAsyncHTTP2Pipeline(
             mode: .server, streamDelegate: manager.http2StreamDelegate, configuration: configuration
         ) { stream in
             stream.eventLoop.makeCompletedFuture {
+                isolated.value.begins(stream)
                 let pipeline = stream.pipeline.syncOperations
                 try pipeline.addHandler(HTTP2FramePayloadToHTTPServerCodec())
                 try pipeline.addHandlers(http1.configuration.additionalChannelHandlers())
                 return try Stream(wrappingChannelSynchronously: stream)
             }
         }
-        try pipeline.addHandlers(ConnectionEnd(grace: HTTP2Connection.grace), manager, ConnectionPlace(counts))
+        try pipeline.addHandlers(end, manager, ConnectionPlace(counts))
         // The connection was active before the handshake settled what is spoken on it. Without this, whoever never sends a frame
         // would never be idle.
         try manager.channelActive(context: pipeline.context(handler: manager))
@@ -105,8 +109,8 @@ private final class ConnectionPlace: ChannelInboundHandler {
     }
 }
 
-/// Ends a connection that NIO has only announced the end of: at once if its client broke the protocol or flooded it, after a
-/// while if the connection is idle or the server stops. NIO itself waits for the client's word then, which may never come.
+/// Ends a connection that NIO has only announced the end of: at once if its client broke the protocol or flooded it; soon if
+/// nothing is under way on it; after a while otherwise. NIO itself waits for the client's word then, which may never come.
 private final class ConnectionEnd: ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
@@ -115,14 +119,29 @@ private final class ConnectionEnd: ChannelDuplexHandler {
 
     private let grace: TimeAmount
     private var deadline: Scheduled<Void>?
+    /// Streams that have not come to their end.
+    private var open = 0
 
     init(grace: TimeAmount) { self.grace = grace }
 
+    func begins(_ stream: any Channel) {
+        open += 1
+        stream.closeFuture.assumeIsolated().whenComplete { _ in self.open -= 1 }
+    }
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .goAway = unwrapOutboundIn(data).payload, deadline == nil {
-            deadline = context.eventLoop.assumeIsolated().scheduleTask(in: grace) { context.close(promise: nil) }
+            // What the client sent before it heard of the end has arrived by then.
+            schedule(context, in: ConnectionGuard.linger) { self.open == 0 }
         }
         context.write(data, promise: promise)
+    }
+
+    private func schedule(_ context: ChannelHandlerContext, in time: TimeAmount, if isDue: @escaping () -> Bool) {
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+            if isDue() { return context.close(promise: nil) }
+            self.schedule(context, in: self.grace - ConnectionGuard.linger) { true }
+        }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

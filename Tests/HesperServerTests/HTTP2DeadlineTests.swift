@@ -1,0 +1,184 @@
+import HTTPTypes
+import HesperModel
+import HummingbirdCore
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import Testing
+
+@testable import HesperServer
+
+/// What is slow on a connection of HTTP/2, by a clock that the test moves; floods and lies are in the black-box tests.
+@Suite struct HTTP2DeadlineTests {
+    @Test func whoSaysNothingIsGivenUp() throws {
+        #expect(try Connection().secondsToTheEnd() == 75)
+    }
+
+    @Test func aPrefaceWithoutAnEndIsGivenUp() throws {
+        #expect(try Connection().secondsToTheEnd(sending: bytes(preface), every: 5) == 75)
+    }
+
+    /// It is told of the end, and has two seconds to answer. Frames that are no request do not help.
+    @Test(arguments: [false, true]) func whoNeverSendsARequestIsGivenUp(_ pings: Bool) throws {
+        let connection = try Connection()
+        try connection.send(preface + frame(.settings))
+        let ping = frame(.ping, [UInt8](repeating: 7, count: 8))
+        #expect(try connection.secondsToTheEnd(sending: pings ? [[UInt8]](repeating: ping, count: 100) : []) == 77)
+    }
+
+    struct SlowHead: Sendable, CustomTestStringConvertible {
+        let name: String
+        let pieces: [[UInt8]]
+        var pause = 5
+        var testDescription: String { name }
+    }
+
+    static let slowHeads = [
+        SlowHead(
+            name: "a frame, byte by byte",
+            pieces: bytes(frame(.headers, flags: endOfHead, stream: 3, [UInt8](repeating: 0, count: 1_000)))),
+        // More of them NIO takes for a flood.
+        SlowHead(
+            name: "frame by frame",
+            pieces: [frame(.headers, stream: 3, head)]
+                + [[UInt8]](repeating: frame(.continuation, stream: 3, [0x40, 1, 97, 1, 98]), count: 100), pause: 20),
+        SlowHead(name: "half a head", pieces: [frame(.headers, stream: 3, head)]),
+        SlowHead(name: "settings", pieces: bytes(frame(.settings, [UInt8](repeating: 0, count: 600)))),
+        SlowHead(name: "a frame's header", pieces: [[0], [0]]),
+    ]
+
+    /// Another stream that is open does not help.
+    @Test(arguments: slowHeads) func aHeadWithoutAnEndIsGivenUp(_ slow: SlowHead) throws {
+        let connection = try Connection.withOpenStream()
+        #expect(try connection.secondsToTheEnd(sending: slow.pieces, every: slow.pause) == 75)
+    }
+
+    /// The limit is the one that HTTP/1.1 has.
+    @Test func theLimitIsASetting() throws {
+        var limits = ConnectionLimits()
+        limits.idleSeconds = 1
+        #expect(try Connection.withOpenStream(limits).secondsToTheEnd(sending: [[0, 0]]) == 1)
+    }
+
+    /// Each frame and each head has its own time, though there is always one that is not whole.
+    @Test func manyMayTakeTheirTime() throws {
+        let connection = try Connection.withOpenStream()
+        let all = (0..<20).flatMap { number in
+            frame(.headers, flags: endOfHead | endOfStream, stream: UInt8(3 + 2 * number), head)
+                + frame(.ping, [UInt8](repeating: 7, count: 8))
+        }
+        // No piece ends where a frame does: they have 12 and 17 bytes.
+        let pieces = stride(from: 0, to: all.count - 1, by: 10).map { Array(all[$0..<min($0 + 10, all.count - 1)]) }
+        #expect(try connection.secondsToTheEnd(sending: pieces, every: 20, atMost: 20 * pieces.count) == nil)
+    }
+
+    /// Bodies have a deadline of their own, which ends a request and not the connection.
+    @Test func aBodyIsNoHead() throws {
+        let connection = try Connection.withOpenStream()
+        let body = frame(.data, stream: 1, [UInt8](repeating: 32, count: 40))
+        let pieces = [Array(body.prefix(9))] + bytes(Array(body.dropFirst(9)))
+        #expect(try connection.secondsToTheEnd(sending: pieces, every: 5, atMost: 200) == nil)
+    }
+
+    /// One that is too short to fill what waits for a client: its stream is writable, says NIO, whatever the client takes.
+    @Test(arguments: [false, true]) func aShortAnswerThatNobodyTakesIsGivenUp(_ isTaken: Bool) throws {
+        let (window, limits) = (Window(), ConnectionLimits())
+        let stream = EmbeddedChannel(
+            handlers: [window, ConnectionGuard(limits: limits, counts: ConnectionCounts(limits: limits))])
+        try stream.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 443)).wait()
+        let request = HTTPRequest(method: .get, scheme: "https", authority: "x", path: "/")
+        try stream.writeInbound(HTTPRequestPart.head(request))
+        try stream.writeInbound(HTTPRequestPart.end(nil))
+        stream.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
+        stream.write(HTTPResponsePart.body(ByteBuffer(string: "short")), promise: nil)
+        stream.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
+        stream.embeddedEventLoop.advanceTime(by: .seconds(59))
+        #expect(stream.isActive)
+        if isTaken { window.takeAll() }
+        stream.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(stream.isActive == isTaken)
+        _ = try? stream.finish(acceptAlreadyClosed: true)
+    }
+}
+
+/// A client's window, which nothing goes through until it is opened.
+private final class Window: ChannelDuplexHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+
+    private var waiting: [EventLoopPromise<Void>] = []
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if let promise { waiting.append(promise) }
+    }
+
+    func takeAll() {
+        for promise in waiting { promise.succeed() }
+        waiting = []
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        for promise in waiting { promise.fail(ChannelError.eof) }
+        waiting = []
+        context.fireChannelInactive()
+    }
+}
+
+private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+/// `:method: GET`, `:scheme: https`, `:path: /` by their places in HPACK's table (RFC 7541, Appendix A).
+private let head: [UInt8] = [0x82, 0x87, 0x84]
+private let (endOfStream, endOfHead): (UInt8, UInt8) = (1, 4)
+
+private enum FrameType: UInt8 {
+    case data = 0
+    case headers = 1
+    case settings = 4
+    case ping = 6
+    case continuation = 9
+}
+
+private func frame(_ type: FrameType, flags: UInt8 = 0, stream: UInt8 = 0, _ payload: [UInt8] = []) -> [UInt8] {
+    [0, UInt8(payload.count >> 8), UInt8(payload.count & 0xff), type.rawValue, flags, 0, 0, 0, stream] + payload
+}
+
+private func bytes(_ bytes: [UInt8]) -> [[UInt8]] { bytes.map { [$0] } }
+
+/// A connection whose handshake is over.
+private final class Connection {
+    private let channel = EmbeddedChannel()
+    /// Held, as a server does: what is open on it is let go when the connection is over.
+    private let streams: HTTP2Connection.Streams
+
+    init(_ limits: ConnectionLimits = ConnectionLimits()) throws {
+        try channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 443)).wait()
+        let http1 = HTTP1Channel(responder: { _, _, _ in })
+        let http2 = HTTP2Connection(limits: limits, counts: ConnectionCounts(limits: limits), http1: http1)
+        streams = try http2.setup(channel: channel)
+    }
+
+    deinit { _ = try? channel.finish(acceptAlreadyClosed: true) }
+
+    /// One with a request whose body is still to come: it is not idle.
+    static func withOpenStream(_ limits: ConnectionLimits = ConnectionLimits()) throws -> Connection {
+        let connection = try Connection(limits)
+        try connection.send(preface + frame(.settings) + frame(.headers, flags: endOfHead, stream: 1, head))
+        #expect(connection.channel.isActive)
+        return connection
+    }
+
+    func send(_ bytes: [UInt8]) throws { try channel.writeInbound(ByteBuffer(bytes: bytes)) }
+
+    /// Moves the clock second by second.
+    /// - Parameter pieces: what is sent meanwhile, one every so many seconds.
+    /// - Returns: when the connection ended; nil if it did not.
+    func secondsToTheEnd(
+        sending pieces: [[UInt8]] = [], every pause: Int = 1, atMost most: Int = 1_000
+    ) throws -> Int? {
+        for second in 0..<most {
+            if second % pause == 0, second / pause < pieces.count { try send(pieces[second / pause]) }
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+            if !channel.isActive { return second + 1 }
+        }
+        return nil
+    }
+}
