@@ -50,7 +50,7 @@ class TLSServer(Server):
             try:
                 if Client(self.url).get("/readyz", verify=self.certificate, timeout=2).status_code == 200:
                     return True
-            except requests.ConnectionError:
+            except OSError:  # nobody listens, or there is no certificate yet
                 time.sleep(0.02)
         return False
 
@@ -86,3 +86,22 @@ class TLSServer(Server):
     def handshake(self, context: ssl.SSLContext) -> ssl.SSLSocket:
         plain = socket.create_connection(("127.0.0.1", self.port), timeout=10)
         return context.wrap_socket(plain, server_hostname="127.0.0.1")
+
+
+class SelfSignedServer(TLSServer):
+    """The same with a certificate that it makes itself, in its data folder; `certificate` is that of its authority."""
+
+    def __init__(self, folder: Path, arguments: list[str] = (), environment: dict[str, str] | None = None):
+        self.folder, self.plain_port = folder, free_port()
+        Server.__init__(
+            self, data=folder / "data", arguments=["--tls", "self-signed", *arguments],
+            environment={"HESPER_HTTP_PORT": str(self.plain_port), **(environment or {})},
+        )  # fmt: skip
+
+    @property
+    def tls(self) -> Path:
+        return self.data / "tls"
+
+    @property
+    def certificate(self) -> str:
+        return str(self.tls / "authority.pem")

@@ -5,10 +5,13 @@ import NIOSSL
 public struct TLSFiles: Sendable {
     public var certificate: String
     public var key: String
+    /// Whether only those trust it who were told to by hand.
+    public var isOwn: Bool
 
-    public init(certificate: String, key: String) {
+    public init(certificate: String, key: String, isOwn: Bool = false) {
         self.certificate = certificate
         self.key = key
+        self.isOwn = isOwn
     }
 
     /// What is in the two files.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What `hesper doctor` says of one thing, in a sentence that also says what to do.
 struct Diagnosis: Equatable {
     enum Kind: String {
@@ -18,6 +20,13 @@ struct Diagnosis: Equatable {
     /// The diagnosis of what goes wrong, and of what comes of it else.
     static func trying(_ body: () throws -> [Diagnosis]) -> [Diagnosis] {
         do { return try body() } catch { return [.wrong("\(error)")] }
+    }
+
+    /// The diagnosis of a file or folder that is not for its owner's eyes alone.
+    static func openness(of path: String, _ status: stat) -> [Diagnosis] {
+        guard status.st_mode & 0o077 != 0 else { return [] }
+        let digits = String(status.st_mode & 0o777, radix: 8)
+        return [.wrong("Others may look into \(path), which has mode \(digits): chmod go= \(path)")]
     }
 
     var line: String { "\(kind.rawValue): \(text)" }

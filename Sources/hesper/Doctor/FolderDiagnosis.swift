@@ -26,14 +26,8 @@ struct FolderDiagnosis {
                     "\(path) is another user's than \(NSUserName()): run this as the user that serves, or files of two owners will mix."
                 ))
         }
-        found += readable(path, status) + readableFiles() + disk()
+        found += Diagnosis.openness(of: path, status) + readableFiles() + disk()
         return found.isEmpty ? [.ok("The folder of the \(what), \(path), is its owner's alone, and has room.")] : found
-    }
-
-    private func readable(_ path: String, _ status: stat) -> [Diagnosis] {
-        guard status.st_mode & 0o077 != 0 else { return [] }
-        let digits = String(status.st_mode & 0o777, radix: 8)
-        return [.wrong("Others may look into \(path), which has mode \(digits): chmod go= \(path)")]
     }
 
     /// The database, and what SQLite has beside it.
@@ -42,7 +36,7 @@ struct FolderDiagnosis {
         return names.sorted().filter { $0.hasPrefix("hesper.") }.flatMap { name -> [Diagnosis] in
             var status = stat()
             let file = "\(path)/\(name)"
-            return lstat(file, &status) == 0 ? readable(file, status) : []
+            return lstat(file, &status) == 0 ? Diagnosis.openness(of: file, status) : []
         }
     }
 

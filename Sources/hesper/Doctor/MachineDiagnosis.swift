@@ -13,6 +13,7 @@ struct MachineDiagnosis {
 
     private func certificate() -> [Diagnosis] {
         guard let files = (try? settings.server())?.tls else { return [] }
+        if let own = try? settings.ownCertificate() { return CertificateDiagnosis(own: own).all() }
         do {
             let end = try files.validUntil()
             if end < .now { return [.wrong("The certificate \(files.certificate) ended at \(end): renew it.")] }

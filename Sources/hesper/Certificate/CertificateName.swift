@@ -1,0 +1,106 @@
+import NIOCore
+import SwiftASN1
+import X509
+
+/// What a certificate is good for: a name of DNS, or an address.
+enum CertificateName: Hashable, Sendable {
+    /// In lower case, without a dot at its end.
+    case dns(String)
+    /// 4 or 16 bytes.
+    case address([UInt8])
+
+    /// Nil for what is neither, such as a name with letters beyond ASCII: in certificates they are written `xn--…`.
+    /// - Parameter host: as in a URL, or as it is set: `[::1]` or `::1`.
+    init?(_ host: String) {
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        let bare = isBracketed ? String(host.dropFirst().dropLast()) : host
+        switch try? SocketAddress(ipAddress: bare, port: 0) {
+        case .v4(let v4)?: self = .address(withUnsafeBytes(of: v4.address.sin_addr) { Array($0) })
+        case .v6(let v6)?: self = .address(withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) })
+        default:
+            let name = bare.lowercased()
+            guard !isBracketed, CertificateName.isName(name) else { return nil }
+            self = .dns(name)
+        }
+    }
+
+    /// Letters, digits, hyphens and underscores in labels of at most 63, 253 in all; the last label is no number (RFC 1123, 2.1).
+    private static func isName(_ name: String) -> Bool {
+        let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isLegal = labels.allSatisfy { label in
+            (1...63).contains(label.count)
+                && label.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+                    case UInt8(ascii: "-"), UInt8(ascii: "_"): true
+                    default: false
+                    }
+                }
+        }
+        return isLegal && name.utf8.count <= 253 && labels.last.flatMap { Int(Substring($0)) } == nil
+    }
+
+    /// Whether it stands for all addresses of the machine, and is the address of none: `0.0.0.0`, `::`.
+    var isEverywhere: Bool {
+        guard case .address(let bytes) = self else { return false }
+        return bytes.allSatisfy { $0 == 0 }
+    }
+
+    /// As it is written.
+    var text: String {
+        switch self {
+        case .dns(let name): name
+        case .address(let bytes):
+            (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress ?? ""
+        }
+    }
+
+    /// As a certificate has it (RFC 5280, 4.2.1.6).
+    var general: GeneralName {
+        switch self {
+        case .dns(let name): .dnsName(name)
+        case .address(let bytes): .ipAddress(ASN1OctetString(contentBytes: bytes[...]))
+        }
+    }
+
+    /// Itself alone, and of a name those below it, as an authority's limits have it (RFC 5280, 4.2.1.10).
+    var subtree: GeneralName {
+        switch self {
+        case .dns(let name): .dnsName(name)
+        case .address(let bytes): CertificateName.network(bytes, bits: 8 * bytes.count)
+        }
+    }
+
+    /// The names below it, without itself: RFC 5280 has no word for that, programs have this one.
+    var below: GeneralName? {
+        guard case .dns(let name) = self else { return nil }
+        return .dnsName(".\(name)")
+    }
+
+    /// All addresses that begin with the same bits.
+    private static func network(_ bytes: [UInt8], bits: Int) -> GeneralName {
+        let mask = bytes.indices.map { ~UInt8(truncatingIfNeeded: 0xff >> min(max(bits - 8 * $0, 0), 8)) }
+        return .ipAddress(ASN1OctetString(contentBytes: (bytes + mask)[...]))
+    }
+
+    /// A network in the notation of CIDR; nil for what is none.
+    static func network(_ text: String) -> GeneralName? {
+        let parts = text.split(separator: "/")
+        guard parts.count == 2, case .address(let bytes)? = CertificateName(String(parts[0])), let bits = Int(parts[1])
+        else { return nil }
+        return network(bytes, bits: bits)
+    }
+
+    /// Whether an authority with such a limit may vouch for it: a name, or one below it; an address of the network.
+    func isWithin(_ subtree: GeneralName) -> Bool {
+        switch (self, subtree) {
+        case (.dns(let name), .dnsName(let base)):
+            return name == base || name.hasSuffix(base.hasPrefix(".") ? base : ".\(base)")
+        case (.address(let bytes), .ipAddress(let network)):
+            let limit = Array(network.bytes)
+            guard limit.count == 2 * bytes.count else { return false }
+            return bytes.indices.allSatisfy { bytes[$0] & limit[bytes.count + $0] == limit[$0] }
+        default: return false
+        }
+    }
+}
