@@ -7,7 +7,7 @@ import HesperStore
 /// takes.
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
-        createTables, addAddresses, addRevocations, addTickets,
+        createTables, addAddresses, addRevocations, addTickets, addVerifications,
     ]
 
     /// The version that this Hesper reads and writes.
@@ -93,5 +93,9 @@ enum Migrations {
 
     @Sendable private static func addTickets(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfTickets.tables)
+    }
+
+    @Sendable private static func addVerifications(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfAccounts.emailVerificationDate)
     }
 }

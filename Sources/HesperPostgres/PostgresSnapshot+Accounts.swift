@@ -3,7 +3,7 @@ import HesperStore
 
 /// The columns that ``Row/account()`` reads.
 private let accountColumns = """
-    SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope
+    SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope, a.email_verification_date
     FROM accounts a JOIN memberships m ON m.account = a.id
     """
 
@@ -57,6 +57,11 @@ extension PostgresTransaction {
 
     func setPasswordHash(_ hash: String, of account: UniqueID) throws {
         connection.enqueue("UPDATE accounts SET password_hash = $2 WHERE id = $1", [.id(account), .text(hash)])
+    }
+
+    func setEmailVerificationDate(_ date: Timestamp, of account: UniqueID) throws {
+        connection.enqueue(
+            "UPDATE accounts SET email_verification_date = $2 WHERE id = $1", [.id(account), .date(date)])
     }
 
     /// With it goes all that belongs to its scope. Nothing is written there without the lock, so nothing comes after it.

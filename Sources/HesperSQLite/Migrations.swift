@@ -9,7 +9,7 @@ import HesperStore
 /// both migrate.
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
-        createTables, addAttachments, addAddresses, addRevocations, addTickets,
+        createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications,
     ]
 
     /// The version that this Hesper reads and writes.
@@ -61,6 +61,10 @@ enum Migrations {
 
     @Sendable private static func addTickets(_ database: Database) throws {
         try database.execute(sql: SchemaOfTickets.tables)
+    }
+
+    @Sendable private static func addVerifications(_ database: Database) throws {
+        try database.execute(sql: SchemaOfAccounts.emailVerificationDate)
     }
 
     /// The first version kept members of notes that exist; a note that waits holds what it holds as well.

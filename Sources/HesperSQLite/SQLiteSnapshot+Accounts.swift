@@ -3,7 +3,7 @@ import HesperStore
 
 /// The columns that ``Prepared/account()`` reads.
 private let accountColumns = """
-    SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope
+    SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope, a.email_verification_date
     FROM accounts a JOIN memberships m ON m.account = a.id
     """
 
@@ -66,6 +66,13 @@ extension SQLiteTransaction {
         let update = try prepare("UPDATE accounts SET password_hash = ?2 WHERE id = ?1")
         update.bind(1, account)
         update.bind(2, hash)
+        try update.run()
+    }
+
+    func setEmailVerificationDate(_ date: Timestamp, of account: UniqueID) throws {
+        let update = try prepare("UPDATE accounts SET email_verification_date = ?2 WHERE id = ?1")
+        update.bind(1, account)
+        update.bind(2, date)
         try update.run()
     }
 

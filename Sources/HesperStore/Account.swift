@@ -9,13 +9,19 @@ public struct Account: Sendable, Equatable {
     public var passwordHash: String
     public let creationDate: Timestamp
     public let scope: ScopeID
+    /// When somebody used a link that was sent to the address; nil while nobody did. Links to a new password go to no other.
+    public var emailVerificationDate: Timestamp?
 
-    public init(uniqueID: UniqueID, email: String, passwordHash: String, creationDate: Timestamp, scope: ScopeID) {
+    public init(
+        uniqueID: UniqueID, email: String, passwordHash: String, creationDate: Timestamp, scope: ScopeID,
+        emailVerificationDate: Timestamp? = nil
+    ) {
         self.uniqueID = uniqueID
         self.email = email
         self.passwordHash = passwordHash
         self.creationDate = creationDate
         self.scope = scope
+        self.emailVerificationDate = emailVerificationDate
     }
 
     /// What two spellings of one e-mail address have in common: its lower case, so that nobody has two accounts by accident.

@@ -2,11 +2,11 @@ import HesperModel
 
 /// What rows are of, each from columns in the order in which both databases' statements name them.
 extension StoredRow {
-    /// `uniqueID, email, password_hash, creation_date`, and the scope.
+    /// `uniqueID, email, password_hash, creation_date`, the scope, and `email_verification_date`.
     public func account() throws -> Account {
         Account(
             uniqueID: try id(0), email: string(1), passwordHash: string(2), creationDate: timestamp(3),
-            scope: scope(4))
+            scope: scope(4), emailVerificationDate: timestampIfAny(5))
     }
 
     /// `node, account, name, app_version, user_agent, creation_date, last_use_date, read_date, last_use_address`.

@@ -1,15 +1,16 @@
 import HesperModel
 
-/// A right that is good once, for whoever has its code: to set a new password, or to make an account. The store knows the
-/// code's hash alone.
+/// A right that is good once, for whoever has its code: to set a new password, to make an account, or to say that an e-mail
+/// address is theirs. The store knows the code's hash alone.
 public struct Ticket: Sendable, Equatable {
     public enum Purpose: String, Sendable, CaseIterable {
         case passwordReset = "password-reset"
         case invitation
+        case emailVerification = "email-verification"
     }
 
     public let purpose: Purpose
-    /// Whose password; nil for an invitation.
+    /// Whose password or address; nil for an invitation.
     public let account: UniqueID?
     /// The e-mail address that an invitation is for; nil for whoever comes.
     public let email: String?
@@ -25,6 +26,10 @@ public struct Ticket: Sendable, Equatable {
 
     /// How long the operator's link to a new password is good, in milliseconds: it is passed on by hand.
     public static let resetLifetime = Timestamp.day
+    /// How long a link to a new password is good that was sent by mail, in milliseconds: it is there in minutes.
+    public static let mailedResetLifetime = Timestamp.hour
+    /// How long a link is good that verifies an e-mail address, in milliseconds.
+    public static let verificationLifetime = Timestamp.day
     /// How long an invitation is good, in milliseconds.
     public static let invitationLifetime = 7 * Timestamp.day
 
@@ -53,6 +58,14 @@ extension Transaction {
     public func useTicket(_ token: TokenHash, for purpose: Ticket.Purpose, at date: Timestamp) throws -> Ticket? {
         guard let ticket = try ticket(token, for: purpose, at: date), try deleteTicket(token) else { return nil }
         return ticket
+    }
+
+    /// Uses a ticket up that verifies the e-mail address of its account.
+    /// - Returns: whether there was one that is good for this.
+    public func verifyEmail(with token: TokenHash, at date: Timestamp) throws -> Bool {
+        guard let account = try useTicket(token, for: .emailVerification, at: date)?.account else { return false }
+        try setEmailVerificationDate(date, of: account)
+        return true
     }
 
     /// Sets a password. Links that would set another are void, and every device is signed out but those that may stay.

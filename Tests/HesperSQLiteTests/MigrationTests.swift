@@ -19,6 +19,7 @@ struct MigrationTests {
         ALTER TABLE scopes DROP COLUMN blob_bytes;
         ALTER TABLE scopes DROP COLUMN has_revocations;
         ALTER TABLE tombstones DROP COLUMN arrival_date;
+        ALTER TABLE accounts DROP COLUMN email_verification_date;
         ALTER TABLE devices DROP COLUMN read_date;
         ALTER TABLE devices DROP COLUMN last_use_address;
         ALTER TABLE edits DROP COLUMN has_lost_words;

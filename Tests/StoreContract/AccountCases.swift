@@ -49,6 +49,36 @@ extension StoreContract {
             try expect(try await desk.read { try $0.account(desk.account.uniqueID) }, is: changed)
             try expect(try await desk.read { try $0.account(other.account.uniqueID) }, is: other.account)
         },
+        Case("keeps when an e-mail address was verified, by a ticket that is good once, and whoever opens the database")
+        {
+            (subject: Subject) in
+            let desk = try await Desk(on: try await subject.open())
+            let other = try await Desk(on: desk.store, email: "bob@example.com")
+            let (token, reset) = (Desk.token(), Desk.token())
+            let id = desk.account.uniqueID
+            try expect(desk.account.emailVerificationDate, is: nil)
+            try await desk.store.write { transaction in
+                try transaction.issue(
+                    Ticket(.emailVerification, account: id, endDate: Desk.date(9)), token: token, at: Desk.date(0))
+                try transaction.issue(
+                    Ticket(.passwordReset, account: id, endDate: Desk.date(9)), token: reset, at: Desk.date(0))
+            }
+            let verify: @Sendable (TokenHash, Int64) async throws -> Bool = { token, date in
+                try await desk.store.write { try $0.verifyEmail(with: token, at: Desk.date(date)) }
+            }
+            try expect(try await verify(reset, 1), is: false)
+            try expect(try await verify(token, 9), is: false)
+            try expect(try await verify(token, 5), is: true)
+            try expect(try await verify(token, 6), is: false)
+            var verified = desk.account
+            verified.emailVerificationDate = Desk.date(5)
+            let elsewhere = try await subject.open()
+            try expect(try await elsewhere.read { try $0.account(id) }, is: verified)
+            try expect(try await elsewhere.read { try $0.account(emailKey: "ada@example.com") }, is: verified)
+            try expect(try await elsewhere.read { try $0.accounts() }, is: [verified, other.account])
+            // It says nothing of the password, whose link is as good as before.
+            try expect(try await elsewhere.read { try $0.ticket(reset) } != nil)
+        },
         Case("begins a scope with nothing in it") { (desk: Desk) in
             let head = ScopeHead(scope: desk.scope, sequence: 0, digest: .zero)
             try expect(try await desk.read { try $0.head(of: desk.scope) }, is: head)

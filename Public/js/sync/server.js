@@ -162,6 +162,7 @@ export class Remote extends EventTarget {
     await this.copy.erase()
   }
 
+  verifyEmail = () => this.http.send("POST", "/v1/account/email-verification")
   signOutDevice = id => this.http.send("DELETE", `/v1/devices/${id}`)
   revoke = (id, json) => this.http.send("POST", `/v1/devices/${id}/revocation`, {json})
 

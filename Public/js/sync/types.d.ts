@@ -192,6 +192,8 @@ interface SyncEngine extends EventTarget {
   /** What the server is; its limits are kept for whoever writes. */
   server(): Promise<any>
   account(): Promise<any>
+  /** Has a letter sent that verifies the account's e-mail. */
+  verifyEmail(): Promise<any>
   /** Makes an account, and this browser its first device. */
   signUp(credentials: Credentials): Promise<void>
   /** Makes this browser a device; over notes that are here, of their account. */

@@ -29,7 +29,7 @@ export const signin = ({copy, engine, go}) => {
     layOut()
     email.focus()
   }
-  const {element, form, problem, submit, show, email, password, device} = copyOf("signin", {
+  const {element, form, problem, submit, show, email, password, device, forgot} = copyOf("signin", {
     session, unsent, turn, turnBack: turn, device: {value: deviceName()},
     email: {value: session?.account.email ?? "", readOnly: Boolean(session)},
     leave: () => dialog(viewOf("ask-erase", {unsent, erase: () => copy.erase(), exportFirst: () => go("#/transfer")})),
@@ -81,6 +81,7 @@ export const signin = ({copy, engine, go}) => {
   layOut()
   engine.server().then(server => {
     isOpen = server.signUp === "open"
+    forgot.hidden = !server.features.includes("mail")
     layOut()
   }, () => {}) // Sending the form says what is wrong.
   return {element, focus: () => (session ? password : email).focus()}
@@ -122,8 +123,9 @@ export const devices = ({copy, engine, go, attempt}) => {
     })), others[1] && viewOf("other-devices", {out: () => askToSignOut(others, "all others")}))
   }
   const load = () => tryIn(problem, async () => {
-    const [account, all] = await Promise.all([engine.account(), engine.devices()])
-    fill(usage, viewOf("usage", account))
+    const [account, all, {features}] = await Promise.all([engine.account(), engine.devices(), engine.server()])
+    fill(usage, viewOf("usage", account), features.includes("mail") && !account.emailVerificationDate
+      && viewOf("verify", {verify: () => attempt(engine.verifyEmail().then(() => toast("letter-sent", account)))}))
     layOut(all)
   })
   layOut([{...session?.device, current: true}]) // until the server has said

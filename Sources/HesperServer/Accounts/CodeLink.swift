@@ -5,6 +5,8 @@ public struct CodeLink: Sendable {
 
     /// Sets a new password.
     public static let reset = CodeLink(path: "/reset-password", parameter: "code")
+    /// Verifies an e-mail address.
+    public static let verification = CodeLink(path: "/verify-email", parameter: "code")
     /// Makes an account.
     public static let signUp = CodeLink(path: "/sign-up", parameter: "invitation")
 

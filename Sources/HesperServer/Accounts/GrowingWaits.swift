@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// Counts wrong tries by who tries what: the first few are free, after that each waits twice as long as the one before. A right
-/// one ends it. Bounded memory.
+/// Counts wrong tries by who tries what, or letters by whom they go to: the first few are free, after that each waits twice as
+/// long as the one before. A right one ends it. Bounded memory.
 final class GrowingWaits: Sendable {
     /// Remembered at most. Beyond, those with the fewest tries are forgotten first: they lose least by starting anew.
     static let capacity = 20_000
@@ -12,10 +12,24 @@ final class GrowingWaits: Sendable {
         var next: ContinuousClock.Instant
     }
 
-    private let limits: SignInLimits
+    private let first: Int
+    private let longest: Int
+    private let forget: Int
     private let counts = NIOLockedValueBox<[String: Count]>([:])
 
-    init(_ limits: SignInLimits) { self.limits = limits }
+    convenience init(_ limits: SignInLimits) {
+        self.init(
+            first: limits.firstWaitSeconds, longest: limits.longestWaitSeconds, forget: limits.forgetSeconds)
+    }
+
+    /// - Parameters:
+    ///   - first: the first wait, in seconds; each next one is twice as long, up to `longest`.
+    ///   - forget: after how many seconds without a try the waits begin anew.
+    init(first: Int, longest: Int, forget: Int) {
+        self.first = first
+        self.longest = longest
+        self.forget = forget
+    }
 
     /// How many are remembered.
     var count: Int { counts.withLockedValue(\.count) }
@@ -27,7 +41,7 @@ final class GrowingWaits: Sendable {
         counts.withLockedValue { counts in
             var count = counts[key] ?? Count(tries: 0, next: now)
             // Who stayed away for long begins anew.
-            if now - count.next >= .seconds(limits.forgetSeconds) { count.tries = 0 }
+            if now - count.next >= .seconds(forget) { count.tries = 0 }
             guard now >= count.next else { return Int(((count.next - now) / .seconds(1)).rounded(.up)) }
             if counts[key] == nil, counts.count >= GrowingWaits.capacity { GrowingWaits.forget(&counts) }
             count.tries += 1
@@ -42,7 +56,7 @@ final class GrowingWaits: Sendable {
 
     private func wait(after tries: Int, free: Int) -> Int {
         guard tries >= free else { return 0 }
-        return min(limits.firstWaitSeconds << min(tries - free, 20), limits.longestWaitSeconds)
+        return min(first << min(tries - free, 20), longest)
     }
 
     private static func forget(_ counts: inout [String: Count]) {

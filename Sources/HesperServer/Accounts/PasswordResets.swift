@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `POST /v1/passwords`: a new password for whoever has a code that the operator gave out. The page behind the link does the
-/// same.
+/// `POST /v1/passwords`: a new password for whoever has a code that the operator gave out, or that came by mail. The page
+/// behind the link does the same.
 struct PasswordResets: Resource {
     let store: any Store
     let hub: EventHub

@@ -8,6 +8,7 @@ struct SignUp: Sendable {
     let passwords: Passwords
     let gate: SignInGate
     let firstAccount: FirstAccount
+    let desk: MailDesk
 
     /// Why somebody may make an account.
     private enum Grant: Sendable {
@@ -33,7 +34,7 @@ struct SignUp: Sendable {
         if try await store.read({ try $0.account(emailKey: key) }) != nil { throw SignUp.taken(email) }
         let hash = try await passwords.hash(password)
         let refusal = refusal
-        return try await store.write { transaction in
+        let made: T = try await store.write { transaction in
             switch grant {
             case .open: break
             // Once there is an account, made in whatever way, that link is used up.
@@ -47,6 +48,8 @@ struct SignUp: Sendable {
             guard let account else { throw SignUp.taken(email) }
             return try finish(transaction, account)
         }
+        desk.welcome(email)
+        return made
     }
 
     /// Whether an invitation holds; wrong ones are counted.

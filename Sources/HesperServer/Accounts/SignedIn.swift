@@ -32,6 +32,7 @@ extension Account {
             writer.member("uniqueID", uniqueID)
             writer.member("email", email)
             writer.member("creationDate", creationDate)
+            if let emailVerificationDate { writer.member("emailVerificationDate", emailVerificationDate) }
             writer.name("usage")
             writer.object { writer in
                 writer.member("objects", Int64(usage.objects))

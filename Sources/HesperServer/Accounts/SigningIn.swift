@@ -5,12 +5,14 @@ struct SigningIn: Resource {
     let firstAccount = FirstAccount()
     private let resources: [any Resource]
 
-    init(backend: Backend, settings: ServerSettings, cookies: SessionCookies, hasWebApp: Bool) {
+    init(backend: Backend, settings: ServerSettings, cookies: SessionCookies, hasWebApp: Bool, mailer: Mailer?) {
         let store = backend.store
         let passwords = Passwords(limits: settings.passwords)
         let gate = SignInGate(limits: settings.signIns)
+        let desk = MailDesk(mailer: mailer, limits: settings.mailLimits)
         let signUp = SignUp(
-            store: store, policy: settings.signUp, passwords: passwords, gate: gate, firstAccount: firstAccount)
+            store: store, policy: settings.signUp, passwords: passwords, gate: gate, firstAccount: firstAccount,
+            desk: desk)
         let resets = PasswordResets(store: store, hub: backend.hub, passwords: passwords, gate: gate)
         resources = [
             Accounts(
@@ -19,6 +21,7 @@ struct SigningIn: Resource {
                 store: store, hub: backend.hub, passwords: passwords, gate: gate, quota: settings.attachments.quota,
                 cookies: cookies),
             resets, PasswordResetPage(resets: resets), SignUpPage(signUp: signUp, hasWebApp: hasWebApp),
+            ForgottenPasswords(desk: desk), EmailVerifications(store: store, gate: gate, desk: desk),
         ]
     }
 

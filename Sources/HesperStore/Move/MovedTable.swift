@@ -97,7 +97,10 @@ extension MovedTable {
 
     private static let accounts = MovedTable(
         "accounts",
-        ["id": .bytes, "email": .text, "email_key": .text, "password_hash": .text, "creation_date": .date])
+        [
+            "id": .bytes, "email": .text, "email_key": .text, "password_hash": .text, "creation_date": .date,
+            "email_verification_date": .date,
+        ])
     private static let memberships = MovedTable("memberships", ["account": .bytes, "scope": .integer])
     private static let devices = MovedTable(
         "devices", order: "number",

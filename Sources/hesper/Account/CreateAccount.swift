@@ -27,7 +27,8 @@ extension AccountCommand {
             let email = email
             // Asked before the password is: nobody types it in vain.
             guard try await store.read({ try $0.account(emailKey: Account.key(of: email)) }) == nil else { throw taken }
-            let hash = try PasswordHash.make(try password.read())
+            let hash = try PasswordHash.make(
+                try password.read(), cost: try dataOptions.settings().passwordCost())
             let made = try await store.write {
                 try $0.insertAccount(.random(), email: email, passwordHash: hash, creationDate: .now)
             }

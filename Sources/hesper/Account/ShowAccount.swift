@@ -23,6 +23,7 @@ extension AccountCommand {
                 let devices = try Show.devices(of: account, in: snapshot)
                 return [
                     "email:    \(account.email)",
+                    "verified: \(account.emailVerificationDate?.description ?? "-")",
                     "uniqueID: \(account.uniqueID)",
                     "created:  \(account.creationDate)",
                     "holds:    \(usage.objects) objects, \(usage.bytes) bytes; \(usage.attachmentBytes) bytes of attachments",

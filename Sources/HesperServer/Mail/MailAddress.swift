@@ -1,0 +1,45 @@
+import HesperStore
+
+/// An e-mail address that a letter can be sent to: what stands in a header as it is, and is one recipient there.
+///
+///     MailAddress("ada@example.org")?.text              // "ada@example.org"
+///     MailAddress("bob,ada@example.org")                // nil: two recipients, as a header is read
+public struct MailAddress: Sendable, Equatable {
+    public let text: String
+
+    /// Of the part before the `@` (RFC 5321, 4.5.3.1.1).
+    private static let localBytes = 64
+    /// What an atom has besides letters and digits (RFC 5322, 3.2.3).
+    private static let marks = Set("!#$%&'*+-/=?^_`{|}~".unicodeScalars)
+
+    /// Nil for what sign-up takes and a header does not: quotes, commas, brackets, comments, and whatever has no letter's shape.
+    /// Letters of all languages are taken (RFC 6532).
+    public init?(_ text: String) {
+        guard Account.isEmail(text) else { return nil }
+        let halves = text.split(separator: "@")
+        guard halves.count == 2, halves[0].utf8.count <= MailAddress.localBytes,
+            MailAddress.isDotted(halves[0], { MailAddress.isLetter($0) || MailAddress.marks.contains($0) }),
+            MailAddress.isDotted(halves[1], { MailAddress.isLetter($0) || $0 == "-" })
+        else { return nil }
+        self.text = text
+    }
+
+    /// What stands behind the `@`.
+    var domain: Substring { text.split(separator: "@").last ?? "" }
+
+    private static func isDotted(_ text: Substring, _ isAtom: (Unicode.Scalar) -> Bool) -> Bool {
+        text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { part in
+            !part.isEmpty && part.unicodeScalars.allSatisfy(isAtom)
+        }
+    }
+
+    private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+        guard !scalar.isASCII else { return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) }
+        return switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .nonspacingMark,
+            .spacingMark, .decimalNumber:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import HesperModel
+import HesperStore
+
+/// Where letters are asked for: how many go to one e-mail address, and at the wish of one place, is decided before anybody looks
+/// whether there is an account. So the answer is the same, and takes as long, for an address that has one and one that has not.
+struct MailDesk: Sendable {
+    /// Nil where no mail is sent.
+    private let mailer: Mailer?
+    private let limits: MailLimits
+    private let emails: GrowingWaits
+    private let addresses: GrowingWaits
+
+    init(mailer: Mailer?, limits: MailLimits) {
+        self.mailer = mailer
+        self.limits = limits
+        let waits = {
+            GrowingWaits(
+                first: limits.firstWaitSeconds, longest: limits.longestWaitSeconds, forget: limits.forgetSeconds)
+        }
+        emails = waits()
+        addresses = waits()
+    }
+
+    var isOpen: Bool { mailer != nil }
+
+    /// - Throws: `forbidden` where no mail is sent; `too-many-requests`.
+    func ask(_ letter: Letter, from address: ClientAddress) throws(Problem) {
+        guard let mailer else { throw MailDesk.closed }
+        // The place first: one that has to wait uses up nothing of somebody else's.
+        if !address.isLoopback, let seconds = addresses.take(address.key, free: limits.freePerAddress) {
+            throw .tooManyRequests("Too many letters were asked for from here.", retryAfter: seconds)
+        }
+        if let seconds = emails.take(Account.key(of: letter.email), free: limits.free) {
+            throw .tooManyRequests("Too many letters were asked for to this address.", retryAfter: seconds)
+        }
+        guard mailer.post(letter) else {
+            throw .tooManyRequests("Too many letters wait to be sent.", retryAfter: 60)
+        }
+    }
+
+    /// The first letter of a new account; where it cannot be sent, its owner asks for another.
+    func welcome(_ email: String) {
+        guard let mailer, emails.take(Account.key(of: email), free: limits.free) == nil else { return }
+        _ = mailer.post(Letter(kind: .emailVerification, email: email))
+    }
+
+    private static let closed = Problem(.forbidden, "This server sends no mail: ask whoever runs it.")
+}

@@ -1,0 +1,85 @@
+"""Forgotten passwords and letters, in the browser: on a server whose command for mail is a script that keeps them."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from app import App
+from client import Server
+from playwright.sync_api import Page, expect
+
+ORIGIN = "https://notes.example.org"
+KEEPS = 'f=$(mktemp "$1/$(date +%s%N)-XXXXXX") && cat > "$f" && mv "$f" "$f.eml"\n'
+
+
+@pytest.fixture
+def mailing(tmp_path: Path) -> Iterator[Server]:
+    (tmp_path / "post").mkdir()
+    (tmp_path / "script").write_text(KEEPS)
+    environment = {
+        "HESPER_SENDMAIL": f"/bin/sh {tmp_path}/script {tmp_path}/post",
+        "HESPER_MAIL_FROM": "hesper@example.org",
+        "HESPER_URL": ORIGIN,
+    }
+    with Server(environment=environment) as server:
+        yield server
+
+
+def link(folder: Path, count: int) -> str:
+    """The path in the link of the letter of this number."""
+    deadline = time.monotonic() + 60
+    while len(letters := sorted((folder / "post").glob("*.eml"))) < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return re.search(rf"{ORIGIN}(/\S+)", letters[count - 1].read_text())[1] if count <= len(letters) else ""
+
+
+def opened(app: App, server: Server, path: str) -> Page:
+    page = app.context.new_page()
+    page.goto(server.url + path)
+    return page
+
+
+def test_from_the_first_letter_to_a_new_password(mailing: Server, person: Callable[..., App], tmp_path: Path):
+    app = person(server=mailing)
+    app.sign_up("ada@example.org")
+    first = link(tmp_path, 1)
+    app.go("#/devices")
+    app.button("Verify it").click()
+    expect(app.toast("A letter to ada@example.org is on its way")).to_be_visible()
+    second = link(tmp_path, 2)
+    assert second != first
+    page = opened(app, mailing, second)
+    page.get_by_role("button", name="Yes, it is mine").click()
+    expect(page.get_by_text("The address is verified.")).to_be_visible()
+    page.close()
+    app.reload()
+    expect(app.page.get_by_text(re.compile("Pictures and files"))).to_be_visible()
+    expect(app.button("Verify it")).to_have_count(0)
+
+    app.sign_out()
+    app.choose_form("Sign in")
+    app.page.get_by_role("link", name="Forgot your password?").click()
+    app.page.get_by_label("E-mail").fill("ada@example.org")
+    app.button("Send the link").click()
+    expect(app.page.get_by_role("heading", name="Look into your mail")).to_be_visible()
+    page = opened(app, mailing, link(tmp_path, 3))
+    page.get_by_label(re.compile("New password")).fill("another horse, another battery")
+    page.get_by_role("button", name="Set the password").click()
+    expect(page.get_by_text("The new password holds").first).to_be_visible()
+    page.close()
+    app.visit()
+    app.sign_in("ada@example.org", password="another horse, another battery")
+
+
+def test_without_mail_nothing_is_offered(person: Callable[..., App]):
+    app = person()
+    app.choose_form("Sign in")
+    app.sign_up()
+    app.go("#/devices")
+    expect(app.page.get_by_text(re.compile("Pictures and files"))).to_be_visible()
+    expect(app.button("Verify it")).to_have_count(0)
+    app.sign_out()
+    expect(app.page.get_by_role("link", name="Forgot your password?")).to_have_count(0)
