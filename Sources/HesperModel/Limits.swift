@@ -43,6 +43,10 @@ public enum Limits {
     public static let filenameBytes = 1_024
     /// The name of a type or of an attribute that an app made up, in characters.
     public static let nameLength = 64
+    /// Notes that are read for one page of a search.
+    public static let searchNotes = 10_000
+    /// Seconds that one page of a search may take.
+    public static let searchSeconds = 3
     /// How far a pushed clock may be ahead of the server's wall clock, in milliseconds (merge.md, Clocks).
     public static let clockAhead: UInt64 = 5 * 60 * 1_000
 }

@@ -33,6 +33,7 @@ extension Problem {
         case clockMissing = "clock-missing"
         case clockAhead = "clock-ahead"
         case clockReused = "clock-reused"
+        case searchTooCostly = "search-too-costly"
         case unauthenticated
         case forbidden
         case deviceRevoked = "device-revoked"
@@ -78,7 +79,7 @@ extension Problem {
             case .uriTooLong: 414
             case .unsupportedMediaType: 415
             case .rangeNotSatisfiable: 416
-            case .invalidField, .unknownField, .clockMissing, .clockAhead, .clockReused: 422
+            case .invalidField, .unknownField, .clockMissing, .clockAhead, .clockReused, .searchTooCostly: 422
             case .tooManyRequests: 429
             case .headersTooLarge: 431
             case .internalError: 500
@@ -96,6 +97,7 @@ extension Problem {
             case .clockMissing: "A field was sent without its clock"
             case .clockAhead: "The clock is ahead of the server's"
             case .clockReused: "The clock was already used for another value"
+            case .searchTooCostly: "The search takes too long"
             case .unauthenticated: "Not signed in"
             case .forbidden: "Not allowed"
             case .deviceRevoked: "It was made by a lost device"

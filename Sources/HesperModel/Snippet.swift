@@ -28,7 +28,7 @@ extension SearchQuery {
     /// About `length` characters of `text` around its first match; the beginning of `text` if the query is empty; nil if no phrase
     /// is in it. At most 32 bytes a character on the average, whatever somebody piled onto one.
     public func snippet(of text: String, length: Int = 160) -> Snippet? {
-        let found = matchedRanges(in: text)
+        let found = matchedRanges(in: text, reach: Self.bytes(length))
         if found.isEmpty && !phrases.isEmpty { return nil }
         let start = found.first?.lowerBound ?? text.firstIndex { !$0.isWhitespace } ?? text.endIndex
         let stretch = Self.stretch(of: text, from: start, length: length)
@@ -43,12 +43,17 @@ extension SearchQuery {
         return Snippet(text: String(text[stretch]), ranges: ranges)
     }
 
-    /// Where the phrases are in `text`: whole characters, in order, touching ranges made one.
-    private func matchedRanges(in text: String) -> [Range<String.Index>] {
+    /// The most bytes of a stretch of so many characters.
+    private static func bytes(_ length: Int) -> Int { 32 * length }
+
+    /// Where the phrases are in `text`: whole characters, in order, touching ranges made one. None that begin more than `reach`
+    /// bytes behind the first: a long text may have a match at every word.
+    private func matchedRanges(in text: String, reach: Int) -> [Range<String.Index>] {
         var found: [(term: String, source: Range<Int>)] = []
         TermScanner.scan(text) { term, source, _ in found.append((String(decoding: term, as: UTF8.self), source)) }
         var ranges: [Range<Int>] = []
         for start in found.indices {
+            if let first = ranges.first, found[start].source.lowerBound > first.lowerBound + reach { break }
             for phrase in phrases where Self.matches(phrase, at: start, count: found.count, { found[$0].term }) {
                 let (term, source) = found[start + phrase.count - 1]
                 let end = Self.end(of: phrase[phrase.count - 1], in: text, found: term, source)
@@ -94,7 +99,7 @@ extension SearchQuery {
 
     /// A quarter of `length` before `start` and the rest after it; where one side has less, the other gets more.
     private static func stretch(of text: String, from start: String.Index, length: Int) -> Range<String.Index> {
-        let bytes = 32 * length
+        let bytes = Self.bytes(length)
         var before = text.walk(from: start, by: -1, atMost: length / 4, bytes: bytes / 4)
         let after = text.walk(from: start, by: 1, atMost: length - before.count, bytes: bytes - bytes / 4)
         if after.count == 0 { return start..<text.cut(start, bytes: bytes) }

@@ -4,36 +4,59 @@ import HesperStore
 extension PostgresSnapshot {
     /// Newest first by `sortDate`, which is `creationDate` until it is set; of equals, the greater ID. By relevance: first
     /// those where the words stand more often, by `ts_rank` over the logarithm of the note's length.
-    func search(_ search: Search, in scope: ScopeID) throws -> [Note] {
-        guard search.limit > 0, search.tags != [] else { return [] }
+    ///
+    /// What is found is put in order once, before any body is looked at; bodies are read a few at a time.
+    func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {
         var page = SearchPage(search)
-        let statement = SearchStatement(search, tags: page.tags, in: scope)
-        // What the server's answer is in any case, it may pass over itself.
-        let isCertain = page.isExact && Lexemes.areEnough(for: search.query)
-        var (offset, batch, isFull) = (0, ScanBatch(), false)
-        while !isFull {
-            let count = batch.rows
+        guard search.limit > 0, search.tags != [] else { return page }
+        let found = try candidates(search, page, in: scope)
+        var (index, batch) = (0, ScanBatch())
+        while index < found.count {
             batch.begin()
-            var rows = 0
-            try connection.query(statement.sql, statement.arguments(limit: count, offset: offset)) { row in
-                rows += 1
-                batch.count(row.bytes(1).count)
+            let next = found[index..<min(index + batch.rows, found.count)]
+            index = next.endIndex
+            let states = try states(of: next.map(\.note), in: scope)
+            for candidate in next {
                 // The index may be behind: what is gone by now is left out here.
-                guard !row.isNull(0) else { return true }
-                if isCertain, page.isPassing, !row.bool(2) {
-                    page.pass()
-                    return true
+                var note: Note?
+                if case .entity(.note(let live), _?)? = states[candidate.note] {
+                    batch.count(live.text.utf8.count)
+                    if candidate.isCertain || search.query.matches(live.text) { note = live }
                 }
-                guard case .note(let note) = try Entity.read(row.bytes(1), id: try row.id(0), section: .notes),
-                    isCertain && !row.bool(2) || search.query.matches(note.text)
-                else { return true }
-                isFull = !page.take(note)
-                return !isFull
+                guard page.look(at: note, candidate.position) else { return page }
             }
-            guard rows == count else { break }
-            offset += count
         }
-        return page.notes
+        return page
+    }
+
+    /// A note that the index found.
+    private struct Candidate {
+        let note: UniqueID
+        let position: SearchPosition
+        /// Whether it needs no look at the text.
+        let isCertain: Bool
+    }
+
+    private func candidates(_ search: Search, _ page: SearchPage, in scope: ScopeID) throws -> [Candidate] {
+        let statement = SearchStatement(search, tags: page.tags, in: scope)
+        let isCertain = Lexemes.areEnough(for: search.query)
+        // A statement has at least a millisecond: 0 would be no limit.
+        let milliseconds = max(1, Int64(search.patience / .milliseconds(1)))
+        connection.enqueue(
+            "SELECT set_config('statement_timeout', $1, true)", [.text("\(milliseconds)")])
+        var passed = search.passed
+        do {
+            return try connection.all(statement.sql, statement.arguments) { row in
+                passed += 1
+                let id = try row.id(0)
+                return Candidate(
+                    note: id,
+                    position: search.isRanked ? .past(passed) : .behind(sortDate: row.timestamp(1), note: id),
+                    isCertain: isCertain && !row.bool(2))
+            }
+        } catch let error as PostgresError where error.sqlState == "57014" && ContinuousClock.now >= page.end {
+            throw SearchTooCostly()
+        }
     }
 }
 
@@ -41,49 +64,43 @@ extension PostgresSnapshot {
 /// likely to be found.
 struct SearchStatement {
     let sql: String
-    private let scope: ScopeID
-    private let rest: [PostgresValue]
+    let arguments: [PostgresValue]
 
     init(_ search: Search, tags: [UniqueID]?, in scope: ScopeID) {
-        self.scope = scope
-        var rest: [PostgresValue] = []
-        /// Its place among the arguments, of which three come before.
+        var arguments: [PostgresValue] = [.scope(scope), .int(search.reach), .int(search.passed)]
+        /// Its place among the arguments.
         func argument(_ value: PostgresValue) -> String {
-            rest.append(value)
-            return "$\(rest.count + 3)"
+            arguments.append(value)
+            return "$\(arguments.count)"
         }
         var conditions = ["d.scope = $1"]
         var (tables, isLikely, order) = ("documents d", "false", "")
         if !search.query.isEmpty {
             let all = "\(argument(.text(Lexemes.all(search.query, scope: scope))))::text::tsquery"
             let any = "\(argument(.text(Lexemes.any(search.query, scope: scope))))::text::tsquery"
-            let isRanked = search.order == .relevance
             tables = """
-                (SELECT note, false AS is_split, \(isRanked ? "ts_rank(lexemes, \(all), 1)" : "0") AS rank FROM terms
+                (SELECT note, false AS is_split, \(search.isRanked ? "ts_rank(lexemes, \(all), 1)" : "0") AS rank FROM terms
                 WHERE scope = $1 AND NOT is_split AND lexemes @@ \(all)
                 UNION ALL
-                SELECT note, true, \(isRanked ? "max(ts_rank(lexemes, \(any), 1))" : "0") FROM terms
+                SELECT note, true, \(search.isRanked ? "max(ts_rank(lexemes, \(any), 1))" : "0") FROM terms
                 WHERE scope = $1 AND is_split AND lexemes @@ \(any) GROUP BY note) AS f JOIN documents d ON d.note = f.note
                 """
             isLikely = "f.is_split"
-            if isRanked { order = "rank DESC, " }
+            if search.isRanked { order = "f.rank DESC, " }
         }
         if let archived = search.archived { conditions.append("d.archived = \(argument(.bool(archived)))") }
+        if case .behind(let sortDate, let note)? = search.start {
+            conditions.append("(d.sort_date, d.note) < (\(argument(.date(sortDate))), \(argument(.id(note))))")
+        }
         if let tags {
             let members = argument(.uuidArray(tags))
             conditions.append("d.note IN (SELECT object FROM members WHERE scope = $1 AND member = ANY (\(members)))")
         }
-        let sorting = "\(order)sort_date DESC, note DESC"
-        // What is found is put in order before any body is looked at.
         sql = """
-            SELECT o.id, o.body, f.is_likely FROM (
-                SELECT d.note, d.sort_date, \(isLikely) AS is_likely\(order.isEmpty ? "" : ", f.rank") FROM \(tables)
-                WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(sorting) LIMIT $2 OFFSET $3) AS f
-            LEFT JOIN objects o ON o.scope = $1 AND o.id = f.note AND o.sequence IS NOT NULL
-            ORDER BY \(sorting)
+            SELECT d.note, d.sort_date, \(isLikely) AS is_likely FROM \(tables)
+            WHERE \(conditions.joined(separator: " AND "))
+            ORDER BY \(order)d.sort_date DESC, d.note DESC LIMIT $2 OFFSET $3
             """
-        self.rest = rest
+        self.arguments = arguments
     }
-
-    func arguments(limit: Int, offset: Int) -> [PostgresValue] { [.scope(scope), .int(limit), .int(offset)] + rest }
 }

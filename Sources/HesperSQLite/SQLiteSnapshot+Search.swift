@@ -3,59 +3,64 @@ import HesperStore
 
 extension SQLiteSnapshot {
     /// Newest first by `sortDate`, which is `creationDate` until it is set; of equals, the greater ID.
-    func search(_ search: Search, in scope: ScopeID) throws -> [Note] {
-        guard search.limit > 0 else { return [] }
+    func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {
         var page = SearchPage(search)
+        guard search.limit > 0 else { return page }
+        let deadline = Deadline(page.end, on: database)
         let rows = try documents(search, tags: page.tags, in: scope)
+        defer { rows.reset() }
         let reader = try StateReader(self, scope: scope)
-        try rows.eachRowUntilFalse {
-            let id = try rows.id(0)
-            if page.isExact, page.isPassing {
-                if try exists(id, in: scope) { page.pass() }
-                return true
+        var passed = search.passed
+        do {
+            while try deadline.watch(rows.step) {
+                passed += 1
+                let id = try rows.id(0)
+                // The index may be behind: what is gone by now is left out here.
+                var note: Note?
+                if case .entity(.note(let found), _?)? = try reader.state(of: id) { note = found }
+                let position =
+                    search.isRanked
+                    ? SearchPosition.past(passed) : .behind(sortDate: rows.timestamp(1), note: id)
+                guard page.look(at: note, position) else { break }
             }
-            // The index may be behind: what is gone by now is left out here.
-            guard case .entity(.note(let note), _?)? = try reader.state(of: id) else { return true }
-            return page.take(note)
+        } catch {
+            guard deadline.hasPassed else { throw error }
+            guard page.hasLooked else { throw SearchTooCostly() }
+            page.stop()
         }
-        return page.notes
-    }
-
-    private func exists(_ id: UniqueID, in scope: ScopeID) throws -> Bool {
-        let row = try prepare("SELECT 1 FROM objects WHERE scope = ?1 AND id = ?2 AND sequence IS NOT NULL")
-        row.bind(1, scope)
-        row.bind(2, id)
-        return try row.first { true } ?? false
+        return page
     }
 
     /// The notes in their order, as far as the index can tell.
+    ///
+    /// Whatever is looked for by words begins with these: SQLite's own choice is to walk the notes in their order, and to look the
+    /// words up for each. CROSS JOIN keeps to the order that is written.
     private func documents(_ search: Search, tags: [UniqueID]?, in scope: ScopeID) throws -> Prepared {
         let match = ScopedTerms.match(search.query, scope: scope)
         var conditions = ["d.scope = ?1"]
         if match != nil { conditions.append("terms MATCH ?2") }
         if search.archived != nil { conditions.append("d.archived = ?3") }
+        if case .behind? = search.start { conditions.append("(d.sort_date, d.note) < (?4, ?5)") }
         if let tags {
-            let members = tags.indices.map { "?\($0 + 4)" }.joined(separator: ", ")
+            let members = tags.indices.map { "?\($0 + 8)" }.joined(separator: ", ")
             conditions.append("d.note IN (SELECT object FROM members WHERE scope = ?1 AND member IN (\(members)))")
         }
-        let tables = match == nil ? "documents d" : "terms JOIN documents d ON d.number = terms.rowid"
-        let order = match != nil && search.order == .relevance ? "terms.rank, " : ""
+        let tables = match == nil ? "documents d" : "terms CROSS JOIN documents d ON d.number = terms.rowid"
         let rows = try prepare(
             """
-            SELECT d.note FROM \(tables) WHERE \(conditions.joined(separator: " AND "))
-            ORDER BY \(order)d.sort_date DESC, d.note DESC
+            SELECT d.note, d.sort_date FROM \(tables) WHERE \(conditions.joined(separator: " AND "))
+            ORDER BY \(search.isRanked ? "terms.rank, " : "")d.sort_date DESC, d.note DESC LIMIT ?6 OFFSET ?7
             """)
         rows.bind(1, scope)
         if let match { rows.bind(2, match) }
         if let archived = search.archived { rows.bind(3, archived) }
-        for (index, tag) in (tags ?? []).enumerated() { rows.bind(Int32(index) + 4, tag) }
+        if case .behind(let sortDate, let note)? = search.start {
+            rows.bind(4, sortDate)
+            rows.bind(5, note)
+        }
+        rows.bind(6, search.reach)
+        rows.bind(7, search.passed)
+        for (index, tag) in (tags ?? []).enumerated() { rows.bind(Int32(index) + 8, tag) }
         return rows
-    }
-}
-
-extension Prepared {
-    fileprivate func eachRowUntilFalse(_ body: () throws -> Bool) throws {
-        defer { reset() }
-        while try step(), try body() {}
     }
 }

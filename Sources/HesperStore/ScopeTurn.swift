@@ -8,7 +8,6 @@ struct ScopeTurn {
     private let transaction: any Transaction
     private let server: NodeID
     private let now: Timestamp
-    private let revocations: [Revocation]
 
     /// - Throws: `unauthenticated`, if the account is gone.
     init(_ id: ScopeID, in transaction: any Transaction, _ installation: Installation, at now: Timestamp) throws {
@@ -20,14 +19,19 @@ struct ScopeTurn {
         self.now = now
         server = installation.node
         stamp = Stamp(node: installation.node, last: scope.serverClock, wall: now)
-        revocations = scope.hasRevocations ? try transaction.revocations(in: id) : []
     }
 
     /// - Throws: `unauthenticated`, if the device was revoked after it asked: what it sent is too late.
     func admit(_ sender: NodeID) throws {
-        guard revocations.allSatisfy({ $0.node != sender }) else {
+        guard try revocations(of: [sender]).isEmpty else {
             throw Problem(.unauthenticated, "The device was revoked.")
         }
+    }
+
+    /// Those that matter: a scope may have had many devices, and none of the others is asked for.
+    private func revocations(of nodes: Set<NodeID>) throws -> [Revocation] {
+        guard scope.hasRevocations, !nodes.isEmpty else { return [] }
+        return try transaction.revocations(of: nodes, in: scope.head.scope)
     }
 
     /// Merges a push and keeps what it comes to.
@@ -35,7 +39,7 @@ struct ScopeTurn {
     func merge(
         _ push: Push, by sender: NodeID?, since token: SyncToken? = nil, isWhole: Bool = false
     ) throws -> Scope.Applied {
-        let moments = revocations.compactMap { revocation in revocation.moment.map { (revocation.node, $0) } }
+        let moments = try revocations(of: push.nodes).compactMap { lost in lost.moment.map { (lost.node, $0) } }
         let outcome = try Merge.apply(
             push, to: transaction.bag(of: scope.head.scope),
             in: Merge.Context(

@@ -1,42 +1,64 @@
 import HesperModel
 
-/// What a search has found so far, filled with notes in their order until it has enough.
-public struct SearchPage {
+/// A page of a search, filled with notes in their order until it has enough, or has cost enough.
+public struct SearchPage: Sendable {
+    /// A note, and where the search goes on behind it.
+    public struct Found: Sendable, Equatable {
+        public let note: Note
+        public let position: SearchPosition
+    }
+
     private let search: Search
-    private var bytes = 0
-    private var passed = 0
-    public private(set) var notes: [Note] = []
+    /// When it has taken as long as it may.
+    public let end: ContinuousClock.Instant
     /// The tags that are looked for, each once; nil for any.
     public let tags: [UniqueID]?
+    public private(set) var found: [Found] = []
+    /// Where the next page begins; nil behind the last.
+    public private(set) var next: SearchPosition?
+    /// The last that was looked at.
+    private var last: SearchPosition?
+    private var looked = 0
+    private var bytes = 0
 
     public init(_ search: Search) {
         self.search = search
+        end = .now + search.patience
         tags = search.tags.map { Set($0).sorted() }
     }
 
-    /// Whether an index of members tells by itself who holds the tags: of several that came to be one, the greatest clock
-    /// decides, which only the notes themselves tell.
-    public var isExact: Bool { (tags?.count ?? 0) <= 1 }
+    /// Whether it has come to anything, so that there is something to answer.
+    public var hasLooked: Bool { looked > 0 }
 
-    /// Whether what comes next is only passed over.
-    public var isPassing: Bool { passed < search.offset }
-
-    /// Passes over a note without a look at it: where ``isExact`` holds.
-    public mutating func pass() { passed += 1 }
-
-    /// Takes the next note in.
-    /// - Returns: whether there is room for more.
-    public mutating func take(_ note: Note) -> Bool {
-        if !isExact, let tags, !note.tags.holds(oneOf: tags) { return true }
-        if isPassing {
-            passed += 1
-            return true
+    /// Looks at the next that the index found; nil if that is no longer there, or is not what was asked for after all.
+    /// - Returns: whether to go on.
+    public mutating func look(at note: Note?, _ position: SearchPosition) -> Bool {
+        if let note, holdsTags(note) {
+            // One more than fits tells that there are more.
+            guard found.count < search.limit, bytes < Limits.pageBytes else {
+                next = found.last?.position
+                return false
+            }
+            found.append(Found(note: note, position: position))
+            bytes += note.text.utf8.count
         }
-        notes.append(note)
-        // One more than fills a page tells that there are more.
-        guard bytes < Limits.pageBytes else { return false }
-        bytes += note.text.utf8.count
-        return notes.count < search.limit
+        looked += 1
+        last = position
+        guard looked < search.reach, ContinuousClock.now < end else {
+            stop()
+            return false
+        }
+        return true
+    }
+
+    /// Ends the page where it stands, though there may be more.
+    public mutating func stop() { next = last }
+
+    /// An index of members tells by itself who holds a tag; of several that came to be one, the greatest clock decides, which
+    /// only the notes themselves tell.
+    private func holdsTags(_ note: Note) -> Bool {
+        guard let tags, tags.count > 1 else { return true }
+        return note.tags.holds(oneOf: tags)
     }
 }
 

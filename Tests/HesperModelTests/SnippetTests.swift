@@ -16,6 +16,13 @@ struct SnippetTests {
         return snippet.ranges.map { String(decoding: units[$0.location..<$0.location + $0.length], as: UTF16.self) }
     }
 
+    @Test func `Of a text that matches at every word, what is shown is marked, all of it`() throws {
+        let text = String(repeating: "a b c ", count: 20_000)
+        let snippet = try snippet("a b c", of: text)
+        #expect((120...160).contains(snippet.text.count))
+        #expect(marked(snippet).joined(separator: " ") == snippet.text)
+    }
+
     @Test func `A match in the middle is shown between words, about 160 characters`() throws {
         let snippet = try snippet("needle", of: words + "Needles " + words)
         #expect((120...160).contains(snippet.text.count))

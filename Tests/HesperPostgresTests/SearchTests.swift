@@ -11,12 +11,15 @@ struct SearchTests {
     /// Words that are all different, about a megabyte of them.
     private static let long = "alpha " + (0..<90_000).map { "w\($0)x" }.joined(separator: " ") + " milk and bread omega"
 
+    private func page(_ search: Search, _ desk: SmallDesk) async throws -> SearchPage {
+        try await desk.store.read { try $0.search(search, in: desk.scope) }
+    }
+
     private func found(
-        _ text: String, _ desk: SmallDesk, order: Search.Order = .newest, offset: Int = 0, limit: Int = 100
+        _ text: String, _ desk: SmallDesk, order: Search.Order = .newest, limit: Int = 100
     ) async throws -> [UniqueID] {
-        let search = Search(
-            query: try SearchQuery(text), tags: nil, archived: nil, order: order, offset: offset, limit: limit)
-        return try await desk.store.read { try $0.search(search, in: desk.scope).map(\.uniqueID) }
+        let search = Search(query: try SearchQuery(text), order: order, limit: limit, patience: .seconds(60))
+        return try await page(search, desk).found.map(\.note.uniqueID)
     }
 
     private func index(_ desk: SmallDesk) async throws {
@@ -70,10 +73,12 @@ struct SearchTests {
                 let all = try await found(query, desk, limit: 1_000)
                 #expect(all.count == count)
                 var paged: [UniqueID] = []
-                while paged.count < count {
-                    let page = try await found(query, desk, offset: paged.count, limit: 33)
-                    if page.isEmpty { break }
-                    paged += page
+                var search = Search(query: try SearchQuery(query), limit: 33, patience: .seconds(60))
+                for _ in 0..<10 {
+                    let page = try await page(search, desk)
+                    paged += page.found.map(\.note.uniqueID)
+                    search.start = page.next
+                    if page.next == nil { break }
                 }
                 #expect(paged == all)
             }

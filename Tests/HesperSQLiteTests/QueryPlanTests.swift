@@ -27,6 +27,13 @@ struct QueryPlanTests {
         }
         let plans = try await Plans(folder.database)
         for statement in statements { #expect(try await plans.faults(of: statement) == [], "\(statement)") }
+        // However many devices were lost: one row for each that is asked for.
+        let ofDevices = statements.filter { $0.contains("FROM revocations") && !$0.contains("finish_date IS NULL") }
+        #expect(ofDevices.count == 1)
+        for statement in ofDevices {
+            #expect(
+                try await plans.plan(of: statement) == ["SEARCH revocations USING PRIMARY KEY (scope=? AND node=?)"])
+        }
     }
 
     @Test("So does the sweeper, whatever it finds")
@@ -65,6 +72,27 @@ struct QueryPlanTests {
             #expect(statements.contains { $0.contains(what) }, "no statement with \(what) was seen")
         }
         for statement in statements { #expect(try await plans.faults(of: statement) == [], "\(statement)") }
+    }
+
+    @Test("A search for words begins with the words, wherever it goes on")
+    func searches() async throws {
+        let log = StatementLog()
+        let desk = try await SmallDesk(try SQLiteStore(folder: folder.url, prepare: { log.watch($0) }))
+        let (note, tag) = try await desk.pushNoteAndTag()
+        log.begin()
+        for order in [Search.Order.newest, .relevance] {
+            for start in [nil, SearchPosition.behind(sortDate: SmallDesk.now, note: note), .past(1)] {
+                let search = Search(query: try SearchQuery("milk"), tags: [tag], order: order, start: start, limit: 9)
+                _ = try await desk.store.read { try $0.search(search, in: desk.scope).found.count }
+            }
+        }
+        let statements = log.end().filter { $0.contains("terms MATCH") }
+        #expect(statements.count == 4)
+        for statement in statements {
+            let plan = try await Plans(folder.database).plan(of: statement)
+            #expect(plan[0].hasPrefix("SCAN terms VIRTUAL TABLE INDEX"), "\(plan)")
+            #expect(plan[1] == "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)", "\(plan)")
+        }
     }
 
     /// The check reads everything, in the order of the IDs, on purpose; so does the sum of what a scope has.
@@ -150,7 +178,8 @@ extension SmallDesk {
             _ = try snapshot.history(of: first, in: scope, before: nil, limit: 9)
             _ = try snapshot.mergedFrom(second, in: scope)
             _ = try snapshot.openRevocations(limit: 9)
-            _ = try snapshot.revocations(in: scope)
+            _ = try snapshot.revocations(of: [node, .random()], in: scope)
+            _ = try snapshot.hasTrace(of: .random(), in: scope)
             _ = try snapshot.objects(in: scope, beyond: 0, pushedBy: node, after: SmallDesk.now, limit: 9)
             _ = try snapshot.deletions(by: node, after: SmallDesk.now, in: scope, before: nil, limit: 9)
             _ = try snapshot.deletedNotes(in: scope, since: SmallDesk.now, before: nil, limit: 9)
@@ -194,16 +223,19 @@ private struct Plans {
 
     init(_ path: String) async throws { queue = try DatabaseQueue(path: path) }
 
-    /// The steps of a statement's plan that cost more than what they find.
-    func faults(of statement: String) async throws -> [String] {
-        guard ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(where: statement.hasPrefix) else { return [] }
-        let plan = try await queue.read { database in
+    func plan(of statement: String) async throws -> [String] {
+        try await queue.read { database in
             let plan = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(statement)")
             // A plan does not depend on the arguments.
             plan.setUncheckedArguments(StatementArguments())
             return try Row.fetchAll(plan).map { $0["detail"] as String }
         }
-        return plan.filter { step in
+    }
+
+    /// The steps of a statement's plan that cost more than what they find.
+    func faults(of statement: String) async throws -> [String] {
+        guard ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(where: statement.hasPrefix) else { return [] }
+        return try await plan(of: statement).filter { step in
             let isVirtual = step.contains("VIRTUAL TABLE")
             return (step.hasPrefix("SCAN") && !isVirtual && step != "SCAN CONSTANT ROW") || step.contains("TEMP B-TREE")
                 || step.contains("AUTOMATIC")

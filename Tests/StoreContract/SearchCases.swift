@@ -45,9 +45,10 @@ extension StoreContract {
             let note = UniqueID.random()
             try await desk.push(desk.note(note, "Milk", at: 1, (.custom("pinned"), .bool(true))))
             try await desk.index()
-            let search = Search(
-                query: try SearchQuery("milk"), tags: nil, archived: nil, order: .newest, offset: 0, limit: 9)
-            try expect(try await desk.read { try $0.search(search, in: desk.scope) }, is: [try await desk.note(note)])
+            let search = Search(query: try SearchQuery("milk"), limit: 9)
+            try expect(
+                try await desk.read { try $0.search(search, in: desk.scope).found.map(\.note) },
+                is: [try await desk.note(note)])
         },
         Case("lists newest first by sort date, in pages") { (desk: Desk) in
             let ids = (0..<7).map { _ in UniqueID.random() }
@@ -57,12 +58,56 @@ extension StoreContract {
             let order = [ids[2]] + [6, 5, 4, 3, 1, 0].map { ids[$0] }
             for text in ["milk", ""] {
                 try expect(try await desk.found(text), is: order)
-                try expect(try await desk.found(text, offset: 0, limit: 3), is: Array(order[0..<3]))
-                try expect(try await desk.found(text, offset: 3, limit: 3), is: Array(order[3..<6]))
-                try expect(try await desk.found(text, offset: 6, limit: 3), is: Array(order[6...]))
-                try expect(try await desk.found(text, offset: 7, limit: 3), is: [])
+                let pages = [Array(order[0..<3]), Array(order[3..<6]), Array(order[6...])]
+                try expect(try await desk.pages(text, limit: 3), is: pages)
+                // A page that is full to the last is the last.
+                try expect(try await desk.pages(text, limit: 7), is: [order])
                 try expect(try await desk.found(text, limit: 0), is: [])
             }
+        },
+        Case("goes on behind a note, whatever comes before it meanwhile") { (desk: Desk) in
+            let ids = (0..<6).map { _ in UniqueID.random() }
+            try await desk.push(ids.enumerated().map { desk.note($1, "Milk", at: UInt64($0 + 1)) })
+            try await desk.index()
+            for text in ["milk", ""] {
+                let all = try await desk.found(text)
+                let first = try await desk.page(text, limit: 2)
+                try expect(first.found.map(\.note.uniqueID), is: Array(all[..<2]))
+                try await desk.push(desk.note(.random(), "Milk", at: 100))
+                try await desk.index()
+                let second = try await desk.page(text, limit: 2, from: first.next)
+                try expect(second.found.map(\.note.uniqueID), is: Array(all[2..<4]))
+            }
+        },
+        Case("reads so many notes for a page and no more, and goes on where it stopped") { (desk: Desk) in
+            let ids = (0..<7).map { _ in UniqueID.random() }
+            try await desk.push(ids.enumerated().map { desk.note($1, "Milk", at: UInt64($0 + 1)) })
+            try await desk.index()
+            let order = Array(ids.reversed())
+            for (text, sort) in [("milk", Search.Order.newest), ("", .newest), ("milk", .relevance)] {
+                let pages = try await desk.pages(text, order: sort, limit: 100, reach: 3)
+                try expect(pages.map(\.count), is: [3, 3, 1], "\(sort)")
+                try expect(pages.flatMap(\.self), is: order, "\(sort)")
+            }
+        },
+        Case("gives up a search that takes too long, and nothing else") { (desk: Desk) in
+            let ids = (0..<800).map { _ in UniqueID.random() }
+            // No two notes have a word in common, all begin alike: the most that a query of prefixes can cost.
+            try await desk.store.write { transaction in
+                let notes = ids.enumerated().map { index, id in
+                    desk.note(id, (0..<32).map { "word\($0)x\(index)" }.joined(separator: " "), at: 1)
+                }
+                try desk.push(notes, in: transaction)
+            }
+            try await desk.index()
+            let query = (0..<32).map { "word\($0)x" }.joined(separator: " ")
+            do {
+                let page = try await desk.page(query, order: .relevance, limit: 10, patience: .zero)
+                throw Violation(description: "\(page.found.count) notes were found in no time")
+            } catch is SearchTooCostly {}
+            try expect(Set(try await desk.found(query)), is: Set(ids))
+            try expect(try await desk.found(query, order: .relevance).count, is: ids.count)
+            try await desk.push(desk.note(.random(), "Milk", at: 2))
         },
         Case("puts first what is most about the query, if it is asked to") { (desk: Desk) in
             let (much, little) = (UniqueID.random(), UniqueID.random())
@@ -88,7 +133,7 @@ extension StoreContract {
                 try expect(try await desk.found(text, tags: [x]), is: [tookY, hasX])
                 try expect(try await desk.found(text, tags: [y]), is: [hasY])
                 try expect(try await desk.found(text, tags: [x, y]), is: [hasY, hasX])
-                try expect(try await desk.found(text, tags: [x, y], offset: 1, limit: 1), is: [hasX])
+                try expect(try await desk.pages(text, tags: [x, y], limit: 1), is: [[hasY], [hasX]])
                 try expect(try await desk.found(text, tags: []), is: [])
                 try expect(try await desk.found(text, tags: [.random()]), is: [])
             }
@@ -152,12 +197,38 @@ extension Desk {
         throw Violation(description: "the index of terms never comes to the scope's sequence")
     }
 
+    func page(
+        _ text: String, tags: [UniqueID]? = nil, archived: Bool? = nil, order: Search.Order = .newest,
+        limit: Int = 1_000, from start: SearchPosition? = nil, reach: Int = Limits.searchNotes,
+        patience: Duration = .seconds(60)
+    ) async throws -> SearchPage {
+        let search = Search(
+            query: try SearchQuery(text), tags: tags, archived: archived, order: order, start: start, limit: limit,
+            reach: reach, patience: patience)
+        return try await store.read { try $0.search(search, in: scope) }
+    }
+
+    /// All pages to the last.
+    func pages(
+        _ text: String, tags: [UniqueID]? = nil, order: Search.Order = .newest, limit: Int,
+        reach: Int = Limits.searchNotes, patience: Duration = .seconds(60)
+    ) async throws -> [[UniqueID]] {
+        var (pages, start): ([[UniqueID]], SearchPosition?) = ([], nil)
+        for _ in 0..<1_000 {
+            let page = try await page(
+                text, tags: tags, order: order, limit: limit, from: start, reach: reach, patience: patience)
+            if !page.found.isEmpty { pages.append(page.found.map(\.note.uniqueID)) }
+            guard let next = page.next else { return pages }
+            start = next
+        }
+        throw Violation(description: "the pages of \(text) never end")
+    }
+
+    /// What the first page has.
     func found(
-        _ text: String, tags: [UniqueID]? = nil, archived: Bool? = nil, order: Search.Order = .newest, offset: Int = 0,
+        _ text: String, tags: [UniqueID]? = nil, archived: Bool? = nil, order: Search.Order = .newest,
         limit: Int = 1_000
     ) async throws -> [UniqueID] {
-        let search = Search(
-            query: try SearchQuery(text), tags: tags, archived: archived, order: order, offset: offset, limit: limit)
-        return try await store.read { try $0.search(search, in: scope).map(\.uniqueID) }
+        try await page(text, tags: tags, archived: archived, order: order, limit: limit).found.map(\.note.uniqueID)
     }
 }

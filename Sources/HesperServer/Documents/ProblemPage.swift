@@ -53,13 +53,24 @@ enum ProblemPage {
                 "The device ticked one clock twice, perhaps after its storage was copied. Sign in again, for a new node, "
                     + "and stamp the edit anew."
             )
+        case .searchTooCostly:
+            (
+                "The server looks \(Limits.searchSeconds) seconds for one page of a search, and had found nothing by then: too many "
+                    + "notes have what begins with these words, or it is busy.",
+                "Search for longer words, or for more of them that are seldom. Sending the same again helps only where the "
+                    + "server was busy."
+            )
         case .unauthenticated:
             (
                 "There is no token, or one that does not hold any more; or, when signing in, no account has this e-mail "
                     + "and this password.",
                 "Keep the local copy, ask the person to sign in, and push what is unsent then."
             )
-        case .forbidden: ("The password is wrong.", "Ask the person for it again.")
+        case .forbidden:
+            (
+                "The password is wrong, or the code; or a letter was asked for where none can be sent.",
+                "Ask the person for it again, or have them ask whoever runs the server."
+            )
         case .deviceRevoked:
             (
                 "A push carried an edit whose clock is of a device that was revoked as lost, from after the moment that its owner "

@@ -30,8 +30,14 @@ extension Call {
     func cursor(_ count: Int) throws(Problem) -> Cursor? {
         guard let text = query["cursor"] else { return nil }
         guard let cursor = Cursor(text, count: count) else {
-            throw Problem(.invalidField, "A cursor is what the last page gave as nextCursor, unchanged.", at: "cursor")
+            throw Cursor.unknown
         }
         return cursor
     }
+}
+
+extension Cursor {
+    /// It is none that a page of this list gave.
+    static let unknown = Problem(
+        .invalidField, "A cursor is what the last page gave as nextCursor, unchanged.", at: "cursor")
 }

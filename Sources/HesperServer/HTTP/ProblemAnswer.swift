@@ -20,6 +20,11 @@ extension Problem {
             self = .storageFull
         case let error as HTTPParserError:
             self = Problem(.malformedRequest, "This is not HTTP/1.1 as RFC 9112 has it: \(error).")
+        case is SearchTooCostly:
+            self = Problem(
+                .searchTooCostly,
+                "The search had found nothing after \(Limits.searchSeconds) seconds. Search for longer words, or for more that are seldom.",
+                at: "q")
         case is CancellationError:
             self = .unavailable
         default:

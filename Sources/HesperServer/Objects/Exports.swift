@@ -54,7 +54,7 @@ struct Exports: Resource {
 }
 
 /// How many exports an account may have under way: each takes room for temporary files, and time to compress.
-private final class ExportGate: Sendable {
+final class ExportGate: Sendable {
     private let counts = NIOLockedValueBox<[ScopeID: Int]>([:])
 
     static let atOnce = 2

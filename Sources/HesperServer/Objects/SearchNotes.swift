@@ -6,30 +6,41 @@ import Hummingbird
 struct SearchNotes: Resource {
     let backend: Backend
     let indexer: TermIndexer
+    private let patience: Duration
+    private let turns: AccountTurns
+
+    init(backend: Backend, indexer: TermIndexer, limits: SearchLimits) {
+        self.backend = backend
+        self.indexer = indexer
+        patience = limits.patience
+        var turns = limits.turns
+        if let pool = backend.store.poolStatus { turns.atOnce = max(1, min(turns.atOnce, pool.limit / 2)) }
+        self.turns = AccountTurns("searches", turns)
+    }
 
     func add(to routes: inout Routes) {
         routes.get("/v1/search", ["q", "tag", "archived", "sort", "limit", "cursor"], use: search)
     }
 
     private func search(_ call: Call, _ session: Session) async throws -> Response {
-        let query = try query(call)
-        let archived = try call.query.bool("archived")
-        let order = try order(call)
-        let limit = try call.limit()
-        let offset = Int(clamping: try call.cursor(1)?.numbers[0] ?? 0)
+        var search = Search(
+            query: try query(call), archived: try call.query.bool("archived"), order: try order(call),
+            limit: try call.limit(), patience: patience)
+        search.start = try start(call, of: search)
         let tag = try tag(call)
+        return .json(try await turns.take(session.scope) { [search] in try await body(search, tag, session) })
+    }
+
+    private func body(_ search: Search, _ tag: UniqueID?, _ session: Session) async throws -> [UInt8] {
         let scope = session.scope
         @Sendable func answer(_ snapshot: any Snapshot) throws -> [UInt8] {
             let resolver = Resolver(snapshot: snapshot, scope: scope)
+            var search = search
             let target = try tag.map { try resolver.live($0) }
-            let tags = try target.map { try $0.map { try resolver.ancestors(of: $0) } ?? [] }
-            let search = Search(
-                query: query, tags: tags, archived: archived, order: order, offset: offset, limit: limit + 1)
+            search.tags = try target.map { try $0.map { try resolver.ancestors(of: $0) } ?? [] }
             return try page(search, target ?? nil, resolver)
         }
-        if let body = try await backend.store.replica?.read(at: session.head, indexed: true, answer) {
-            return .json(body)
-        }
+        if let body = try await backend.store.replica?.read(at: session.head, indexed: true, answer) { return body }
         // The index is filled behind the commits: a search first brings it up to what the session has seen.
         do {
             try await indexer.index(scope, upTo: session.head.sequence)
@@ -37,27 +48,30 @@ struct SearchNotes: Resource {
             // Whoever reads has nothing to keep: to them the store is away.
             throw StoreError.unavailable(reason)
         }
-        return .json(try await backend.store.read(answer))
+        return try await backend.store.read(answer)
     }
 
-    /// What was found, from the search's offset on.
     /// - Parameter target: the tag that is looked for.
     private func page(_ search: Search, _ target: UniqueID?, _ resolver: Resolver) throws -> [UInt8] {
-        let found = try resolver.snapshot.search(search, in: resolver.scope)
+        let page = try resolver.snapshot.search(search, in: resolver.scope)
+        var (next, last): (SearchPosition?, SearchPosition?) = (page.next, nil)
         var writer = JSONWriter(capacity: 4_096)
-        var taken = 0
         try writer.object { writer in
             writer.name("results")
             try writer.array { writer in
-                for note in found.prefix(search.limit - 1) {
-                    if taken > 0, writer.bytes.count >= Limits.pageBytes { break }
-                    taken += 1
+                for found in page.found {
+                    // Long notes take their time to be written, too.
+                    if let last, writer.bytes.count >= Limits.pageBytes || ContinuousClock.now >= page.end {
+                        next = last
+                        break
+                    }
+                    last = found.position
                     // The index knows every register; a note that has the tag no more is left out here.
-                    if let target, try !resolver.members(of: note).tags.contains(target) { continue }
-                    try write(note, search.query, resolver, to: &writer)
+                    if let target, try !resolver.members(of: found.note).tags.contains(target) { continue }
+                    try write(found.note, search.query, resolver, to: &writer)
                 }
             }
-            if found.count > taken { writer.member("nextCursor", Cursor(Int64(search.offset + taken)).text) }
+            if let next { writer.member("nextCursor", next.cursor.text) }
         }
         return writer.bytes
     }
@@ -106,5 +120,16 @@ struct SearchNotes: Resource {
             throw Problem(.invalidField, "sort is newest or relevance.", at: "sort")
         }
         return order
+    }
+
+    private func start(_ call: Call, of search: Search) throws(Problem) -> SearchPosition? {
+        guard let cursor = try call.cursor(search.isRanked ? 1 : SearchPosition.numbers) else { return nil }
+        guard
+            let position = search.isRanked
+                ? SearchPosition.past(Int(cursor.numbers[0])) : SearchPosition(cursor.numbers)
+        else {
+            throw Cursor.unknown
+        }
+        return position
     }
 }

@@ -1,5 +1,7 @@
 """`/v1/search`: full text, filters, pages, for thin clients and scripts (protocol.md, Resources)."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from rows import Row, parametrize
 from writer import Writer, deleted, new_id
@@ -170,8 +172,15 @@ def test_the_index_is_never_behind(fresh_writer):
 def test_a_large_push_is_found_whole(fresh_writer):
     writer = fresh_writer
     writer.push(notes=[writer.note(text=f"common unique{index:04}") for index in range(1_500)])
-    page = writer.client.get("/v1/search", params={"q": "common", "limit": 5_000}).json()
-    assert len(page["results"]) == 1_500
+    found, cursor = [], {}
+    # A machine that is busy needs more than one page.
+    for _ in range(100):
+        page = writer.client.get("/v1/search", params={"q": "common", "limit": 5_000, **cursor}).json()
+        found += [result["note"]["uniqueID"] for result in page["results"]]
+        if "nextCursor" not in page:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert len(found) == len(set(found)) == 1_500
     assert len(writer.client.get("/v1/search", params={"q": "unique0777"}).json()["results"]) == 1
 
 
@@ -207,6 +216,9 @@ ROWS = [
     Row("tag no ID", "GET", "/v1/search?tag=x", status=422, holds={"pointer": "tag"}),
     Row("limit 0", "GET", "/v1/search?limit=0", status=422, holds={"pointer": "limit"}),
     Row("a cursor that is none", "GET", "/v1/search?cursor=x", status=422, holds={"pointer": "cursor"}),
+    Row("a cursor of another order", "GET", "/v1/search?cursor=NQ", status=422, holds={"pointer": "cursor"}),
+    Row("a cursor past all", "GET", "/v1/search?q=x&sort=relevance&cursor=OTIyMzM3MjAzNjg1NDc3NTgwNw", status=200,
+        holds={"results": []}),
     Row("1,000 characters", "GET", f"/v1/search?q={'a' * 1_000}", status=200, holds={"results": []}),
     Row("1,001 characters", "GET", f"/v1/search?q={'a' * 1_001}", status=422, holds={"pointer": "q"}),
     Row("32 words", "GET", "/v1/search?q=" + "+".join(f"w{index}" for index in range(32)), status=200),
@@ -235,3 +247,53 @@ def test_a_page_ends_early_past_4_mib(fresh_writer):
         cursor = {"cursor": page["nextCursor"]}
     assert [len(page) for page in pages] == [5, 2]
     assert sorted(sum(pages, [])) == sorted(note["uniqueID"] for note in long)
+
+
+def test_the_next_page_goes_on_behind_the_last_note(fresh_writer):
+    """Whatever comes before it meanwhile: nothing is shown twice, nothing is left out."""
+    writer = fresh_writer
+    old = [writer.note(text=f"milk {index}", sortDate=f"2024-01-0{index + 1}T00:00:00Z") for index in range(6)]
+    writer.push(notes=old)
+    for parameters in ({}, {"q": "milk"}):
+        seen, cursor = [], {}
+        for _ in range(10):
+            page = writer.client.get("/v1/search", params={"limit": 2, **parameters, **cursor}).json()
+            seen += [result["note"]["uniqueID"] for result in page["results"]]
+            if "nextCursor" not in page:
+                break
+            cursor = {"cursor": page["nextCursor"]}
+            writer.push(notes=[writer.note(text="milk", sortDate="2025-01-01T00:00:00Z")])
+        assert seen[-6:] == [note["uniqueID"] for note in reversed(old)]
+        assert len(seen) == len(set(seen))
+
+
+def test_what_a_search_may_cost_is_published(client):
+    limits = client.get("/v1/server").json()["limits"]
+    published = {name: limits[name] for name in limits if name.startswith("search")}
+    assert published == {
+        "searchLength": 1_000, "searchTerms": 32, "searchNotes": 10_000, "searchSeconds": 3, "searches": 2,
+        "searchesWaiting": 8,
+    }  # fmt: skip
+
+
+def test_searches_that_cost_much_leave_others_in_peace(server):
+    """Two dozen at once, of all words there are: each is answered or refused, and another account writes meanwhile."""
+    ada, bob = Writer(server.client()), Writer(server.client())
+    words = [f"word{index}x" for index in range(30)]
+    for _ in range(3):
+        ada.push(notes=[ada.note(text=" ".join(f"{word}{new_id()[:4]}" for word in words)) for _ in range(400)])
+    parameters = {"q": " ".join(words), "sort": "relevance", "limit": 1}
+    # The first waits for the index.
+    assert ada.client.get("/v1/search", params=parameters).status_code in (200, 422)
+    with ThreadPoolExecutor(24) as threads:
+        searches = [threads.submit(ada.client.get, "/v1/search", params=parameters) for _ in range(72)]
+        for index in range(20):
+            [result] = bob.push(notes=[bob.note(text=f"milk {index}")])["results"]
+            assert result["status"] == "applied"
+        answers = [search.result() for search in searches]
+    for answer in answers:
+        if answer.status_code == 429:
+            assert int(answer.headers["Retry-After"]) > 0
+        else:
+            assert answer.status_code == 200 or answer.json()["slug"] == "search-too-costly", answer.text
+    assert any(answer.status_code != 429 for answer in answers)
