@@ -15,6 +15,16 @@ public struct Push: Sendable, Equatable {
         }
     }
 
+    /// The devices whose clocks stand in it, whoever pushes it.
+    public var nodes: Set<NodeID> {
+        var nodes: Set<NodeID> = []
+        for case .change(let change) in elements {
+            for edit in change.edits { if let clock = edit.clock { nodes.insert(clock.node) } }
+            if let base = change.textBase { nodes.insert(base.node) }
+        }
+        return nodes
+    }
+
     public enum Element: Sendable, Equatable {
         case change(Change)
         case deletion(Deletion)

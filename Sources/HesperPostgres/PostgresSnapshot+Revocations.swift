@@ -15,8 +15,20 @@ extension PostgresSnapshot {
         }
     }
 
-    func revocations(in scope: ScopeID) throws -> [Revocation] {
-        try connection.all("\(columns) WHERE scope = $1 ORDER BY node", [.scope(scope)]) { try $0.revocation() }
+    func revocations(of nodes: Set<NodeID>, in scope: ScopeID) throws -> [Revocation] {
+        try connection.all(
+            "\(columns) WHERE scope = $1 AND node = ANY ($2)",
+            [.scope(scope), .array(.bytes, nodes.map { .node($0) })]
+        ) { try $0.revocation() }
+    }
+
+    func hasTrace(of node: NodeID, in scope: ScopeID) throws -> Bool {
+        try connection.first(
+            """
+            SELECT EXISTS (SELECT FROM edits WHERE scope = $1 AND pushed_by = $2)
+                OR EXISTS (SELECT FROM tombstones WHERE scope = $1 AND deleted_by = $2)
+            """, [.scope(scope), .node(node)]
+        ) { $0.bool(0) } ?? false
     }
 
     func openRevocations(limit: Int) throws -> [Revocation] {

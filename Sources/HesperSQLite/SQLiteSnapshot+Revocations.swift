@@ -16,10 +16,21 @@ extension SQLiteSnapshot {
         return try row.first { try row.revocation() }
     }
 
-    func revocations(in scope: ScopeID) throws -> [Revocation] {
-        let row = try prepare("\(columns) WHERE scope = ?1 ORDER BY node")
-        row.bind(1, scope)
-        return try row.all { try row.revocation() }
+    func revocations(of nodes: Set<NodeID>, in scope: ScopeID) throws -> [Revocation] {
+        try nodes.sorted().compactMap { try revocation(of: $0, in: scope) }
+    }
+
+    func hasTrace(of node: NodeID, in scope: ScopeID) throws -> Bool {
+        for statement in [
+            "SELECT 1 FROM edits WHERE scope = ?1 AND pushed_by = ?2 LIMIT 1",
+            "SELECT 1 FROM tombstones WHERE scope = ?1 AND deleted_by = ?2 LIMIT 1",
+        ] {
+            let row = try prepare(statement)
+            row.bind(1, scope)
+            row.bind(2, node)
+            if try row.first({ true }) != nil { return true }
+        }
+        return false
     }
 
     func openRevocations(limit: Int) throws -> [Revocation] {

@@ -109,8 +109,10 @@ public struct PushedObject: Sendable, Equatable {
 /// What a revocation asks a store.
 public protocol RevocationSnapshot {
     func revocation(of node: NodeID, in scope: ScopeID) throws -> Revocation?
-    /// All of a scope.
-    func revocations(in scope: ScopeID) throws -> [Revocation]
+    /// Of these devices, those that were revoked.
+    func revocations(of nodes: Set<NodeID>, in scope: ScopeID) throws -> [Revocation]
+    /// Whether anything is kept that a device pushed or deleted. Looks through all edits of the scope, if it did neither.
+    func hasTrace(of node: NodeID, in scope: ScopeID) throws -> Bool
     /// Those that have something to put back, of all scopes.
     func openRevocations(limit: Int) throws -> [Revocation]
     /// Live objects whose number is greater than `sequence`, in the order of these.

@@ -219,13 +219,37 @@ extension StoreContract {
                 }
             }),
         Case(
+            "knows whether a device left anything, signed in or not",
+            lost: { lost in
+                let other = try await LostPhone(of: Desk(on: lost.desk.store, email: "bob@example.com"))
+                let (phone, scope, theirs) = (lost.phone.node, lost.scope, other.scope)
+                func hasTrace(of node: NodeID) async throws -> Bool {
+                    try await lost.desk.read { try $0.hasTrace(of: node, in: scope) }
+                }
+                let note = try await lost.makeNote("Milk", by: lost.laptop, at: 1)
+                try expect(try await hasTrace(of: phone), is: false)
+                try await lost.set(note, (.text, .string("Beer")), by: phone, at: 200)
+                try expect(try await hasTrace(of: phone))
+                try expect(try await lost.desk.read { try $0.hasTrace(of: phone, in: theirs) }, is: false)
+                // Who only ever deleted left that.
+                let third = NodeID.random()
+                try await lost.push(by: third, at: 201, [lost.desk.delete(note)])
+                try expect(try await hasTrace(of: third))
+                let account = lost.desk.account.uniqueID
+                _ = try await lost.desk.store.write { try $0.deleteDevice(phone, of: account) }
+                try expect(try await hasTrace(of: phone))
+                try expect(try await hasTrace(of: .random()), is: false)
+            }),
+        Case(
             "has revocations of one account alone, until it goes",
             lost: { lost in
                 let other = try await LostPhone(of: Desk(on: lost.desk.store, email: "bob@example.com"))
                 let (scope, theirs, node) = (lost.scope, other.scope, lost.phone.node)
                 let put = try await lost.revoke()
-                try expect(try await lost.desk.read { try $0.revocations(in: scope) }, is: [put])
-                try expect(try await lost.desk.read { try $0.revocations(in: theirs) }, is: [])
+                let nodes = Set([node, lost.laptop, .random()])
+                try expect(try await lost.desk.read { try $0.revocations(of: nodes, in: scope) }, is: [put])
+                try expect(try await lost.desk.read { try $0.revocations(of: [lost.laptop], in: scope) }, is: [])
+                try expect(try await lost.desk.read { try $0.revocations(of: nodes, in: theirs) }, is: [])
                 try expect(try await lost.desk.read { try $0.revocation(of: node, in: theirs) }, is: nil)
                 let second = try await other.revoke()
                 try expect(

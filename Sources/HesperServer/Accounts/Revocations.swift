@@ -7,6 +7,15 @@ import Hummingbird
 struct Revocations: Resource {
     let backend: Backend
     let revoker: Revoker
+    private let turns: AccountTurns
+
+    init(backend: Backend, revoker: Revoker) {
+        self.backend = backend
+        self.revoker = revoker
+        var limits = TurnLimits()
+        (limits.atOnce, limits.perAccount) = (2, 1)
+        turns = AccountTurns("looks for a lost device", limits)
+    }
 
     func add(to routes: inout Routes) {
         routes.get("/v1/devices/{uniqueID}/revocation", ["limit", "cursor"], use: get)
@@ -19,6 +28,7 @@ struct Revocations: Resource {
         let node = try call.node()
         let now = backend.now()
         let (scope, account, sender) = (session.scope, session.account, session.device.node)
+        let isKnown = try await isKnown(node, to: session)
         let begun = try await backend.scope(of: session).commit { transaction -> Begun in
             // Under the lock: whatever the device has sent is kept before this, or refused after it.
             guard try transaction.lock(scope) != nil, let asking = try transaction.device(sender, of: account) else {
@@ -29,9 +39,12 @@ struct Revocations: Resource {
                 if standing.widen(to: moment) { try transaction.put(standing) }
                 return Begun(revocation: standing, isNew: false)
             }
-            guard let device = try transaction.device(node, of: account) else { throw Problem.notFound(node) }
+            let device = try transaction.device(node, of: account)
+            guard isKnown || device != nil else { throw Problem.notFound(node) }
+            // Of one that was signed out nothing is kept but what it pushed.
             let revocation = Revocation(
-                of: node, named: device.name, in: scope, by: asking.node == node ? nil : sender, at: now, since: moment)
+                of: node, named: device?.name ?? node.description, in: scope, by: asking.node == node ? nil : sender,
+                at: now, since: moment)
             try transaction.put(revocation)
             _ = try transaction.deleteDevice(node, of: account)
             return Begun(revocation: revocation, isNew: true)
@@ -43,6 +56,20 @@ struct Revocations: Resource {
         }
         return .json(
             body, status: begun.isNew ? .created : .ok, headers: node == sender ? call.cookie?.erased ?? [:] : [:])
+    }
+
+    /// Whether it is a device of this account: one that is signed in, or was revoked, or left something in the history of what
+    /// the account holds. To find that out takes long, so few do it at once.
+    private func isKnown(_ node: NodeID, to session: Session) async throws -> Bool {
+        let (scope, account) = (session.scope, session.account)
+        let isListed = try await backend.store.read { snapshot in
+            if try snapshot.device(node, of: account) != nil { return true }
+            return try snapshot.revocation(of: node, in: scope) != nil
+        }
+        if isListed { return true }
+        return try await turns.take(scope) {
+            try await backend.store.read { try $0.hasTrace(of: node, in: scope) }
+        }
     }
 
     private struct Begun: Sendable {

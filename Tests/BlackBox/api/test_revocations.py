@@ -217,6 +217,31 @@ def test_a_device_may_say_that_it_is_lost_itself(client):
     assert client.get(f"/v1/notes/{note}").json()["text"] == "Milk"
 
 
+def test_a_device_that_signed_itself_out_was_lost_after_all(client):
+    """A thief signs out when done; what the phone pushed tells whose it was."""
+    lost, tidy = client.another_device(), client.another_device()
+    note = client.post("/v1/notes", {"text": "Milk"}).json()["uniqueID"]
+    moment = moment_of(client)
+    stamp = clocks.ClockSource(lost.device["uniqueID"]).tick()
+    lost.sync({"notes": [{"uniqueID": note, "text": "Beer", "clocks": {"text": stamp}}]})
+    for device in (lost, tidy):
+        assert device.delete(f"/v1/devices/{device.device['uniqueID']}").status_code == 204
+    [theirs] = [
+        edit["device"]["uniqueID"] for edit in client.get(f"/v1/notes/{note}/edits").json()["edits"]
+        if edit.get("value") == "Beer"
+    ]  # fmt: skip
+    assert theirs == lost.device["uniqueID"]
+    check_holds(revoke(client, lost, moment), {"device": {"uniqueID": theirs}, "moment": moment})
+    assert finished(client, lost)["objects"]["putBack"] == 1
+    assert client.get(f"/v1/notes/{note}").json()["text"] == "Milk"
+    assert revoke(client, lost, moment, status=200)["moment"] == moment
+    # Who left nothing is as unknown as who never was, and so is a device to another account.
+    check_problem(client.post(path_of(tidy), {"moment": moment}), "not-found", 404)
+    other = Client(client.url)
+    other.sign_up()
+    check_problem(other.post(path_of(lost), {"moment": moment}), "not-found", 404)
+
+
 def test_what_a_thief_had_put_back_is_put_back(client):
     """A stolen device revokes the owner's other one; the owner signs in anew and revokes the stolen one."""
     thief, laptop = client.another_device(), client.another_device()
