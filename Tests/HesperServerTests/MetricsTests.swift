@@ -68,6 +68,30 @@ import Testing
         }
     }
 
+    /// To count accounts is to look at each: whoever scrapes every second has it done once a minute, and is told so.
+    @Test func totalsAreCountedOnceAMinute() async throws {
+        try await TestServer.test(.live) { client in
+            _ = try await client.signedUp()
+            let first = try MetricsTests.samples(try await client.send(.get, "/metrics").text)
+            #expect(first["hesper_accounts"] == 1)
+            #expect(first["hesper_totals_age_seconds"] == 0)
+            _ = try await client.signedUp("bob@example.org")
+            let second = try MetricsTests.samples(try await client.send(.get, "/metrics").text)
+            // On a machine that stood still for a minute it is counted anew.
+            if let age = second["hesper_totals_age_seconds"], age > 0 { #expect(second["hesper_accounts"] == 1) }
+
+            let (reader, now) = (TotalsReader(store: client.test.store), ContinuousClock.now)
+            #expect(try await reader.totals(at: now).totals.accounts == 2)
+            _ = try await client.signedUp("cy@example.org")
+            let later = try await reader.totals(at: now + .seconds(59))
+            #expect(later.totals.accounts == 2)
+            #expect(later.age == .seconds(59))
+            let latest = try await reader.totals(at: now + .seconds(60))
+            #expect(latest.totals.accounts == 3)
+            #expect(latest.age == .zero)
+        }
+    }
+
     /// Beside the API they are for this machine, not for whoever comes through a proxy on it.
     @Test(arguments: [
         ("Forwarded", "for=192.0.2.1"), ("X-Forwarded-For", "192.0.2.1"), ("X-Forwarded-Host", "notes.example.org"),
