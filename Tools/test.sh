@@ -42,16 +42,17 @@ if must "debug build" 30 swift build --build-tests -Xswiftc -warnings-as-errors;
 else
     swift_status=0
 fi
+# Four files at once: one after another they leave more than half of two cores idle. The tests of a file stay together, and
+# conftest.py says which file comes when.
+black_box=("$python" -m pytest Tests/BlackBox -ra -n 4 --dist loadfile --no-loadscope-reorder)
 if must "release build" 30 swift build -c release --product hesper; then
-    part "black box" 45 "$python" -m pytest Tests/BlackBox -ra --junitxml="$results/pytest.xml"
+    part "black box" 40 "${black_box[@]}" --junitxml="$results/pytest.xml"
     pytest_status=$?
     # What depends on the store once more on the other one (conftest.py says what that is).
-    part "black box on PostgreSQL" 20 "$python" -m pytest Tests/BlackBox --store postgresql -ra \
-        --junitxml="$results/postgresql.xml"
+    part "black box on PostgreSQL" 20 "${black_box[@]}" --store postgresql --junitxml="$results/postgresql.xml"
     postgresql_status=$?
     # And what reads, from a standby.
-    part "black box on a standby" 10 "$python" -m pytest Tests/BlackBox --store standby -ra \
-        --junitxml="$results/standby.xml"
+    part "black box on a standby" 10 "${black_box[@]}" --store standby --junitxml="$results/standby.xml"
     standby_status=$?
 else
     pytest_status=0 postgresql_status=0 standby_status=0

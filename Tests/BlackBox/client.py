@@ -1,7 +1,9 @@
 """The black-box client: a running `hesper`, and somebody who speaks HTTP to it, for every Python test and script."""
 
 import contextlib
+import itertools
 import os
+import random
 import shutil
 import signal
 import socket
@@ -19,13 +21,33 @@ LOGS = ROOT / ".build/black-box"
 PASSWORD = "correct horse battery staple"
 
 
+def own_ports() -> list[int]:
+    """Those that this process takes in turn, beginning anywhere, as another run may be beside this one.
+
+    Below those that the system gives to connections (Linux: from 32768), or one of these could have a port between its
+    choice and its use. Each worker of pytest has a range of its own.
+    """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    ports = [*range(12_000 + worker % 10 * 2_000, 14_000 + worker % 10 * 2_000)]
+    begin = random.randrange(len(ports))
+    return ports[begin:] + ports[:begin]
+
+
+PORTS = own_ports()
+in_turn = itertools.cycle(PORTS)
+
+
 def free_ports(count: int) -> list[int]:
     """Loopback ports, each another, that nobody listens on just now."""
+    found: list[int] = []
     with contextlib.ExitStack() as probes:
-        sockets = [probes.enter_context(socket.socket()) for _ in range(count)]
-        for probe in sockets:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in sockets]
+        for port in itertools.islice(in_turn, len(PORTS)):
+            if len(found) == count:
+                return found
+            with contextlib.suppress(OSError):
+                probes.enter_context(socket.socket()).bind(("127.0.0.1", port))
+                found.append(port)
+    raise RuntimeError(f"not {count} ports from {min(PORTS)} to {max(PORTS)} are free")
 
 
 def free_port() -> int:
@@ -65,6 +87,8 @@ class Server:
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("HESPER_")}
         # Tests ask as fast as they can; what the limit does, ConnectionTests.swift and attacks/ see.
         self.environment["HESPER_REQUESTS_PER_MINUTE"] = "none"
+        # They sign in thousands of times: at the default cost that would be a third of all that they compute.
+        self.environment["HESPER_PASSWORD_COST"] = "14"
         self.environment |= environment or {}
         self.own_database = self.store.database() if self.store and database is None else None
         self.database = database or self.own_database

@@ -23,7 +23,7 @@ ON_POSTGRESQL = [
         for name in [
             "accounts", "attachment_data", "attachments", "case_attachments", "case_restored", "cases", "changes",
             "deleted_objects", "devices", "digests", "edits", "ephemeral", "events", "events_converge", "export", "isolation",
-            "notes", "objects", "recently_deleted", "search", "sync", "tags", "trace", "uploads",
+            "mail", "notes", "objects", "recently_deleted", "search", "sync", "tags", "trace", "uploads",
         ]
     ),
     *(f"faults/test_{name}.py" for name in ["events_killed", "kill", "uploads_killed"]),
@@ -34,6 +34,14 @@ ON_STANDBY = [
     f"api/test_{name}.py"
     for name in ["case_restored", "changes", "deleted_objects", "events_converge", "search", "sync"]
 ]
+
+# The longest, which workers begin with: what is begun last they would wait for together.
+LONGEST = [
+    *(f"{name}.py" for name in ["contract/test_schemathesis", "browser/test_web_cases", "faults/test_backup_storm"]),
+    *(f"browser/test_web_{name}.py" for name in ["editing", "signing_in", "looks", "injection"]),
+    *(f"api/test_{name}.py" for name in ["cases", "events", "isolation"]),
+    *(f"{name}.py" for name in ["faults/test_kill", "postgres/test_read_replica", "faults/test_uploads_killed"]),
+]  # fmt: skip
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,10 +54,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--store") != "sqlite":
-        if postgres.programs() is None:
-            pytest.exit("PostgreSQL is not installed: Tools/set-up.sh test", 2)
-        Server.store = postgres.running()
+    if config.getoption("--store") == "sqlite":
+        return
+    if postgres.programs() is None:
+        pytest.exit("PostgreSQL is not installed: Tools/set-up.sh test", 2)
+    if config.getoption("numprocesses", None) and not is_worker(config):
+        return  # this process hands out tests, and runs none
+    Server.store = postgres.running()
     if config.getoption("--store") == "standby":
         Server.standby = Server.store.standby()
         atexit.register(Server.standby.close)
@@ -62,6 +73,25 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     files = ON_STANDBY if store == "standby" else ON_POSTGRESQL
     is_named = any(Path(argument.split("::")[0]).resolve() == collection_path for argument in config.args)
     return None if is_named or str(collection_path.relative_to(HERE)) in files else True
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this is one of several processes that run tests at once (`pytest -n`): each has servers of its own."""
+    return hasattr(config, "workerinput")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """For workers, mixes the files: those of one folder would all wait at once, or all want the processor."""
+    if not is_worker(config):
+        return
+    folders: dict[Path, list[Path]] = {}
+    for path in dict.fromkeys(item.path for item in items):
+        folders.setdefault(path.parent, []).append(path)
+    # How far into its folder each file is; the longest before all.
+    place = {path: (index + 0.5) / len(files) for files in folders.values() for index, path in enumerate(files)}
+    place |= {HERE / name: index - len(LONGEST) for index, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place[item.path])
 
 
 @pytest.fixture(scope="session")

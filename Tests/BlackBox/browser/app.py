@@ -15,7 +15,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, e
 
 # Without the windows that nobody sees it needs a fifth of the processor's time. HESPER_BROWSER names another: `chromium`.
 CHROMIUM = shutil.which(os.environ.get("HESPER_BROWSER", "chromium-headless-shell")) or shutil.which("chromium")
-PATIENCE = 10_000  # ms: on two busy cores
+PATIENCE = 20_000  # ms: on two cores that other tests keep busy
 ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
 # What a server may say while all is well: signed out, gone, in use, busy. A fault of the client's is a failed test.
 TOLERATED = ("401", "409", "410", "429", "503", "507")

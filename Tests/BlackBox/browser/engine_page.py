@@ -20,7 +20,8 @@ const textOf = id => copy.note(id)?.text
 // As an editor does: from the version that it shows.
 const type = (id, text) => copy.write(id, text, {clock: copy.note(id).textClock, value: copy.note(id).text})
 const synced = (seconds) => until(() => engine.status.phase === "synced", "synced", seconds)
-const identical = (seconds) => until(() => engine.status.identical, "identical", seconds)
+// What was written a moment ago the status may not know of yet.
+const identical = (seconds) => until(() => engine.status.identical && copy.unsentCount() === 0, "identical", seconds)
 """
 PAGE = "https.html"  # one of the server's own without any script
 

@@ -1,5 +1,7 @@
 """What the tests of the contract share."""
 
+import os
+
 import pytest
 
 import contract_document
@@ -12,7 +14,7 @@ def contract():
 
 @pytest.fixture(scope="session")
 def output():
-    """Where generators write: below `.build`, never in the sources."""
-    folder = contract_document.ROOT / ".build" / "contract"
+    """Where generators write: below `.build`, never in the sources. Each worker has a folder of its own."""
+    folder = contract_document.ROOT / ".build" / "contract" / os.environ.get("PYTEST_XDIST_WORKER", "")
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import requests
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import contract_document as document_
@@ -11,9 +12,12 @@ ROUTES = """
 GET /v1/server getServer
 POST /v1/accounts signUp
 POST /v1/passwords resetPassword
+POST /v1/password-resets requestPasswordReset
+POST /v1/email-verifications verifyEmail
 GET /v1/account getAccount
 PATCH /v1/account updateAccount
 DELETE /v1/account deleteAccount
+POST /v1/account/email-verification requestEmailVerification
 GET /v1/export exportAccount
 GET /v1/devices listDevices
 POST /v1/devices signIn
@@ -64,7 +68,8 @@ GET /docs getDocs
 GET /problems/{slug} getProblemPage
 """
 OPEN = {
-    "getServer", "signUp", "resetPassword", "signIn", "getHealth", "getReadiness", "getContract", "getDocs", "getProblemPage",
+    "getServer", "signUp", "resetPassword", "requestPasswordReset", "verifyEmail", "signIn", "getHealth", "getReadiness",
+    "getContract", "getDocs", "getProblemPage",
 }  # fmt: skip
 
 # All that OpenAPI 3.0 has too and that openapi-python-client and openapi-generator carry over without loss. What is
@@ -100,6 +105,15 @@ def test_routes_and_operation_ids_are_those_promised(contract):
         for path, method, operation, _ in document_.operations(contract)
     }
     assert found == {tuple(line.split()) for line in ROUTES.strip().splitlines()}
+
+
+def test_every_limit_that_the_server_tells_is_in_the_contract(contract, server):
+    schema = contract["components"]["schemas"]["Limits"]
+    told = requests.get(f"{server.url}/v1/server", timeout=10).json()["limits"]
+    # Those that an operator may take away, as the tests do.
+    optional = {"quotaBytes", "requestsPerMinute"}
+    assert set(told) | optional == set(schema["properties"])
+    assert set(schema["properties"]) - set(schema["required"]) == optional
 
 
 def test_every_operation_is_described(contract):

@@ -62,7 +62,7 @@ def pushes(writers: list[Writer]) -> int:
 
 def wait_for(writers: list[Writer], count: int) -> None:
     """Until they have pushed so often in all."""
-    for _ in range(6_000):
+    for _ in range(20_000):
         if pushes(writers) >= count:
             return
         assert not any(writer.error for writer in writers), [writer.error for writer in writers]
@@ -70,6 +70,7 @@ def wait_for(writers: list[Writer], count: int) -> None:
     raise AssertionError("nobody pushes any more")
 
 
+@pytest.mark.timeout(900)
 def test_backup_while_32_clients_push(storm, tmp_path: Path) -> None:
     """Restored elsewhere, it is whole; devices sign in again, give back what it lacks, and all digests are equal."""
     server, writers, stop = storm

@@ -18,6 +18,7 @@ from verdict import check_data, push_again, settle
 
 ROUNDS = 3
 SECONDS_OF_CUTS = 6
+MOST_SECONDS_OF_CUTS = 60  # on a machine that has other things to do
 MOST_PUSHES = 5_000
 
 
@@ -83,23 +84,28 @@ def test_the_database_restarts_in_the_middle_of_a_storm(served: Server, durable:
 
 def test_connections_are_cut_while_eight_devices_push(served: Server, durable: PostgreSQL, seed: int) -> None:
     storm = Storm(served, seed, accounts=2, devices=4)
-    end = time.monotonic() + SECONDS_OF_CUTS
+    began = time.monotonic()
     acknowledged: list[Author] = []
+    cut = 0
+
+    def is_over() -> bool:
+        took = time.monotonic() - began
+        has_enough = cut > 20 and len(acknowledged) > 20 and any(author.refused for author in storm.authors)
+        return took > (SECONDS_OF_CUTS if has_enough else MOST_SECONDS_OF_CUTS)
 
     def push_on(author: Author) -> None:
         """Sends what was not acknowledged again, as it was, until it is."""
         for _ in range(MOST_PUSHES):
-            if time.monotonic() > end:
+            if is_over():
                 return
             if author.push(author.lost) is not None if author.lost else author.change_and_push():
                 acknowledged.append(author)
             else:
                 time.sleep(0.02)
 
-    cut = 0
     with ThreadPoolExecutor(len(storm.authors)) as pool:
         pushing = [pool.submit(push_on, author) for author in storm.authors]
-        while time.monotonic() < end:
+        while not is_over():
             [[count]] = durable.sql(
                 "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
                 f"WHERE datname = '{name_in(served.database)}' AND application_name = 'hesper'"
@@ -107,7 +113,7 @@ def test_connections_are_cut_while_eight_devices_push(served: Server, durable: P
             cut += int(count)
             time.sleep(0.1)
         for each in pushing:
-            each.result(60)
+            each.result(MOST_SECONDS_OF_CUTS + 60)
     refused = sum(author.refused.get("unavailable", 0) for author in storm.authors)
     print(f"{cut} connections cut, {len(acknowledged)} pushes acknowledged, {refused} refused")
     assert cut > 20 and len(acknowledged) > 20 and refused > 0
