@@ -8,7 +8,7 @@ import Testing
 @Suite struct PasswordTests {
     @Test func theDefaultCostIsWhatOWASPAsksFor() throws {
         #expect(PasswordLimits().cost == 17)
-        let hash = try PasswordHash.make("correct horse battery staple")
+        let hash = try PasswordHash.make("correct horse battery staple", cost: PasswordLimits().cost)
         #expect(hash.hasPrefix("$scrypt$ln=17,r=8,p=1$"))
         #expect(try PasswordHash.matches("correct horse battery staple", hash))
         #expect(try !PasswordHash.matches("correct horse battery stapl", hash))

@@ -16,7 +16,7 @@ public enum PasswordHash {
 
     /// Takes 2^cost KiB of memory, and on the order of a third of a second at 17.
     /// - Parameter cost: the binary logarithm of scrypt's N.
-    public static func make(_ password: String, cost: Int = PasswordLimits().cost) throws -> String {
+    public static func make(_ password: String, cost: Int) throws -> String {
         let salt = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
         let hash = try derive(password, salt: salt, cost: cost)
         return "$scrypt$ln=\(cost),r=\(blockSize),p=1$\(salt.unpadded)$\(hash.unpadded)"

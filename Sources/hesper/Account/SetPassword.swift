@@ -21,7 +21,8 @@ extension AccountCommand {
         private func set(in store: any Store) async throws {
             let email = email
             let account = try await store.read { try $0.account(of: email) }
-            let hash = try PasswordHash.make(try password.read())
+            let hash = try PasswordHash.make(
+                try password.read(), cost: try dataOptions.settings().passwordCost())
             // Whoever knew the old one may have signed in with it.
             try await store.write { try $0.changePassword(to: hash, of: account.uniqueID, signingOut: .all) }
             store.signals?.send([.check(account.scope)])

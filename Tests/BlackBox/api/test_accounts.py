@@ -6,7 +6,7 @@ import time
 import pytest
 from attachments import attach, download
 from client import PASSWORD, Client, Refused, Server
-from database import dump
+from database import dump, query
 from rows import DATE, UUID, Like, Row, check_holds, check_problem, parametrize
 
 TOKEN = Like(r"hesper_[A-Za-z0-9_-]{43}")  # 256 bits
@@ -47,6 +47,20 @@ def test_usage_counts_what_is_kept(client):
     client.post("/v1/tags", {"name": "x"})
     assert usage(client)["objects"] == 2
     assert usage(client)["bytes"] > after_note["bytes"]
+
+
+def test_what_a_password_costs():
+    """What OWASP asks for, unless the operator sets another; whoever has an account gets in at the cost of before."""
+    with Server(environment={"HESPER_PASSWORD_COST": ""}) as server:
+        ada = server.client()
+        server.stop()
+        server.environment["HESPER_PASSWORD_COST"] = "15"
+        server.start()
+        ada.another_device()
+        bob = server.client()
+        kept = dict(query(server, "SELECT email, password_hash FROM accounts"))
+    costs = {email: text.split("$")[2] for email, text in kept.items()}
+    assert costs == {ada.email: "ln=17,r=8,p=1", bob.email: "ln=15,r=8,p=1"}
 
 
 def test_no_secret_is_kept(client, server):

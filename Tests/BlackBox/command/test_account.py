@@ -10,6 +10,7 @@ import subprocess
 import termios
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def test_create_list_show_delete(hesper: Hesper, ada: str) -> None:
     assert listed[2:] == ["0", "0\n"]
     shown = hesper("account", "show", "ADA@example.org").stdout
     assert f"email:    {ada}\n" in shown
-    assert "devices:  0\n" in shown
+    assert "verified: -\n" in shown and "devices:  0\n" in shown
     refused = hesper("account", "delete", ada)
     assert refused.returncode == WRONG_USAGE
     assert "add --yes" in refused.stderr
@@ -179,6 +180,14 @@ def test_passwords_are_kept_as_scrypt(tmp_path: Path) -> None:
     database.close()
     assert kept.startswith("$scrypt$ln=17,r=8,p=1$")
     assert PASSWORD not in kept
+
+
+def test_the_cost_of_a_password_is_the_servers(hesper: Hesper, tmp_path: Path) -> None:
+    made = hesper("account", "create", "ada@example.org", stdin=PASSWORD + "\n", HESPER_PASSWORD_COST="14")
+    assert made.returncode == 0, made.stderr
+    with closing(sqlite3.connect(tmp_path / "data/hesper.sqlite")) as database:
+        [(kept,)] = database.execute("SELECT password_hash FROM accounts")
+    assert kept.startswith("$scrypt$ln=14,")
 
 
 def test_delete_takes_the_bytes_of_attachments_along(fresh_server):
