@@ -1,6 +1,6 @@
 # Each command does its own set-up: see Tools/set-up.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run test fuzz format lint bench demo deb screenshots clean
+.PHONY: help run test fuzz sanitize format lint bench demo deb screenshots clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,9 @@ test: ## install what is missing and run every test; ends with `tests: N passed,
 
 fuzz: ## send 100,000 requests with something wrong, of which none may be answered with a 5xx (REQUESTS=, SEED=)
 	@Tools/fuzz.sh
+
+sanitize: ## run the Swift tests, and some of the black box, with sanitizers built in (ONLY=address|thread, FILTER=)
+	@Tools/sanitize.sh
 
 format: ## lay the Swift code out
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks

@@ -26,7 +26,7 @@ struct MemoryTests {
         }
     }
 
-    static let bound = 100 << 20
+    static let bound = MemoryAllowance.factor * 100 << 20
 
     static func stream(_ subject: BlobStoreContract.Subject) async throws {
         let (begin, most) = (Resident.bytes, NIOLockedValueBox(0))
