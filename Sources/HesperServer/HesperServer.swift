@@ -25,6 +25,7 @@ public struct HesperServer: Sendable {
     private let listening: Listening
     private let certificate: ServerCertificate?
     private let metrics: Metrics
+    private let mailer: Mailer?
 
     /// - Throws: what is wrong with the files of TLS.
     public init(
@@ -49,7 +50,9 @@ public struct HesperServer: Sendable {
         authenticator = Authenticator(store: store, cookies: cookies)
         let webApp = WebApp(folder: settings.webApp, logger: logger)
         hasWebApp = webApp.isThere
-        let signingIn = SigningIn(backend: backend, settings: settings, cookies: cookies, hasWebApp: hasWebApp)
+        mailer = settings.mail.map { Mailer(settings: $0, limits: settings.mailLimits, store: store, logger: logger) }
+        let signingIn = SigningIn(
+            backend: backend, settings: settings, cookies: cookies, hasWebApp: hasWebApp, mailer: mailer)
         firstAccount = signingIn.firstAccount
         var routes = Routes()
         let resources: [any Resource] = [
@@ -71,7 +74,7 @@ public struct HesperServer: Sendable {
             ObjectResource(section: .objects, backend: backend),
             Edits(backend: backend),
             RecentlyDeleted(backend: backend),
-            SearchNotes(backend: backend, indexer: indexer),
+            SearchNotes(backend: backend, indexer: indexer, limits: settings.searches),
             Exports(backend: backend),
             Events(backend: backend, pages: pages, authenticator: authenticator, uses: uses),
             Ephemerals(hub: backend.hub, rate: settings.ephemerals),
@@ -90,7 +93,7 @@ public struct HesperServer: Sendable {
             routes: routes, authenticator: authenticator,
             crossOrigin: CrossOrigin(
                 origins: settings.origins, allowsLoopback: settings.allowsLoopbackOrigins),
-            uses: uses, isSecure: certificate != nil,
+            uses: uses, isSecure: certificate != nil, staysSecure: settings.tls?.isOwn != true,
             proxies: TrustedProxies(ranges: settings.trustedProxies),
             requests: settings.requests.map { RateLimiter($0) }, load: Load(limit: settings.busyRequests))
         var services: [any Service] = [
@@ -101,6 +104,7 @@ public struct HesperServer: Sendable {
             services.append(MetricsService(metrics: metrics, address: address, logger: logger))
         }
         if let replica = store.replica { services.append(Following(replica: replica, logger: logger)) }
+        if let mailer { services.append(mailer) }
         if let certificate { services.append(certificate) }
         if certificate != nil, let port = settings.httpPort { services.append(redirect(from: port)) }
         return Application(

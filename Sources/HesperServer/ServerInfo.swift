@@ -13,6 +13,9 @@ struct ServerInfo: Resource {
         "password-resets", "compression",
     ]
 
+    /// What only some servers can do comes last.
+    private var features: [String] { ServerInfo.features + (settings.mail == nil ? [] : ["mail"]) }
+
     func add(to routes: inout Routes) {
         routes.open(.get, "/v1/server", keeping: .never, use: get)
     }
@@ -23,7 +26,7 @@ struct ServerInfo: Resource {
         return .object { writer in
             writer.member("name", "Hesper")
             writer.member("version", settings.version)
-            writer.member("features", .array(ServerInfo.features.map { .string($0) }))
+            writer.member("features", .array(features.map { .string($0) }))
             writer.member("signUp", settings.signUp.rawValue)
             writer.name("limits")
             writer.object { writer in
@@ -52,6 +55,14 @@ struct ServerInfo: Resource {
         ("deviceNameLength", Limits.deviceNameLength), ("eventBytes", Limits.eventBytes),
         ("ephemeralBytes", Limits.ephemeralBytes), ("listeners", EventHub.listenersOfScope),
         ("deviceListeners", EventHub.listenersOfDevice), ("headerBytes", Limits.headerBytes),
+        ("searchLength", SearchQuery.maximumLength), ("searchTerms", SearchQuery.maximumTerms),
+        ("searchNotes", Limits.searchNotes), ("exports", ExportGate.atOnce),
+        ("clockAheadSeconds", Int(Limits.clockAhead / 1_000)), ("appVersionLength", Credentials.appVersionLength),
+        ("requestIDLength", RequestIdentity.lengths.upperBound), ("cookieSeconds", SessionCookie.maxAge),
+        ("resetCodeSeconds", Int(Ticket.resetLifetime / 1_000)),
+        ("invitationSeconds", Int(Ticket.invitationLifetime / 1_000)),
+        ("mailedCodeSeconds", Int(Ticket.mailedResetLifetime / 1_000)),
+        ("verificationCodeSeconds", Int(Ticket.verificationLifetime / 1_000)),
     ]
 }
 
@@ -62,7 +73,19 @@ extension ServerSettings {
             ("uriBytes", connections.uriBytes), ("headSeconds", connections.idleSeconds),
             ("bodySeconds", connections.bodySeconds), ("answerSeconds", connections.stallSeconds),
             ("connectionsPerAddress", connections.perAddress), ("freePasswordTries", signIns.freeTries),
+            ("firstPasswordWaitSeconds", signIns.firstWaitSeconds),
             ("longestPasswordWaitSeconds", signIns.longestWaitSeconds),
+            ("passwordTriesSeconds", signIns.forgetSeconds),
+            ("wrongPasswordsPerMinute", signIns.perAddress.perMinute), ("signIns", signIns.atOncePerAddress),
+            ("signUpsAtOnce", signIns.signUps.burst), ("signUpsPerMinute", signIns.signUps.perMinute),
+            ("handshakeSeconds", connections.handshakeSeconds), ("streamsPerConnection", connections.streams),
+            ("ephemeralsAtOnce", ephemerals.burst), ("graceSeconds", Int(sweep.grace / 1_000)),
+            ("searchSeconds", Int(searches.patience.components.seconds)), ("searches", searches.turns.perAccount),
+            ("searchesWaiting", searches.turns.waiting),
+            ("freeMails", mailLimits.free),
+            ("firstMailWaitSeconds", mailLimits.firstWaitSeconds),
+            ("longestMailWaitSeconds", mailLimits.longestWaitSeconds),
+            ("freeMailsPerAddress", mailLimits.freePerAddress),
         ]
     }
 }

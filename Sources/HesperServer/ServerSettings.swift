@@ -32,6 +32,10 @@ public struct ServerSettings: Sendable {
     public var connections = ConnectionLimits()
     public var passwords = PasswordLimits()
     public var signIns = SignInLimits()
+    public var searches = SearchLimits()
+    /// How letters are sent; nil for none.
+    public var mail: MailSettings?
+    public var mailLimits = MailLimits()
     /// Requests of one account; nil for as many as it likes.
     public var requests: Rate? = Rate(burst: 12_000, perMinute: 12_000)
     /// Requests being answered at once, beyond which an answer asks for patience before the next.
@@ -91,6 +95,8 @@ public struct ConnectionLimits: Sendable {
 
 /// What checking passwords may cost.
 public struct PasswordLimits: Sendable {
+    /// What an operator may set: from 16 MiB, which RFC 7914's author took for signing in, to 1 GiB.
+    public static let costs = 14...20
     /// The binary logarithm of scrypt's N. 17, with r = 8 and p = 1, takes 128 MiB and is what OWASP asks for
     /// (Password Storage Cheat Sheet).
     public var cost = 17
@@ -119,6 +125,28 @@ public struct SignInLimits: Sendable {
     public var perAddress = Rate(burst: 60, perMinute: 60)
     /// Accounts made from one address; loopback is free.
     public var signUps = Rate(burst: 20, perMinute: 2)
+
+    public init() {}
+}
+
+/// What searching may cost; what one search may is in ``Limits`` too.
+public struct SearchLimits: Sendable {
+    /// How long one may take.
+    public var patience = Duration.seconds(Limits.searchSeconds)
+    /// With a pool of connections, half of them at most.
+    public var turns = TurnLimits()
+
+    public init() {}
+}
+
+/// How many do at once what takes the store long.
+public struct TurnLimits: Sendable {
+    /// Of all accounts together.
+    public var atOnce = 4
+    /// Of one account.
+    public var perAccount = 2
+    /// Of one account, waiting for that; whoever comes then is told to come again.
+    public var waiting = 8
 
     public init() {}
 }

@@ -94,8 +94,10 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
     func upload(_ id: UniqueID, in scope: ScopeID) throws -> Upload?
     /// Those of a scope that are not finished.
     func openUploads(of scope: ScopeID) throws -> [Upload]
-    /// Live notes that the query finds in the index as far as it is filled; past 4 MiB of text one more, and no further.
-    func search(_ search: Search, in scope: ScopeID) throws -> [Note]
+    /// Live notes that the query finds in the index as far as it is filled; a page ends early past 4 MiB of text, and where it
+    /// has cost as much as it may.
+    /// - Throws: ``SearchTooCostly``, if it has nothing to answer by then.
+    func search(_ search: Search, in scope: ScopeID) throws -> SearchPage
     /// The sequence up to which the index of terms is filled.
     func indexedSequence(of scope: ScopeID) throws -> Int64
     /// Scopes whose index of terms is behind, in the order of their numbers.
@@ -116,6 +118,8 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
         _ id: UniqueID, email: String, passwordHash: String, creationDate: Timestamp
     ) throws -> Account?
     func setPasswordHash(_ hash: String, of account: UniqueID) throws
+    /// Keeps when the account's e-mail address was verified.
+    func setEmailVerificationDate(_ date: Timestamp, of account: UniqueID) throws
     /// Erases an account with its devices and its scope.
     func deleteAccount(_ id: UniqueID) throws
     func insert(_ device: Device, token: TokenHash) throws
@@ -215,30 +219,5 @@ public struct DeletedNote: Sendable, Equatable {
         self.deletedBy = deletedBy
         self.arrivalDate = arrivalDate
         self.sequence = sequence
-    }
-}
-
-/// What somebody looks for among the notes.
-public struct Search: Sendable, Equatable {
-    public enum Order: String, Sendable { case newest, relevance }
-
-    public var query: SearchQuery
-    /// Only notes that hold one of these tags (a tag and all that were merged into it).
-    public var tags: [UniqueID]?
-    public var archived: Bool?
-    public var order: Order
-    /// How many to pass over.
-    public var offset: Int
-    public var limit: Int
-
-    public init(
-        query: SearchQuery, tags: [UniqueID]?, archived: Bool?, order: Order, offset: Int, limit: Int
-    ) {
-        self.query = query
-        self.tags = tags
-        self.archived = archived
-        self.order = order
-        self.offset = offset
-        self.limit = limit
     }
 }

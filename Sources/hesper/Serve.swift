@@ -83,6 +83,12 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "What a new password costs to try, for the server too: 2^number KiB of memory, 14 to 20 (HESPER_PASSWORD_COST; "
+                + "default: 17).", valueName: "number"))
+    var passwordCost: String?
+
+    @Option(
+        help: ArgumentHelp(
             "trace, debug, info, notice, warning, error or critical (HESPER_LOG_LEVEL; default: info).",
             valueName: "level"))
     var logLevel: String?
@@ -99,6 +105,12 @@ struct Serve: AsyncParsableCommand {
     var metrics: String?
 
     @Option(
+        help: ArgumentHelp(
+            "self-signed for HTTPS with a certificate that Hesper makes for itself, in the data folder (HESPER_TLS; default: "
+                + "plain HTTP, unless there is a certificate).", valueName: "way"))
+    var tls: String?
+
+    @Option(
         help: ArgumentHelp("The certificate and its chain, in PEM (HESPER_TLS_CERTIFICATE).", valueName: "file"))
     var tlsCertificate: String?
 
@@ -110,12 +122,23 @@ struct Serve: AsyncParsableCommand {
             "A port where plain HTTP is sent on to HTTPS (HESPER_HTTP_PORT; default: none).", valueName: "number"))
     var httpPort: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A command that takes a message as sendmail does, such as \"/usr/sbin/sendmail -t -i\": split at spaces, run without a "
+                + "shell (HESPER_SENDMAIL; default: no mail). Needs --mail-from and --url.", valueName: "command"))
+    var sendmail: String?
+
+    @Option(help: ArgumentHelp("Whom letters are from (HESPER_MAIL_FROM).", valueName: "e-mail address"))
+    var mailFrom: String?
+
     private var flags: [Setting: [String]] {
         let single: [Setting: String?] = [
             .host: host, .port: port, .public: self.public, .signUp: signUp, .logLevel: logLevel,
-            .logFormat: logFormat, .metrics: metrics, .tlsCertificate: tlsCertificate, .tlsKey: tlsKey,
-            .httpPort: httpPort, .attachmentSize: attachmentSize, .quota: quota, .history: history, .grace: grace,
-            .databaseRead: databaseRead, .requestsPerMinute: requestsPerMinute,
+            .logFormat: logFormat, .metrics: metrics, .tls: tls, .tlsCertificate: tlsCertificate,
+            .tlsKey: tlsKey, .httpPort: httpPort, .attachmentSize: attachmentSize, .quota: quota, .history: history,
+            .grace: grace,
+            .databaseRead: databaseRead, .requestsPerMinute: requestsPerMinute, .sendmail: sendmail,
+            .mailFrom: mailFrom, .passwordCost: passwordCost,
         ]
         var flags = single.compactMapValues { $0.map { [$0] } }
         if !corsOrigin.isEmpty { flags[.corsOrigins] = corsOrigin }
@@ -129,6 +152,7 @@ struct Serve: AsyncParsableCommand {
         let (level, format, url) = (try settings.logLevel(), try settings.logFormat(), try settings.url())
         let (database, connections) = (try settings.database(), try settings.databaseConnections())
         let (replica, attachments) = (try settings.databaseRead(), try settings.attachments())
+        let own = try settings.ownCertificate()
         let share = ShareFolder.find(named: try settings.publicFolder())
         server.contract = share.contract
         server.webApp = share.webApp
@@ -137,6 +161,9 @@ struct Serve: AsyncParsableCommand {
         let logger = Logger(label: "hesper")
         for warning in settings.warnings { logger.warning("\(warning)") }
         for missing in share.missing { logger.warning("\(missing)") }
+        if let command = server.mail?.command, !command.isThere {
+            logger.warning("No letter can be sent: \(command.program) is no program that this user may run.")
+        }
         if let files = OpenFiles.raise(for: server.connections.count) {
             logger.warning(
                 "Only \(files) files and connections may be open at once (ulimit -n): some clients may have to wait.")
@@ -145,18 +172,24 @@ struct Serve: AsyncParsableCommand {
             logger.warning(
                 "Attachments are in the folder \(attachments): all servers on this database need that very one, or S3.")
         }
+        if let warning = own?.names.warning(host: server.host) { logger.warning("\(warning)") }
         try await database.whileOpen(making: true, connections: connections, replica: replica) { store in
             let blobs = try await dataOptions.openBlobs {
                 logger.error("Attachments are not to be had for now: \($0).")
             }
             let stage = try store.uploadStage ?? UploadFolder(path: settings.uploads)
-            try await serve(store, blobs, stage, server, at: url, logger)
+            // With the store open, so that nothing is put into a folder that is only partly restored.
+            var instructions: [String] = []
+            if let own { instructions = try own.instructions(try await own.prepare().authority) }
+            let renewal = own.map { own in Task { await own.keepGood(logger) } }
+            defer { renewal?.cancel() }
+            try await serve(store, blobs, stage, server, at: url, instructions, logger)
         }
     }
 
     private func serve(
         _ store: any Store, _ blobs: any BlobStore, _ stage: any UploadStage, _ settings: ServerSettings,
-        at url: String?, _ logger: Logger
+        at url: String?, _ instructions: [String], _ logger: Logger
     ) async throws {
         let server: HesperServer
         do {
@@ -167,6 +200,7 @@ struct Serve: AsyncParsableCommand {
         let application = server.application { port in
             let origin = ListeningAddress(settings, port: port).origin
             Terminal.say("Hesper listens on \(origin)")
+            for line in instructions { Terminal.say(line) }
             do {
                 if let link = try await server.firstAccountLink(origin: url ?? origin) {
                     Terminal.say("There is no account yet. This link makes the first one, once: \(link)")

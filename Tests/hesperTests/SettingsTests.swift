@@ -57,6 +57,17 @@ import Testing
         }
     }
 
+    @Test func whatPasswordsCost() throws {
+        func cost(_ text: String) throws -> Int {
+            try Settings(environment: ["HESPER_PASSWORD_COST": text]).server().passwords.cost
+        }
+        #expect(try (cost(""), cost("14"), cost("20")) == (17, 14, 20))
+        for wrong in ["13", "21", "-1", "much"] {
+            let told = complaint { _ = try cost(wrong) }
+            #expect(told?.contains("HESPER_PASSWORD_COST") == true && told?.contains(wrong) == true)
+        }
+    }
+
     @Test(arguments: [
         ("https://notes.example.org", "https://notes.example.org"), ("http://10.0.0.1:8080/", "http://10.0.0.1:8080"),
         ("https://[2001:db8::1]:8443", "https://[2001:db8::1]:8443"),
@@ -68,6 +79,27 @@ import Testing
     @Test func withoutAURLLinksLeadWhereTheServerListens() throws {
         #expect(try Settings(environment: [:]).origin() == "http://127.0.0.1:8080")
         #expect(try Settings(environment: ["HESPER_HOST": "::1", "HESPER_PORT": "81"]).origin() == "http://[::1]:81")
+    }
+
+    @Test func mailNeedsACommandASenderAndAnAddressForLinks() throws {
+        let all = [
+            "HESPER_SENDMAIL": "/usr/sbin/sendmail -t", "HESPER_MAIL_FROM": "hesper@example.org",
+            "HESPER_URL": "https://notes.example.org",
+        ]
+        #expect(try Settings(environment: [:]).mail() == nil)
+        #expect(try Settings(environment: all).mail() != nil)
+        for (changes, why) in [
+            (["HESPER_SENDMAIL": ""], "HESPER_MAIL_FROM: a sender needs a command that sends: set --sendmail too."),
+            (["HESPER_MAIL_FROM": ""], "HESPER_SENDMAIL: letters need a sender: set --mail-from too."),
+            (["HESPER_URL": ""], "HESPER_SENDMAIL: links in letters need to know where"),
+            (["HESPER_SENDMAIL": "sendmail -t"], "HESPER_SENDMAIL: the whole path of a program is wanted"),
+            (["HESPER_MAIL_FROM": "Hesper <a@b.c>"], "HESPER_MAIL_FROM: an e-mail address alone is wanted"),
+            (["HESPER_MAIL_FROM": "a@b.c\nBcc: d@e.f"], "HESPER_MAIL_FROM: an e-mail address alone is wanted"),
+        ] {
+            let environment = all.merging(changes) { $1 }
+            let told = complaint { _ = try Settings(environment: environment).server() }
+            #expect(told?.hasPrefix(why) == true, "\(told ?? "it is taken")")
+        }
     }
 
     @Test(arguments: [
@@ -107,10 +139,14 @@ import Testing
             "HESPER_DATABASE": "postgresql://hesper@db/hesper", "HESPER_DATABASE_CONNECTIONS": "5",
             "HESPER_DATABASE_READ": "postgres://hesper@standby/hesper",
             "HESPER_LOG_LEVEL": "trace", "HESPER_HISTORY": "forever", "HESPER_GRACE": "2d",
-            "HESPER_TLS_CERTIFICATE": pem, "HESPER_TLS_KEY": pem,
+            "HESPER_TLS_CERTIFICATE": pem, "HESPER_TLS_KEY": pem, "HESPER_URL": "https://notes.example.org/",
+            "HESPER_SENDMAIL": "/usr/sbin/sendmail -t -i", "HESPER_MAIL_FROM": "hesper@example.org",
         ])
         let server = try settings.server()
         #expect(settings.warnings.isEmpty)
+        #expect(server.mail?.command == MailCommand("/usr/sbin/sendmail -t -i"))
+        #expect(server.mail?.from.text == "hesper@example.org")
+        #expect(server.mail?.origin == "https://notes.example.org")
         #expect(server.host == "::1")
         #expect(server.port == 0)
         #expect(settings.data == "d")
@@ -230,6 +266,7 @@ import Testing
             "forever is wanted, or two times such as 1d,30d, each from 1h to 36500d, not \"1m,30d\"."
         ),
         (.history, "2d,1d", "the second time, until when one an hour is kept, is shorter than the first."),
+        (.tls, "yes", "self-signed is wanted, not \"yes\"."),
         (.tlsCertificate, "/nowhere", "the file /nowhere cannot be read."),
         (.tlsCertificate, "/dev/null", "a certificate needs its key: set --tls-key too."),
         (.tlsKey, "/dev/null", "a key needs its certificate: set --tls-certificate too."),
@@ -283,6 +320,52 @@ import Testing
         let complaint = try #require(complaint { _ = try Settings(config: path, environment: [:]).server() })
         #expect(complaint.hasPrefix("\(path), \(key): "))
         #expect(complaint.contains("is wanted"))
+    }
+
+    @Test func aCertificateOfItsOwn() throws {
+        let settings = try Settings(environment: ["HESPER_TLS": "self-signed", "HESPER_DATA": folder.path])
+        let files = try #require(try settings.server().tls)
+        #expect(files.isOwn && files.certificate == "\(folder.path)/tls/server.pem")
+        #expect(try settings.origin() == "https://127.0.0.1:8080")
+        #expect(try settings.ownCertificate()?.names.wanted == [])
+        // Whoever only reads settings makes nothing.
+        #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/tls"))
+        #expect(try Settings(environment: [:]).ownCertificate() == nil)
+    }
+
+    @Test func itHasTheNamesThatPeopleWereTold() throws {
+        let environment = [
+            "HESPER_TLS": "self-signed", "HESPER_HOST": "192.168.1.20", "HESPER_URL": "https://Notes.local:8443/",
+        ]
+        let names = try #require(try Settings(environment: environment).ownCertificate()).names
+        #expect(names.wanted.map(\.text) == ["192.168.1.20", "notes.local"])
+        let everywhere = [
+            "HESPER_TLS": "self-signed", "HESPER_HOST": "0.0.0.0", "HESPER_URL": "https://[fd00::1]:8080",
+        ]
+        #expect(try Settings(environment: everywhere).ownCertificate()?.names.wanted.map(\.text) == ["fd00::1"])
+    }
+
+    @Test(arguments: [
+        (
+            Setting.tlsCertificate, "/dev/null", "HESPER_TLS",
+            "a certificate is made here or comes from files, not both: leave out this, or HESPER_TLS_CERTIFICATE."
+        ),
+        (
+            .tlsKey, "/nowhere", "HESPER_TLS",
+            "a certificate is made here or comes from files, not both: leave out this, or HESPER_TLS_KEY."
+        ),
+        (
+            .url, "http://notes.local:8080", "HESPER_URL",
+            "a server with a certificate is reached at https://…, not at http://notes.local:8080."
+        ),
+        (
+            .host, "bücher.local", "HESPER_HOST",
+            "\"bücher.local\" is neither an address nor a name that a certificate can have: letters beyond ASCII are written xn--…."
+        ),
+    ]) func whatContradictsACertificateOfItsOwn(_ other: Setting, _ value: String, _ place: String, _ why: String) {
+        let environment = ["HESPER_TLS": "self-signed", other.variable: value]
+        #expect(complaint { _ = try Settings(environment: environment).server() } == "\(place): \(why)")
+        #expect(complaint { _ = try Settings(environment: environment).ownCertificate() } == "\(place): \(why)")
     }
 
     @Test func aFileThatIsNamedMustBeThere() throws {

@@ -8,8 +8,10 @@ import NIOCore
 /// One request on its way, with what the frame found out about it before its handler sees it.
 struct Call: Sendable {
     let request: Request
-    /// Says which request every line is about.
-    let logger: Logger
+    /// Says which request a line is about.
+    private let requestLogger: Logger
+    /// Who asks, where somebody has to.
+    private let session: Session?
     /// The parameters after the `?`: only those that the route knows, each at most once.
     let query: Query
     /// What stands in the place of `{uniqueID}` in the path.
@@ -21,6 +23,24 @@ struct Call: Sendable {
     let use: DeviceUse?
     /// What signs the request, if a cookie does.
     let cookie: SessionCookie?
+
+    init(
+        request: Request, logger: Logger, session: Session? = nil, query: Query, parameter: String,
+        channel: any Channel, proxies: TrustedProxies, use: DeviceUse? = nil, cookie: SessionCookie? = nil
+    ) {
+        self.request = request
+        requestLogger = logger
+        self.session = session
+        self.query = query
+        self.parameter = parameter
+        self.channel = channel
+        self.proxies = proxies
+        self.use = use
+        self.cookie = cookie
+    }
+
+    /// Says which request every line is about, and who asks. Made when there is something to say: most calls say nothing.
+    var logger: Logger { requestLogger.saying(session) }
 
     /// The ID in the path. What is no ID is answered like one that nothing has.
     func uniqueID() throws(Problem) -> UniqueID {

@@ -14,6 +14,9 @@ struct Dispatcher: HTTPResponder {
     let uses: DeviceUses
     /// Whether this server speaks TLS itself.
     let isSecure: Bool
+    /// Whether browsers are told to stay with TLS. A certificate of our own may be lost: then they would take neither the next one nor
+    /// plain HTTP, on any port of this name, for a year.
+    let staysSecure: Bool
     let proxies: TrustedProxies
     /// Those of each account; nil for as many as it likes.
     let requests: RateLimiter<UniqueID>?
@@ -96,15 +99,13 @@ struct Dispatcher: HTTPResponder {
             return try await handle(
                 Call(
                     request: request, logger: logger, query: .empty, parameter: parameter, channel: channel,
-                    proxies: proxies, use: nil,
-                    cookie: nil))
+                    proxies: proxies))
         case .open(let handle):
             let query = try route.query(of: request)
             return try await handle(
                 Call(
                     request: request, logger: logger, query: query, parameter: parameter, channel: channel,
-                    proxies: proxies, use: nil,
-                    cookie: nil))
+                    proxies: proxies))
         case .signedIn(let handle):
             let credential = try authenticator.credential(of: request)
             findings.cookie = credential.cookie
@@ -121,9 +122,8 @@ struct Dispatcher: HTTPResponder {
             let query = try route.query(of: request)
             return try await handle(
                 Call(
-                    request: request, logger: logger.saying(session), query: query, parameter: parameter,
-                    channel: channel, proxies: proxies, use: use,
-                    cookie: credential.cookie),
+                    request: request, logger: logger, session: session, query: query, parameter: parameter,
+                    channel: channel, proxies: proxies, use: use, cookie: credential.cookie),
                 session)
         }
     }
@@ -136,7 +136,7 @@ struct Dispatcher: HTTPResponder {
     ) {
         response.headers.append(HTTPField(name: .requestID, value: requestID))
         BrowserDefences.add(to: &response.headers)
-        if request.isSecure, !request.isToThisMachine { response.headers.append(.staysSecure) }
+        if staysSecure, request.isSecure, !request.isToThisMachine { response.headers.append(.staysSecure) }
         var keeping = response.status.code < 400 ? findings.keeping : .never
         if let cookie = findings.cookie, cookie.isDue, response.status.kind == .successful,
             response.headers[.setCookie] == nil
@@ -168,7 +168,7 @@ struct Dispatcher: HTTPResponder {
 
 extension Logger {
     /// The same, whose lines say who asks: by IDs, which tell nothing to whoever has no database.
-    fileprivate func saying(_ session: Session?) -> Logger {
+    func saying(_ session: Session?) -> Logger {
         guard let session else { return self }
         var logger = self
         logger[metadataKey: "account"] = .stringConvertible(session.account)

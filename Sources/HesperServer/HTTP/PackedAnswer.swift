@@ -8,8 +8,9 @@ extension Response {
     /// Not parts of bytes, whose places would be others; nor what a proxy must pass on as it is, such as a stream of events.
     mutating func pack(for request: Request) async throws {
         if status == .notModified { return nameKept(by: request) }
-        guard let type = headers[.contentType], PackedAnswer.isWorthIt(type), headers[.contentEncoding] == nil,
-            status != .partialContent, body.contentLength ?? .max >= PackedAnswer.leastBytes,
+        // Most answers are short: what costs least is asked first.
+        guard body.contentLength ?? .max >= PackedAnswer.leastBytes, status != .partialContent,
+            let type = headers[.contentType], PackedAnswer.isWorthIt(type), headers[.contentEncoding] == nil,
             let coding = ContentCoding.wanted(by: request.headers[.acceptEncoding])
         else { return }
         let body = self.body

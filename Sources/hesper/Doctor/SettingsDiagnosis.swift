@@ -7,7 +7,11 @@ struct SettingsDiagnosis {
 
     func all() -> [Diagnosis] {
         var found = settings.warnings.map(Diagnosis.warning)
-        found += Diagnosis.trying { try settings.server().diagnoses }
+        found += Diagnosis.trying {
+            let server = try settings.server()
+            let odd = try settings.ownCertificate()?.names.warning(host: server.host)
+            return server.diagnoses + [odd].compactMap { $0 }.map(Diagnosis.warning)
+        }
         found += Diagnosis.trying {
             _ = (try settings.logLevel(), try settings.logFormat(), try settings.databaseRead())
             return []
@@ -35,8 +39,8 @@ extension ServerSettings {
             if tls == nil {
                 found.append(
                     .warning(
-                        "It listens on \(host) without TLS: passwords and notes can be read on the way. Set a certificate, or "
-                            + "listen on 127.0.0.1 behind a proxy that has one."))
+                        "It listens on \(host) without TLS: passwords and notes can be read on the way. Set a certificate, have one made "
+                            + "(HESPER_TLS=self-signed), or listen on 127.0.0.1 behind a proxy that has one."))
             }
             if signUp == .open {
                 found.append(.warning("Whoever reaches \(host) can make an account: HESPER_SIGN_UP=closed."))
@@ -46,6 +50,12 @@ extension ServerSettings {
                 .warning(
                     "Everybody on this machine can make an account, and behind a proxy everybody: HESPER_SIGN_UP=closed."
                 ))
+        }
+        if passwords.cost < PasswordLimits().cost {
+            found.append(
+                .warning(
+                    "Passwords cost less to try than OWASP asks for: HESPER_PASSWORD_COST=\(PasswordLimits().cost), unless the "
+                        + "machine has too little memory."))
         }
         if let metrics, !ServerSettings.isLoopback(metrics.host) {
             found.append(.warning("Everybody who reaches \(metrics) gets the metrics: is that a network of your own?"))

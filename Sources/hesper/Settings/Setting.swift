@@ -14,6 +14,7 @@ enum Setting: String, CaseIterable {
     case history
     case grace
     case requestsPerMinute
+    case passwordCost
     case `public`
     case signUp
     case url
@@ -21,10 +22,13 @@ enum Setting: String, CaseIterable {
     case logLevel
     case logFormat
     case metrics
+    case tls
     case tlsCertificate
     case tlsKey
     case httpPort
     case trustedProxies
+    case sendmail
+    case mailFrom
 
     /// As it is written in the file.
     var key: String { rawValue }

@@ -10,7 +10,7 @@ import Logging
 /// Flags win over variables, these over the file: `--config`, else `HESPER_CONFIG`, else `hesper.json` in the data folder
 /// if there is one.
 struct Settings {
-    private let reader: SettingReader
+    let reader: SettingReader
     /// The folder of the database.
     let data: String
     /// What is odd but stops nothing.
@@ -61,8 +61,10 @@ struct Settings {
         settings.attachments = try attachmentLimits()
         settings.sweep = try sweepPolicy()
         if let found = try reader.string(.requestsPerMinute) { settings.requests = try Settings.requests(found) }
+        settings.passwords.cost = try passwordCost()
         settings.metrics = try metrics()
         settings.disks = try disks()
+        settings.mail = try mail()
         // Whoever can only be reached from this machine may let everybody in.
         settings.signUp = try reader.choice(.signUp)?.value ?? (settings.isForThisMachine ? .open : .closed)
         return settings
@@ -92,6 +94,11 @@ struct Settings {
             throw found.wrong("none, or a number from 60 to 1000000 is wanted, not \"\(found.value)\".")
         }
         return Rate(burst: number, perMinute: number)
+    }
+
+    /// The binary logarithm of scrypt's N, for passwords that are set from now on.
+    func passwordCost() throws -> Int {
+        try reader.integer(.passwordCost, in: PasswordLimits.costs, "a number")?.value ?? PasswordLimits().cost
     }
 
     /// `HOST:PORT`, of IPv6 `[ADDRESS]:PORT`.
@@ -216,35 +223,6 @@ struct Settings {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: found.value, isDirectory: &isFolder), isFolder.boolValue else {
             throw found.wrong("\(found.value) is not a folder.")
-        }
-        return found.value
-    }
-
-    private func tls() throws -> TLSFiles? {
-        let certificate = try reader.string(.tlsCertificate)
-        let key = try reader.string(.tlsKey)
-        for found in [certificate, key].compactMap({ $0 }) {
-            guard FileManager.default.isReadableFile(atPath: found.value) else {
-                throw found.wrong("the file \(found.value) cannot be read.")
-            }
-        }
-        switch (certificate, key) {
-        case (nil, nil): return nil
-        case (let certificate?, let key?): return TLSFiles(certificate: certificate.value, key: key.value)
-        case (let found?, nil): throw found.wrong("a certificate needs its key: set \(Setting.tlsKey.flag) too.")
-        case (nil, let found?):
-            throw found.wrong("a key needs its certificate: set \(Setting.tlsCertificate.flag) too.")
-        }
-    }
-
-    private func httpPort(_ settings: ServerSettings) throws -> Int? {
-        guard let found = try reader.integer(.httpPort, in: 1...65_535, "a port") else { return nil }
-        guard settings.tls != nil else {
-            throw found.wrong(
-                "plain HTTP is sent on to TLS, which needs a certificate: set \(Setting.tlsCertificate.flag) too.")
-        }
-        guard settings.port != 0, settings.port != found.value else {
-            throw found.wrong("plain HTTP is sent on to the port of TLS: set \(Setting.port.flag) to another one.")
         }
         return found.value
     }

@@ -6,7 +6,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from runner import FAILED, WRONG_SETTING, Hesper
+from runner import FAILED, WRONG_SETTING, Hesper, serving
+
+
+MAIL = {
+    "HESPER_SENDMAIL": "/bin/cat -u",
+    "HESPER_MAIL_FROM": "hesper@example.org",
+    "HESPER_URL": "https://notes.example.org",
+}
 
 
 def told(hesper: Hesper, *arguments: str, status: int = 0, **environment: str) -> list[str]:
@@ -47,7 +54,14 @@ def test_a_sound_installation(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         ([], {"HESPER_HOST": "0.0.0.0", "HESPER_SIGN_UP": "open"}, "warning: Whoever reaches 0.0.0.0 can"),
         ([], {"HESPER_SIGN_UP": "open"}, "warning: Everybody on this machine can make an account"),
         ([], {"HESPER_METRICS": "0.0.0.0:9464"}, "warning: Everybody who reaches 0.0.0.0:9464 gets the metrics"),
+        ([], {"HESPER_PASSWORD_COST": "16"}, "warning: Passwords cost less to try than OWASP asks for: "),
         ([], {"HESPER_PUBLIC": "data"}, "warning: No Public/index.html in data"),
+        ([], {"HESPER_SENDMAIL": "/bin/cat"}, "wrong: HESPER_SENDMAIL: letters need a sender"),
+        ([], MAIL | {"HESPER_URL": ""}, "wrong: HESPER_SENDMAIL: links in letters need to know where people reach"),
+        ([], MAIL | {"HESPER_SENDMAIL": "/nowhere/mail -t"}, "wrong: No letter can be sent: /nowhere/mail is no"),
+        ([], MAIL | {"HESPER_SENDMAIL": "/etc/passwd"}, "wrong: No letter can be sent: /etc/passwd is no program"),
+        ([], MAIL | {"HESPER_URL": "http://notes.example.org"}, "warning: Links in letters begin with http://notes"),
+        ([], MAIL, "ok: Letters are handed to /bin/cat, and their links begin with https://notes.example.org."),
         ([], {"HESPER_TLS_KEY": "/dev/null"}, "wrong: HESPER_TLS_KEY: a key needs its certificate"),
         (["--data", "nowhere"], {}, "wrong: The folder of the data, nowhere, cannot be looked at: No such file"),
         (["--data", "."], {}, "wrong: . has no hesper.sqlite: name the data folder"),
@@ -57,7 +71,7 @@ def test_a_sound_installation(hesper: Hesper, ada: str, tmp_path: Path) -> None:
 def test_settings(hesper: Hesper, ada: str, arguments: list[str], environment: dict[str, str], line: str) -> None:
     status = FAILED if line.startswith("wrong") else 0
     lines = told(hesper, *arguments, status=status, **environment)
-    assert any(found.startswith(line) for found in lines), lines
+    assert sum(found.startswith(line) for found in lines) == 1, lines
 
 
 def test_permissions(hesper: Hesper, ada: str, tmp_path: Path) -> None:
@@ -83,7 +97,11 @@ def test_a_damaged_database(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     path = tmp_path / "data/hesper.sqlite"
     for index in range(200):
         name = f"{index}@example.org"
-        execute(tmp_path, f"INSERT INTO accounts VALUES (randomblob(16), '{name}', '{name}', '{'x' * 200}', 0)")
+        execute(
+            tmp_path,
+            "INSERT INTO accounts (id, email, email_key, password_hash, creation_date)"
+            f" VALUES (randomblob(16), '{name}', '{name}', '{'x' * 200}', 0)",
+        )
     execute(tmp_path, "PRAGMA wal_checkpoint(TRUNCATE)")
     contents = bytearray(path.read_bytes())
     at = contents.rindex(b"@example.org") // 4096 * 4096
@@ -126,3 +144,23 @@ def test_certificates(hesper: Hesper, ada: str, tmp_path: Path, days: int, line:
 def test_a_file_that_cannot_be_read(hesper: Hesper) -> None:
     done = hesper("doctor", "--config", "nowhere.json")
     assert (done.returncode, done.stdout) == (WRONG_SETTING, "")
+
+
+def test_a_certificate_of_its_own(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    own = {"HESPER_TLS": "self-signed"}
+    assert "ok: The next start makes an authority, and a certificate, in data/tls." in told(hesper, **own)
+    assert not (tmp_path / "data/tls").exists(), "it changes nothing"
+    with serving(tmp_path, **own):
+        pass
+    lines = told(hesper, **own)
+    assert any(line.startswith("ok: The certificate is Hesper's own, for localhost, 127.0.0.1") for line in lines), lines
+    everywhere = told(hesper, **own, HESPER_HOST="0.0.0.0")
+    assert any(line.startswith("warning: Others reach 0.0.0.0 by a name or an address") for line in everywhere)
+    moved = told(hesper, **own, HESPER_HOST="fd00::7")
+    assert "ok: The next start makes the certificate again; the authority stays." in moved
+    stranger = told(hesper, status=FAILED, **own, HESPER_URL="https://notes.example.org")
+    wrong = [line for line in stranger if line.startswith("wrong: ")]
+    assert any("it was made without the name notes.example.org" in line for line in wrong), stranger
+    (tmp_path / "data/tls/authority.key").chmod(0o644)
+    line = "Others may look into data/tls/authority.key, which has mode 644: chmod go= data/tls/authority.key"
+    assert f"wrong: {line}" in told(hesper, status=FAILED, **own)
