@@ -98,6 +98,13 @@ class Load:
             assert time.monotonic() < deadline, f"{self.storm.acknowledged} of {wanted} pushes"
             time.sleep(0.02)
 
+    def wait_until_all_are_refused(self, seconds: float = 30) -> None:
+        """From then on, no acknowledgement is on its way that somebody has yet to count."""
+        deadline = time.monotonic() + seconds
+        while not all(author.lost for author in self.storm.authors):
+            assert time.monotonic() < deadline, "some are not refused"
+            time.sleep(0.02)
+
     def end(self) -> None:
         self.is_over.set()
         for each in self.pushing:
@@ -119,8 +126,10 @@ def lose_the_primary(cluster: Cluster, storm: Storm, here: Client, there: Client
     try:
         load.wait_for(60)
         cluster.primary.kill()
-        before, lost = storm.acknowledged, time.monotonic()
+        lost = time.monotonic()
         check_refusals(here, there)
+        load.wait_until_all_are_refused()
+        before = storm.acknowledged
         time.sleep(max(0, lost + SECONDS_AWAY - time.monotonic()))
         check_refusals(here, there)
         assert storm.acknowledged == before, "what nobody takes was acknowledged"
