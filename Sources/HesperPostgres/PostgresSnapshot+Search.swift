@@ -62,6 +62,9 @@ extension PostgresSnapshot {
 
 /// What finds the notes in their order, as far as the index can tell: those whose terms are in several parts are only
 /// likely to be found.
+///
+/// Words, or else tags, tell which notes; each of these is looked up then. OFFSET keeps PostgreSQL to that: in a young database it
+/// would go through all that the words have found for each note of the scope, and in old sessions still when that has grown.
 struct SearchStatement {
     let sql: String
     let arguments: [PostgresValue]
@@ -73,32 +76,43 @@ struct SearchStatement {
             arguments.append(value)
             return "$\(arguments.count)"
         }
-        var conditions = ["d.scope = $1"]
-        var (tables, isLikely, order) = ("documents d", "false", "")
+        var conditions: [String] = []
+        var (found, isLikely, order): (String?, String, String) = (nil, "false", "")
         if !search.query.isEmpty {
             let all = "\(argument(.text(Lexemes.all(search.query, scope: scope))))::text::tsquery"
             let any = "\(argument(.text(Lexemes.any(search.query, scope: scope))))::text::tsquery"
-            tables = """
-                (SELECT note, false AS is_split, \(search.isRanked ? "ts_rank(lexemes, \(all), 1)" : "0") AS rank FROM terms
+            found = """
+                SELECT note, false AS is_split, \(search.isRanked ? "ts_rank(lexemes, \(all), 1)" : "0") AS rank FROM terms
                 WHERE scope = $1 AND NOT is_split AND lexemes @@ \(all)
                 UNION ALL
                 SELECT note, true, \(search.isRanked ? "max(ts_rank(lexemes, \(any), 1))" : "0") FROM terms
-                WHERE scope = $1 AND is_split AND lexemes @@ \(any) GROUP BY note) AS f JOIN documents d ON d.note = f.note
+                WHERE scope = $1 AND is_split AND lexemes @@ \(any) GROUP BY note
                 """
             isLikely = "f.is_split"
             if search.isRanked { order = "f.rank DESC, " }
+        }
+        if let tags {
+            let holders = "FROM members WHERE scope = $1 AND member = ANY (\(argument(.uuidArray(tags))))"
+            if found == nil {
+                found = "SELECT DISTINCT object AS note \(holders)"
+            } else {
+                conditions.append("(SELECT true \(holders) AND object = d.note LIMIT 1)")
+            }
         }
         if let archived = search.archived { conditions.append("d.archived = \(argument(.bool(archived)))") }
         if case .behind(let sortDate, let note)? = search.start {
             conditions.append("(d.sort_date, d.note) < (\(argument(.date(sortDate))), \(argument(.id(note))))")
         }
-        if let tags {
-            let members = argument(.uuidArray(tags))
-            conditions.append("d.note IN (SELECT object FROM members WHERE scope = $1 AND member = ANY (\(members)))")
+        if found == nil { conditions.append("d.scope = $1") }
+        let tables = found.map { found in
+            """
+            (\(found)) AS f CROSS JOIN LATERAL
+                (SELECT note, sort_date, archived FROM documents WHERE scope = $1 AND note = f.note OFFSET 0) AS d
+            """
         }
         sql = """
-            SELECT d.note, d.sort_date, \(isLikely) AS is_likely FROM \(tables)
-            WHERE \(conditions.joined(separator: " AND "))
+            SELECT d.note, d.sort_date, \(isLikely) AS is_likely FROM \(tables ?? "documents d")
+            \(conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))")
             ORDER BY \(order)d.sort_date DESC, d.note DESC LIMIT $2 OFFSET $3
             """
         self.arguments = arguments

@@ -1,4 +1,5 @@
 import Foundation
+import HesperModel
 import HesperStore
 import NIOConcurrencyHelpers
 import StoreContract
@@ -132,6 +133,27 @@ struct StatementTests {
             let plan = try await Plans(stores, filling).plan(of: PushStatements.states)
             let conditions = plan.filter { $0.contains("Index Cond") }
             #expect(conditions.count == 2 && conditions.allSatisfy { $0.contains("AND (id = ") }, "\(plan)")
+        }
+    }
+
+    @Test(
+        "A search looks up each note that words or tags have found, from the first day",
+        arguments: Plans.Filling.allCases)
+    fileprivate func searches(_ filling: Plans.Filling) async throws {
+        try await Stores.with { stores in
+            let plans = try await Plans(stores, filling)
+            for (words, tags) in [("word", nil), ("word", [UniqueID.random()]), ("", [UniqueID.random()])] {
+                for order in [Search.Order.newest, .relevance] {
+                    let search = Search(query: try SearchQuery(words), order: order, limit: 10)
+                    let statement = SearchStatement(search, tags: tags, in: ScopeID(1))
+                    let plan = try await plans.plan(of: statement.sql)
+                    let lookups = plan.indices.filter { plan[$0].contains("Scan using documents") }
+                    #expect(lookups.count == 1 && plan[lookups[0] + 1].contains("AND (note = "), "\(plan)")
+                    let checks = plan.indices.filter { plan[$0].contains("SubPlan") }
+                    #expect(checks.isEmpty == (words.isEmpty || tags == nil), "\(plan)")
+                    #expect(checks.isEmpty || plan[checks[0]...].contains { $0.contains("AND (object = ") }, "\(plan)")
+                }
+            }
         }
     }
 

@@ -38,11 +38,12 @@ def standby(primary: PostgreSQL) -> Iterator[PostgreSQL]:
 
 @contextmanager
 def serving(primary: PostgreSQL, replica: PostgreSQL, address: str | None = None) -> Iterator[Server]:
-    """A server that writes to one and reads from the other."""
+    """A server that writes to one and reads from the other, which has replayed the making of the tables."""
     address = address or primary.database()
     if replica.primary is not None:
         replica.catch_up()
     with Server(database=address, environment={"HESPER_DATABASE_READ": replica.address_like(address)}) as server:
+        within(30, lambda: FOUND in server.log)
         yield server
 
 
