@@ -15,11 +15,12 @@ import NIOCore
 final class ZipWriter {
     private let archive: OpaquePointer
     private let output = Output()
-    private var isOpen = true
 
     /// Where libarchive puts what it makes: a class, as libarchive keeps a pointer to it.
     private final class Output {
         var buffer = ByteBuffer()
+        /// Whether nobody wants what is still to come.
+        var isDiscarded = false
     }
 
     /// - Throws: ``ArchiveError``, and so does everything else here, if there is no memory.
@@ -36,17 +37,19 @@ final class ZipWriter {
                     archive, Unmanaged.passUnretained(output).toOpaque(), nil,
                     { _, output, bytes, count in
                         guard let output, let bytes else { return -1 }
-                        let all = UnsafeRawBufferPointer(start: bytes, count: count)
-                        Unmanaged<Output>.fromOpaque(output).takeUnretainedValue().buffer.writeBytes(all)
+                        let out = Unmanaged<Output>.fromOpaque(output).takeUnretainedValue()
+                        if !out.isDiscarded {
+                            out.buffer.writeBytes(UnsafeRawBufferPointer(start: bytes, count: count))
+                        }
                         return count
                     }, nil))
         }
     }
 
     deinit {
-        // What was left half done is thrown away, not finished.
-        if isOpen { archive_write_fail(archive) }
-        archive_write_free(archive)
+        // What was left half done is finished into nothing: of an archive that has failed libarchive does not free all.
+        output.isDiscarded = true
+        ZipLocale.with { _ = archive_write_free(archive) }
     }
 
     /// Begins a file.
@@ -91,7 +94,6 @@ final class ZipWriter {
     /// Adds the list of all files, which is the end of the archive.
     func finish() throws {
         try ZipLocale.with { try check(archive_write_close(archive)) }
-        isOpen = false
     }
 
     /// How much there is to send.
