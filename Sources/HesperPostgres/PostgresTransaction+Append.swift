@@ -16,7 +16,8 @@ extension PostgresTransaction {
         write.members(writing.lostMembers, PushStatements.deleteMembers)
         write.members(writing.newMembers, PushStatements.insertMembers)
         write.names(writing.claimedNames, PushStatements.claimTagNames)
-        write.removeBlobs(writing.deletedAttachments)
+        // Bytes may come before their attachment: whatever is deleted under its ID, nobody can hold them any more.
+        write.removeBlobs(writing.deletions.map(\.deleted.uniqueID))
         write.holders(of: writing.touchedAttachments)
         write.sweeps(writing.sweeps)
         // What stood already; the texts of this push are marked as they are put in.

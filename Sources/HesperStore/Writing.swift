@@ -14,8 +14,6 @@ public struct Writing {
     public private(set) var claimedNames: [TagOfName] = []
     /// Attachments of which notes let go, or which they came to hold, by ID.
     public private(set) var touchedAttachments: [UniqueID] = []
-    /// Attachments that were deleted: their bytes go.
-    public private(set) var deletedAttachments: [UniqueID] = []
     /// Objects that time may have something to remove of, by ID.
     public private(set) var sweeps: [UniqueID] = []
     /// Texts of earlier pushes that lost words.
@@ -118,9 +116,6 @@ public struct Writing {
         for change in changes {
             let before = change.entityBefore?.heldAttachments ?? []
             touched.formUnion(before.symmetricDifference(change.entityAfter?.heldAttachments ?? []))
-            if case .deleted(let deleted) = change.after, deleted.objectType == .attachment {
-                deletedAttachments.append(deleted.uniqueID)
-            }
         }
         touchedAttachments = touched.sorted()
     }

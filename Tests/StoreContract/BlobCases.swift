@@ -60,6 +60,14 @@ extension StoreContract {
             try await desk.bytesArrive(for: third)
             try await desk.push(desk.delete(third, .attachment))
             try expect(try await bytes(), is: 3)
+            // Deleted as something else, before it ever was an attachment.
+            for type in [ObjectType.note, .tag, ObjectType("board") ?? .note] {
+                let fourth = UniqueID.random()
+                try await desk.bytesArrive(for: fourth)
+                try await desk.push(desk.delete(fourth, type))
+                try expect(try await desk.blob(fourth), is: nil)
+            }
+            try expect(try await bytes(), is: 3)
             try expect(try await desk.inconsistencies(), is: [])
         },
         Case("keeps uploads until they are deleted, each in its scope") { (desk: Desk) in
