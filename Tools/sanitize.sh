@@ -34,7 +34,7 @@ part() {
 # What libraries that are not instrumented touch is left out, as they synchronise unseen (Swift's own, libdispatch, SQLite).
 watch() {
     mkdir -p "$1"
-    export ASAN_OPTIONS="log_path=$1/report:quarantine_size_mb=16:detect_leaks=1"
+    export ASAN_OPTIONS="log_path=$1/report:quarantine_size_mb=16:detect_leaks=1:suppressions=$PWD/Tools/sanitize/memory.txt"
     export LSAN_OPTIONS="suppressions=$PWD/Tools/sanitize/leaks.txt"
     export UBSAN_OPTIONS="print_stacktrace=1"
     export HESPER_TEST_MEMORY=4
@@ -119,11 +119,11 @@ sanitize() {
 Tools/set-up.sh test || exit 1
 if [ "${ONLY:-address}" = address ]; then
     # C sources of ours and of packages are compiled for UndefinedBehaviorSanitizer too; Swift checks its own arithmetic.
-    scratch=.build/asan flags=(--disable-index-store --sanitize address -Xcc -fsanitize=undefined)
+    scratch=.build/asan flags=(--sanitize address -Xcc -fsanitize=undefined)
     sanitize "AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer" freed leak overflow
 fi
 if [ "${ONLY:-thread}" = thread ]; then
-    scratch=.build/tsan flags=(--disable-index-store --sanitize thread)
+    scratch=.build/tsan flags=(--sanitize thread)
     sanitize "ThreadSanitizer" race
 fi
 exit $status

@@ -3,13 +3,16 @@ import Testing
 
 /// What sanitizers pass over (Tools/sanitize) has a reason each, and is nothing of ours.
 @Suite struct SuppressionsTests {
-    @Test(arguments: ["leaks.txt", "threads.txt"]) func eachHasAReasonAndIsNotOurs(_ file: String) throws {
+    @Test(arguments: ["leaks.txt", "memory.txt", "threads.txt"]) func eachHasAReasonAndIsNotOurs(_ file: String) throws
+    {
         let path = CitationsTests.root.appending(path: "Tools/sanitize/\(file)")
         let text = try String(contentsOf: path, encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.first?.hasPrefix("# ") == true)
         for (above, line) in zip(lines, lines.dropFirst()) where !line.isEmpty && !line.hasPrefix("#") {
-            #expect(line.contains(#/^(?:leak|race|race_top|called_from_lib):[^ ]+$/#), "\(file): \(line)")
+            #expect(
+                line.contains(#/^(?:leak|interceptor_via_fun|race|race_top|called_from_lib):[^ ]+$/#),
+                "\(file): \(line)")
             #expect(above.hasPrefix("# "), "\(file) gives no reason for \(line)")
             #expect(line.range(of: "hesper", options: .caseInsensitive) == nil, "\(file) passes over our own: \(line)")
         }
