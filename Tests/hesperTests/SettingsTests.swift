@@ -62,6 +62,7 @@ import Testing
             try Settings(environment: ["HESPER_PASSWORD_COST": text]).server().passwords.cost
         }
         #expect(try (cost(""), cost("14"), cost("20")) == (17, 14, 20))
+        #expect(try Settings(flags: [.passwordCost: ["15"]], environment: [:]).server().passwords.cost == 15)
         for wrong in ["13", "21", "-1", "much"] {
             let told = complaint { _ = try cost(wrong) }
             #expect(told?.contains("HESPER_PASSWORD_COST") == true && told?.contains(wrong) == true)
