@@ -8,7 +8,8 @@ final class WireCount: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// Bytes that may pass without a part coming out: more than all headers that are allowed, and what is read at once.
+    /// Bytes that may pass without a part coming out: more than all headers that are allowed. What is read at once may be more,
+    /// as TLS passes on all that it has, so it is asked only when the decoder has seen it.
     static let limit = 256 << 10
 
     private var count = 0
@@ -17,7 +18,7 @@ final class WireCount: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         count += unwrapInboundIn(data).readableBytes
-        guard count <= WireCount.limit else { return context.close(promise: nil) }
         context.fireChannelRead(data)
+        if count > WireCount.limit { context.close(promise: nil) }
     }
 }

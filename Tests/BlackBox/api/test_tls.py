@@ -30,6 +30,22 @@ def test_the_api_over_tls(secure):
     client.session.close()  # The server waits a while for those who hold a connection to say goodbye.
 
 
+def test_an_upload_in_records_of_any_size(secure):
+    """What TLS unpacks at once depends on them: of 10,000 bytes each it is more than of 16,384."""
+    client = secure.client()
+    data = hashlib.shake_128(b"records").digest(5_000_000)
+    for size in (1_000, 10_000, 16_384):
+        path = f"/v1/attachments/{new_id()}/data"
+        with secure.connect(ssl.TLSVersion.TLSv1_3, ["http/1.1"]) as connection:
+            head = [f"PUT {path} HTTP/1.1", "Host: x", f"Authorization: Bearer {client.token}", f"Content-Length: {len(data)}"]
+            connection.sendall("\r\n".join([*head, "", ""]).encode())
+            for at in range(0, len(data), size):
+                connection.sendall(data[at : at + size])
+            assert connection.recv(1_000).startswith(b"HTTP/1.1 201"), size
+        assert client.get(path).content == data
+    client.session.close()
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_versions_of_tls(secure):
     for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):

@@ -21,7 +21,7 @@ NO_ORIGIN = "is not an origin such as https://notes.example.org: scheme, host an
         (["--sign-up", "maybe"], {}, '--sign-up: one of open, invite, closed is wanted, not "maybe".'),
         (["--url", "notes.example.org"], {}, f'--url: "notes.example.org" {NO_URL}'),
         ([], {"HESPER_REQUESTS_PER_MINUTE": "9"}, f'HESPER_REQUESTS_PER_MINUTE: {NO_RATE}, not "9".'),
-        (["--password-cost", "13"], {}, '--password-cost: a number from 14 to 20 is wanted, not "13".'),
+        (["--password-cost", "13"], {}, "--password-cost: a number from 14 to 20 is wanted, not 13."),
         ([], {"HESPER_LOG_LEVEL": "loud"}, f'HESPER_LOG_LEVEL: one of {LEVELS} is wanted, not "loud".'),
         (["--mail-from", "a@b.c"], {}, "--mail-from: a sender needs a command that sends: set --sendmail too."),
         (["--public", "nowhere"], {}, "--public: nowhere is not a folder."),
