@@ -100,9 +100,7 @@ public struct HesperServer: Sendable {
             uses, listening, Indexing(indexer: indexer, logger: logger), Sweeping(sweeper: sweeper, logger: logger),
             Revoking(revoker: revoker, logger: logger),
         ]
-        if let address = settings.metrics {
-            services.append(MetricsService(metrics: metrics, address: address, logger: logger))
-        }
+        if let address = settings.metrics { services.append(metricsService(on: address)) }
         if let replica = store.replica { services.append(Following(replica: replica, logger: logger)) }
         if let mailer { services.append(mailer) }
         if let certificate { services.append(certificate) }
@@ -120,6 +118,19 @@ public struct HesperServer: Sendable {
     /// - Parameter origin: scheme, host and port, as a browser on the operator's machine reaches this server.
     public func firstAccountLink(origin: String) async throws -> String? {
         try await store.read { try $0.accounts() }.isEmpty ? origin + firstAccount.path(inWebApp: hasWebApp) : nil
+    }
+
+    /// What answers `GET /metrics` on an address of its own. A scraper that has gone keeps no place.
+    private func metricsService(on address: MetricsAddress) -> some Service {
+        MetricsService(
+            application: Application(
+                responder: MetricsListener(metrics: metrics),
+                server: .http1(configuration: http1(ConnectionCounts(limits: settings.connections, proxies: []))),
+                configuration: ApplicationConfiguration(
+                    address: .hostname(address.host, port: address.port), serverName: nil,
+                    availableConnectionsDelegate: .maximum(MetricsListener.connections, logger: logger)),
+                logger: logger),
+            address: address)
     }
 
     /// What listens for plain HTTP beside TLS.

@@ -1,11 +1,13 @@
 import HTTPTypes
 import Hummingbird
-import Logging
 import ServiceLifecycle
 
 /// Answers `GET /metrics`, and nothing else, on an address of its own: for a network that only the operator has.
 struct MetricsListener: HTTPResponder {
     let metrics: Metrics
+
+    /// Connections at once: whoever scrapes needs one.
+    static let connections = 16
 
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
         guard request.uri.path == "/metrics" else { return Response(status: .notFound) }
@@ -18,21 +20,11 @@ struct MetricsListener: HTTPResponder {
 }
 
 /// Runs the listener while the server runs.
-struct MetricsService: Service {
-    let metrics: Metrics
+struct MetricsService<Server: ApplicationProtocol>: Service {
+    let application: Server
     let address: MetricsAddress
-    let logger: Logger
-
-    /// Whoever scrapes needs one.
-    private static let connections = 16
 
     func run() async throws {
-        let application = Application(
-            responder: MetricsListener(metrics: metrics),
-            configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port), serverName: nil,
-                availableConnectionsDelegate: .maximum(MetricsService.connections, logger: logger)),
-            logger: logger)
         do {
             try await application.run()
         } catch {

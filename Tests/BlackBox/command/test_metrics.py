@@ -4,6 +4,7 @@ import re
 import socket
 from pathlib import Path
 
+import pytest
 import requests
 from attachments import attach
 from client import Client, Server, free_port, plain_session
@@ -54,6 +55,19 @@ def test_an_address_of_their_own(fresh_server: Server) -> None:
     assert other.post("/metrics").status_code == 405
     assert other.request("HEAD", "/metrics").status_code == 200
     assert client.get("/metrics").status_code == 404
+    # Sixteen hold a connection there; the next one is answered when one of them goes.
+    client.session.close()
+    other.session.close()
+    held = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(16)]
+    with socket.create_connection(("127.0.0.1", port), timeout=1) as waiting:
+        waiting.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        with pytest.raises(TimeoutError):
+            waiting.recv(100)
+        held.pop(0).close()
+        waiting.settimeout(10)
+        assert waiting.recv(100).startswith(b"HTTP/1.1 200")
+    for connection in held:
+        connection.close()
     assert fresh_server.stop() == 0
 
 
