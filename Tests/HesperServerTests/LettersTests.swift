@@ -266,55 +266,6 @@ import Testing
         }
     }
 
-    @Test func soManyWaitAndNoMore() throws {
-        let postbox = try Postbox()
-        defer { postbox.remove() }
-        let test = try TestServer()
-        defer { try? FileManager.default.removeItem(at: test.folder) }
-        var limits = MailLimits()
-        limits.waiting = 5
-        // It does not run.
-        let mailer = Mailer(
-            settings: try #require(postbox.settings), limits: limits, store: test.store, logger: TestServer.silent)
-        let desk = MailDesk(mailer: mailer, limits: limits)
-        let here = ClientAddress(ip: nil)
-        for index in 0..<5 { try desk.ask(Letter(kind: .passwordReset, email: "\(index)@b.c"), from: here) }
-        do {
-            try desk.ask(Letter(kind: .passwordReset, email: "6@b.c"), from: here)
-            Issue.record("it found room")
-        } catch {
-            #expect(error.slug == .tooManyRequests)
-        }
-    }
-
-    @Test func onePlaceAsksForSoManyAndUsesUpNothingOfOthers() throws {
-        let postbox = try Postbox()
-        defer { postbox.remove() }
-        let test = try TestServer()
-        defer { try? FileManager.default.removeItem(at: test.folder) }
-        let limits = MailLimits()
-        let mailer = Mailer(
-            settings: try #require(postbox.settings), limits: limits, store: test.store, logger: TestServer.silent)
-        let desk = MailDesk(mailer: mailer, limits: limits)
-        let stranger = ClientAddress(try SocketAddress(ipAddress: "192.0.2.7", port: 1))
-        let owner = ClientAddress(try SocketAddress(ipAddress: "192.0.2.8", port: 1))
-        for index in 0..<limits.freePerAddress {
-            try desk.ask(Letter(kind: .passwordReset, email: "\(index)@b.c"), from: stranger)
-        }
-        for _ in 0..<5 {
-            #expect(throws: Problem.self) {
-                try desk.ask(Letter(kind: .passwordReset, email: "ada@b.c"), from: stranger)
-            }
-        }
-        for _ in 0..<limits.free { try desk.ask(Letter(kind: .passwordReset, email: "ada@b.c"), from: owner) }
-        do {
-            try desk.ask(Letter(kind: .passwordReset, email: "ADA@b.c"), from: owner)
-            Issue.record("there was no wait")
-        } catch {
-            #expect(error.slug == .tooManyRequests && error.detail.contains("600 seconds"))
-        }
-    }
-
     // MARK: Without mail
 
     @Test func withoutACommandNoMailIsSent() async throws {
