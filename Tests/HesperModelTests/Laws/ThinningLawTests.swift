@@ -42,9 +42,6 @@ struct ThinningLawTests {
         var kept: Set<Thinning.Version> {
             var kept = Set(all.filter { $0.hasLostWords || $0.clock == standing })
             for device in devices where device.lastUseDate.milliseconds >= now.milliseconds - Thinning.memory {
-                func stood(at date: Timestamp) -> Thinning.Version? {
-                    all.filter { $0.pushedAt <= date }.max { $0.clock < $1.clock }
-                }
                 if let read = device.readSequence,
                     let text = all.filter({ $0.sequence <= read }).max(by: { $0.clock < $1.clock })
                 {
@@ -53,8 +50,14 @@ struct ThinningLawTests {
                 if let own = all.filter({ $0.clock.node == device.node }).max(by: { $0.clock < $1.clock }) {
                     kept.insert(own)
                 }
-                let dates = stride(from: Int64(-60_000), through: 120_000, by: 500).map { device.readDate.adding($0) }
-                kept.formUnion(dates.compactMap(stood))
+                // What stood at any moment around the device's last look.
+                let begin = device.readDate.adding(-60_000)
+                let before = all.filter { $0.pushedAt <= begin }.max { $0.clock < $1.clock }
+                let later = all.filter { $0.pushedAt > begin && $0.pushedAt <= device.readDate.adding(120_000) }
+                for time in stride(from: Int64(0), through: 180_000, by: 500) {
+                    let pushed = later.filter { $0.pushedAt <= begin.adding(time) } + [before].compactMap(\.self)
+                    if let stood = pushed.max(by: { $0.clock < $1.clock }) { kept.insert(stood) }
+                }
             }
             return kept
         }
