@@ -98,7 +98,8 @@ sanitize() {
         return
     fi
     watch "$PWD/$scratch/reports"
-    part 90 swift test --skip-build --scratch-path "$scratch" "${flags[@]}" ${FILTER:+--filter "$FILTER"} \
+    # One test at a time: they are many times slower, and where the long ones keep all threads busy, others wait in vain for answers.
+    part 90 swift test --skip-build --no-parallel --scratch-path "$scratch" "${flags[@]}" ${FILTER:+--filter "$FILTER"} \
         --xunit-output "$scratch/swift.xml" || status=1
     parts+=("Swift tests $(outcome "$scratch/swift-swift-testing.xml")")
     if [ -z "${FILTER:-}" ]; then
