@@ -162,6 +162,12 @@ export class Remote extends EventTarget {
     await this.copy.erase()
   }
 
+  async deleteAccount(json) {
+    await this.http.send("DELETE", "/v1/account", {json})
+    await this.copy.erase()
+  }
+
+  changePassword = json => this.http.send("PATCH", "/v1/account", {json})
   verifyEmail = () => this.http.send("POST", "/v1/account/email-verification")
   signOutDevice = id => this.http.send("DELETE", `/v1/devices/${id}`)
   revoke = (id, json) => this.http.send("POST", `/v1/devices/${id}/revocation`, {json})

@@ -194,6 +194,9 @@ interface SyncEngine extends EventTarget {
   account(): Promise<any>
   /** Has a letter sent that verifies the account's e-mail. */
   verifyEmail(): Promise<any>
+  changePassword(change: {currentPassword?: string, newPassword?: string, signOutOthers?: boolean}): Promise<any>
+  /** Erases the account on the server, and then everything here. */
+  deleteAccount(proof: {password?: string}): Promise<void>
   /** Makes an account, and this browser its first device. */
   signUp(credentials: Credentials): Promise<void>
   /** Makes this browser a device; over notes that are here, of their account. */

@@ -90,7 +90,9 @@ export const signin = ({copy, engine, go}) => {
 /** @type {Opener} */
 export const devices = ({copy, engine, go, attempt}) => {
   const {session} = copy
-  const {element, usage, list, problem} = copyOf("devices", session?.account)
+  const {element, usage, change, remove, list, problem} = copyOf("devices", {
+    ...session?.account, exportFirst: () => go("#/transfer"),
+  })
   const leave = (how = {}) => engine.signOut(how).then(() => go("#/"), error => dialog(viewOf("ask-anyway",
     {problem: problemView(error), anyway: () => leave({anyway: true}), again: () => leave()})))
   const askToLeave = () => dialog(viewOf("ask-sign-out", {
@@ -128,6 +130,23 @@ export const devices = ({copy, engine, go, attempt}) => {
       && viewOf("verify", {verify: () => attempt(engine.verifyEmail().then(() => toast("letter-sent", account)))}))
     layOut(all)
   })
+  const submits = (form, send) => {
+    form.onsubmit = async event => {
+      event.preventDefault()
+      form.inert = true
+      await tryIn(form.lastElementChild, async () => {
+        await send(Object.fromEntries(new FormData(form)))
+        form.reset()
+      })
+      form.inert = false
+    }
+  }
+  submits(change, async json => {
+    await engine.changePassword({...json, signOutOthers: change.signOutOthers.checked})
+    toast("password-changed")
+    load()
+  })
+  submits(remove, json => engine.deleteAccount(json).then(() => go("#/")))
   layOut([{...session?.device, current: true}]) // until the server has said
   load()
   return {element}
