@@ -9,6 +9,7 @@ struct EmailVerifications: Resource {
     let store: any Store
     let gate: SignInGate
     let desk: MailDesk
+    let hasWebApp: Bool
 
     func add(to routes: inout Routes) {
         routes.on(.post, "/v1/account/email-verification", keeping: .never, use: ask)
@@ -67,7 +68,7 @@ struct EmailVerifications: Resource {
         } catch let problem as Problem where problem.slug.status < 500 {
             return form(code: code, problem: problem)
         }
-        return EmailVerifications.verified
+        return verified
     }
 
     private func form(code: String, problem: Problem?) -> Response {
@@ -88,11 +89,14 @@ struct EmailVerifications: Resource {
         ).response(status: problem.map { .init(code: $0.slug.status) } ?? .ok)
     }
 
-    private static let verified = HTMLPage(
-        title: "Hesper: thank you",
-        body: """
-            <h1>Thank you</h1>
-            <p>The address is verified. Nothing else has changed.</p>
-            """
-    ).response()
+    private var verified: Response {
+        HTMLPage(
+            title: "Hesper: thank you",
+            body: """
+                <h1>Thank you</h1>
+                <p>The address is verified. Nothing else has changed.</p>
+                \(HTMLPage.wayOn("To the notes", hasWebApp: hasWebApp))
+                """
+        ).response()
+    }
 }

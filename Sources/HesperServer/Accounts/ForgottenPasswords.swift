@@ -6,6 +6,7 @@ import Hummingbird
 /// `POST /v1/password-resets`, and the page that does the same: a link to a new password, by mail, for whoever forgot theirs.
 struct ForgottenPasswords: Resource {
     let desk: MailDesk
+    let hasWebApp: Bool
 
     static let path = "/forgot-password"
 
@@ -32,7 +33,7 @@ struct ForgottenPasswords: Resource {
         } catch {
             return form(email: email, problem: error)
         }
-        return ForgottenPasswords.asked
+        return asked
     }
 
     private func letter(_ json: JSON) throws(Problem) -> Letter {
@@ -63,14 +64,17 @@ struct ForgottenPasswords: Resource {
         ).response(status: problem.map { .init(code: $0.slug.status) } ?? .ok)
     }
 
-    private static let asked = HTMLPage(
-        title: "Hesper: look into your mail",
-        body: """
-            <h1>Look into your mail</h1>
-            <p>If there is an account with this address, and the address was verified, a link is on its way. It is good once, within
-            an hour.</p>
-            <p>Nothing came? Look among the spam. Otherwise ask whoever runs this server for a
-            <a href="\(CodeLink.reset.path)">code</a>.</p>
-            """
-    ).response(status: .accepted)
+    private var asked: Response {
+        HTMLPage(
+            title: "Hesper: look into your mail",
+            body: """
+                <h1>Look into your mail</h1>
+                <p>If there is an account with this address, and the address was verified, a link is on its way. It is good once, within
+                an hour.</p>
+                <p>Nothing came? Look among the spam. Otherwise ask whoever runs this server for a
+                <a href="\(CodeLink.reset.path)">code</a>.</p>
+                \(HTMLPage.wayOn("Back to the notes", hasWebApp: hasWebApp))
+                """
+        ).response(status: .accepted)
+    }
 }

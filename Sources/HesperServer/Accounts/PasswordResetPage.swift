@@ -5,6 +5,7 @@ import Hummingbird
 /// The page behind a link to a new password: a form for it, which also takes a code that was read out.
 struct PasswordResetPage: Resource {
     let resets: PasswordResets
+    let hasWebApp: Bool
 
     func add(to routes: inout Routes) {
         routes.open(
@@ -34,6 +35,7 @@ struct PasswordResetPage: Resource {
             body: """
                 <h1>The new password holds</h1>
                 <p>Every device was signed out. Sign in again with it; what a device has not sent yet, it still has.</p>
+                \(HTMLPage.wayOn("Sign in", hasWebApp: hasWebApp))
                 """
         ).response()
     }

@@ -20,8 +20,10 @@ struct SigningIn: Resource {
             Devices(
                 store: store, hub: backend.hub, passwords: passwords, gate: gate, quota: settings.attachments.quota,
                 cookies: cookies),
-            resets, PasswordResetPage(resets: resets), SignUpPage(signUp: signUp, hasWebApp: hasWebApp),
-            ForgottenPasswords(desk: desk), EmailVerifications(store: store, gate: gate, desk: desk),
+            resets, PasswordResetPage(resets: resets, hasWebApp: hasWebApp),
+            SignUpPage(signUp: signUp, hasWebApp: hasWebApp),
+            ForgottenPasswords(desk: desk, hasWebApp: hasWebApp),
+            EmailVerifications(store: store, gate: gate, desk: desk, hasWebApp: hasWebApp),
         ]
     }
 

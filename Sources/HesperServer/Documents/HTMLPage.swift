@@ -33,6 +33,11 @@ struct HTMLPage: Sendable {
         problem.map { "<p class=\"error\" role=\"alert\">\(escape($0.detail))</p>" } ?? ""
     }
 
+    /// Where people go on from here: to the web app, if there is one.
+    static func wayOn(_ words: String, hasWebApp: Bool) -> String {
+        hasWebApp ? "<p><a href=\"/\">\(escape(words))</a></p>" : ""
+    }
+
     var html: String {
         """
         <!DOCTYPE html>
@@ -84,7 +89,8 @@ struct HTMLPage: Sendable {
         article { border-top: 1px solid var(--line); padding-top: .25rem; margin-top: 1.5rem; }
         label { display: block; margin: 1rem 0 .25rem; }
         input { font: inherit; width: 100%; max-width: 28rem; padding: .5rem; }
-        button { display: block; font: inherit; margin-top: 1.25rem; padding: .5rem 1.25rem; }
+        button { display: block; font: inherit; margin-top: 1.25rem; padding: .5rem 1.25rem; border: 0;
+            border-radius: .5rem; color: #2a1b04; background: light-dark(#e5a03a, #f2b850); cursor: pointer; }
         .method { display: inline-block; min-width: 4.5rem; font-weight: 600; }
         .error { border-left: .25rem solid #d33; padding-left: .75rem; }
         """
