@@ -115,3 +115,13 @@ struct LostPhone: Sendable {
         return all
     }
 }
+
+extension StoreContract.Case {
+    /// A case about a phone that gets lost; at its end the store's own check has to find nothing.
+    init(_ name: String, lost run: @escaping @Sendable (LostPhone) async throws -> Void) {
+        self.init(name) { (desk: Desk) in
+            try await run(try await LostPhone(of: desk))
+            try expect(try await desk.inconsistencies(), is: [])
+        }
+    }
+}

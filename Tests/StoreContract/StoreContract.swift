@@ -38,7 +38,7 @@ public struct StoreContract {
         accountCases + deviceCases + ticketCases + pushCases + groupCases + transactionCases + scanCases + digestCases
         + deletionCases
         + bagCases + blobCases + sweepCases
-        + historyCases + revocationCases + searchCases + durabilityCases
+        + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases
 }
 
 /// Where a store did not do as it must.

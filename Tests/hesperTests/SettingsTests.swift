@@ -7,25 +7,12 @@ import Testing
 
 @testable import hesper
 
-/// Flags, then variables, then the file; what is wrong is named with where it stands.
+/// Flags, then variables, then the file.
 @Suite struct SettingsTests {
     private let folder = TemporaryFolder()
 
     private func file(_ json: String, named name: String = "settings.json") throws -> String {
         try folder.write(json, to: name)
-    }
-
-    /// A setting that is wrong, as it is told.
-    private func complaint(_ body: () throws -> Void) -> String? {
-        do {
-            try body()
-            return nil
-        } catch let failure as Failure {
-            #expect(failure.kind == .settings)
-            return failure.message
-        } catch {
-            return "another error: \(error)"
-        }
     }
 
     @Test func defaultsAreForOneMachine() throws {
@@ -80,27 +67,6 @@ import Testing
     @Test func withoutAURLLinksLeadWhereTheServerListens() throws {
         #expect(try Settings(environment: [:]).origin() == "http://127.0.0.1:8080")
         #expect(try Settings(environment: ["HESPER_HOST": "::1", "HESPER_PORT": "81"]).origin() == "http://[::1]:81")
-    }
-
-    @Test func mailNeedsACommandASenderAndAnAddressForLinks() throws {
-        let all = [
-            "HESPER_SENDMAIL": "/usr/sbin/sendmail -t", "HESPER_MAIL_FROM": "hesper@example.org",
-            "HESPER_URL": "https://notes.example.org",
-        ]
-        #expect(try Settings(environment: [:]).mail() == nil)
-        #expect(try Settings(environment: all).mail() != nil)
-        for (changes, why) in [
-            (["HESPER_SENDMAIL": ""], "HESPER_MAIL_FROM: a sender needs a command that sends: set --sendmail too."),
-            (["HESPER_MAIL_FROM": ""], "HESPER_SENDMAIL: letters need a sender: set --mail-from too."),
-            (["HESPER_URL": ""], "HESPER_SENDMAIL: links in letters need to know where"),
-            (["HESPER_SENDMAIL": "sendmail -t"], "HESPER_SENDMAIL: the whole path of a program is wanted"),
-            (["HESPER_MAIL_FROM": "Hesper <a@b.c>"], "HESPER_MAIL_FROM: an e-mail address alone is wanted"),
-            (["HESPER_MAIL_FROM": "a@b.c\nBcc: d@e.f"], "HESPER_MAIL_FROM: an e-mail address alone is wanted"),
-        ] {
-            let environment = all.merging(changes) { $1 }
-            let told = complaint { _ = try Settings(environment: environment).server() }
-            #expect(told?.hasPrefix(why) == true, "\(told ?? "it is taken")")
-        }
     }
 
     @Test(arguments: [
@@ -217,165 +183,5 @@ import Testing
         let complaint = complaint { _ = try Settings(flags: [.data: [folder.path]], environment: [:]) }
         #expect(complaint == "\(path), data: a file in the data folder cannot say where that is.")
         #expect(try Settings(config: path, environment: [:]).data == "elsewhere")
-    }
-
-    @Test(arguments: [
-        (Setting.port, "abc", "a port from 0 to 65535 is wanted, not \"abc\"."),
-        (.port, "65536", "a port from 0 to 65535 is wanted, not 65536."),
-        (.port, "-1", "a port from 0 to 65535 is wanted, not -1."),
-        (.databaseConnections, "1", "a number of connections from 2 to 1000 is wanted, not 1."),
-        (
-            .databaseRead, "sqlite:",
-            "postgresql://user@host/database is wanted: a copy of the database, to read from."
-        ),
-        (
-            .databaseRead, "postgresql://standby/hesper",
-            "there is a copy to read from only where the database is PostgreSQL: set --database."
-        ),
-        (.database, "mysql://db/hesper", "sqlite: or postgresql://user@host/database is wanted."),
-        (.database, "db.sqlite", "sqlite: or postgresql://user@host/database is wanted."),
-        (
-            .database, "postgresql://u:p@ss@db/hesper",
-            "the @ and / of a user's name and password are written %40 and %2F in a URL."
-        ),
-        (
-            .database, "postgresql://u:p/ss@db/hesper",
-            "the @ and / of a user's name and password are written %40 and %2F in a URL."
-        ),
-        (.database, "postgresql://u:%secret@db/hesper", "invalid percent-encoded token."),
-        (.database, "postgresql://db/hesper?secret=1", "invalid URI query parameter."),
-        (.signUp, "maybe", "one of open, invite, closed is wanted, not \"maybe\"."),
-        (.logFormat, "xml", "one of text, json is wanted, not \"xml\"."),
-        (.logLevel, "loud", "one of trace, debug, info, notice, warning, error, critical is wanted, not \"loud\"."),
-        (.public, "/nowhere", "/nowhere is not a folder."),
-        (.grace, "0h", "a time such as 12h or 30d is wanted, from 1h to 36500d, not \"0h\"."),
-        (.grace, "30m", "a time such as 12h or 30d is wanted, from 1h to 36500d, not \"30m\"."),
-        (.grace, "-1d", "a time such as 12h or 30d is wanted, from 1h to 36500d, not \"-1d\"."),
-        (
-            .grace, "99999999999999999999d",
-            "a time such as 12h or 30d is wanted, from 1h to 36500d, not \"99999999999999999999d\"."
-        ),
-        (
-            .history, "1d", "forever is wanted, or two times such as 1d,30d, each from 1h to 36500d, not \"1d\"."
-        ),
-        (
-            .history, "1d,30d,1d",
-            "forever is wanted, or two times such as 1d,30d, each from 1h to 36500d, not \"1d,30d,1d\"."
-        ),
-        (
-            .history, "1m,30d",
-            "forever is wanted, or two times such as 1d,30d, each from 1h to 36500d, not \"1m,30d\"."
-        ),
-        (.history, "2d,1d", "the second time, until when one an hour is kept, is shorter than the first."),
-        (.tls, "yes", "self-signed is wanted, not \"yes\"."),
-        (.tlsCertificate, "/nowhere", "the file /nowhere cannot be read."),
-        (.tlsCertificate, "/dev/null", "a certificate needs its key: set --tls-key too."),
-        (.tlsKey, "/dev/null", "a key needs its certificate: set --tls-certificate too."),
-        (
-            .corsOrigins, "https://a.example/",
-            "\"https://a.example/\" is not an origin such as https://notes.example.org: scheme, host and port alone."
-        ),
-        (
-            .corsOrigins, "*",
-            "\"*\" is not an origin such as https://notes.example.org: scheme, host and port alone."
-        ),
-    ]) func aWrongSettingIsNamedWithWhereItStands(setting: Setting, value: String, why: String) throws {
-        func read(_ settings: Settings) throws {
-            _ = try settings.server()
-            _ = try settings.database()
-            _ = try settings.databaseConnections()
-            _ = try settings.databaseRead()
-            _ = try settings.logLevel()
-            _ = try settings.logFormat()
-            _ = try settings.publicFolder()
-        }
-        let flag = complaint { try read(Settings(flags: [setting: [value]], environment: [:])) }
-        #expect(flag == "\(setting.flag): \(why)")
-        let variable = complaint { try read(Settings(environment: [setting.variable: value])) }
-        #expect(variable == "\(setting.variable): \(why)")
-        let json: Any = setting == .corsOrigins ? [value] : Int(value).map { $0 as Any } ?? value
-        let text = String(decoding: try JSONSerialization.data(withJSONObject: [setting.key: json]), as: UTF8.self)
-        let path = try file(text)
-        let inFile = complaint { try read(Settings(config: path, environment: [:])) }
-        #expect(inFile == "\(path), \(setting.key): \(why)")
-    }
-
-    @Test(arguments: [
-        (
-            #"{"prot": 1}"#,
-            "prot is no setting; there are host, port, data, database, databaseConnections, databaseRead, attachments"
-        ),
-        (#"{"port": 1, "port": 2}"#, "The name \"port\" stands twice in one object"),
-        ("{", ""), ("[]", "settings are an object, not an array."), ("", ""),
-    ]) func aWrongFileIsRefused(json: String, why: String) throws {
-        let path = try file(json)
-        let complaint = try #require(complaint { _ = try Settings(config: path, environment: [:]) })
-        #expect(complaint.hasPrefix("\(path): \(why)"))
-    }
-
-    @Test(arguments: [
-        (#"{"port": "8080"}"#, "port"), (#"{"host": 1}"#, "host"), (#"{"corsOrigins": "x"}"#, "corsOrigins"),
-    ])
-    func aValueOfAnotherTypeIsRefused(json: String, key: String) throws {
-        let path = try file(json)
-        let complaint = try #require(complaint { _ = try Settings(config: path, environment: [:]).server() })
-        #expect(complaint.hasPrefix("\(path), \(key): "))
-        #expect(complaint.contains("is wanted"))
-    }
-
-    @Test func aCertificateOfItsOwn() throws {
-        let settings = try Settings(environment: ["HESPER_TLS": "self-signed", "HESPER_DATA": folder.path])
-        let files = try #require(try settings.server().tls)
-        #expect(files.isOwn && files.certificate == "\(folder.path)/tls/server.pem")
-        #expect(try settings.origin() == "https://127.0.0.1:8080")
-        #expect(try settings.ownCertificate()?.names.wanted == [])
-        // Whoever only reads settings makes nothing.
-        #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/tls"))
-        #expect(try Settings(environment: [:]).ownCertificate() == nil)
-    }
-
-    @Test func itHasTheNamesThatPeopleWereTold() throws {
-        let environment = [
-            "HESPER_TLS": "self-signed", "HESPER_HOST": "192.168.1.20", "HESPER_URL": "https://Notes.local:8443/",
-        ]
-        let names = try #require(try Settings(environment: environment).ownCertificate()).names
-        #expect(names.wanted.map(\.text) == ["192.168.1.20", "notes.local"])
-        let everywhere = [
-            "HESPER_TLS": "self-signed", "HESPER_HOST": "0.0.0.0", "HESPER_URL": "https://[fd00::1]:8080",
-        ]
-        #expect(try Settings(environment: everywhere).ownCertificate()?.names.wanted.map(\.text) == ["fd00::1"])
-    }
-
-    @Test(arguments: [
-        (
-            Setting.tlsCertificate, "/dev/null", "HESPER_TLS",
-            "a certificate is made here or comes from files, not both: leave out this, or HESPER_TLS_CERTIFICATE."
-        ),
-        (
-            .tlsKey, "/nowhere", "HESPER_TLS",
-            "a certificate is made here or comes from files, not both: leave out this, or HESPER_TLS_KEY."
-        ),
-        (
-            .url, "http://notes.local:8080", "HESPER_URL",
-            "a server with a certificate is reached at https://…, not at http://notes.local:8080."
-        ),
-        (
-            .host, "bücher.local", "HESPER_HOST",
-            "\"bücher.local\" is neither an address nor a name that a certificate can have: letters beyond ASCII are written xn--…."
-        ),
-    ]) func whatContradictsACertificateOfItsOwn(_ other: Setting, _ value: String, _ place: String, _ why: String) {
-        let environment = ["HESPER_TLS": "self-signed", other.variable: value]
-        #expect(complaint { _ = try Settings(environment: environment).server() } == "\(place): \(why)")
-        #expect(complaint { _ = try Settings(environment: environment).ownCertificate() } == "\(place): \(why)")
-    }
-
-    @Test func aFileThatIsNamedMustBeThere() throws {
-        let complaint = complaint { _ = try Settings(environment: ["HESPER_CONFIG": "/nowhere.json"]) }
-        #expect(complaint == "/nowhere.json: the settings file cannot be read: it is not there.")
-    }
-
-    @Test func aVariableThatNothingReadsIsATypingMistake() throws {
-        let settings = try Settings(environment: ["HESPER_PROT": "1", "HESPER_PORT": "2", "PATH": "/bin"])
-        #expect(settings.warnings == ["HESPER_PROT is no setting of this version."])
     }
 }
