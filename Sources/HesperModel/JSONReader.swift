@@ -7,6 +7,8 @@ public struct JSONReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
     private let depth: Int
+    /// How many values there may still be.
+    private var room: Int
 
     /// - Throws: ``Problem`` with slug `malformed-request`, saying what is wrong and at which byte or pointer.
     public static func read(_ bytes: [UInt8], depth: Int = Limits.depth) throws(Problem) -> JSON {
@@ -15,13 +17,21 @@ public struct JSONReader {
     }
 
     /// The same, of bytes that somebody else keeps.
-    public static func read(_ bytes: UnsafeRawBufferPointer, depth: Int = Limits.depth) throws(Problem) -> JSON {
-        let result: Result<JSON, Problem> = bytes.withMemoryRebound(to: UInt8.self) { read($0, depth: depth) }
+    /// - Parameter values: how many there may be, those inside of others included.
+    /// - Throws: `too-large` too, past that.
+    public static func read(
+        _ bytes: UnsafeRawBufferPointer, depth: Int = Limits.depth, values: Int = .max
+    ) throws(Problem) -> JSON {
+        let result: Result<JSON, Problem> = bytes.withMemoryRebound(to: UInt8.self) {
+            read($0, depth: depth, values: values)
+        }
         return try result.get()
     }
 
-    private static func read(_ bytes: UnsafeBufferPointer<UInt8>, depth: Int) -> Result<JSON, Problem> {
-        var reader = JSONReader(bytes: bytes, depth: depth)
+    private static func read(
+        _ bytes: UnsafeBufferPointer<UInt8>, depth: Int, values: Int = .max
+    ) -> Result<JSON, Problem> {
+        var reader = JSONReader(bytes: bytes, depth: depth, values: values)
         do throws(Problem) {
             let value = try reader.value(depth: 0)
             reader.skipSpace()
@@ -32,9 +42,10 @@ public struct JSONReader {
         }
     }
 
-    private init(bytes: UnsafeBufferPointer<UInt8>, depth: Int) {
+    private init(bytes: UnsafeBufferPointer<UInt8>, depth: Int, values: Int) {
         self.bytes = bytes
         self.depth = depth
+        room = values
     }
 
     private func malformed(_ what: String) -> Problem {
@@ -55,6 +66,8 @@ public struct JSONReader {
 
     private mutating func value(depth level: Int) throws(Problem) -> JSON {
         skipSpace()
+        guard room > 0 else { throw .tooManyValues }
+        room -= 1
         switch next {
         case UInt8(ascii: "{"): return .object(try object(depth: level + 1))
         case UInt8(ascii: "["): return .array(try array(depth: level + 1))
@@ -252,4 +265,10 @@ extension JSONReader {
         guard let scalar = Unicode.Scalar(code) else { throw malformed("half a surrogate pair stands alone") }
         return String(Character(scalar))
     }
+}
+
+extension Problem {
+    fileprivate static let tooManyValues = Problem(
+        .tooLarge, "A request has at most \(Limits.jsonValues) values in its JSON: send them in several.",
+        context: ["limit": .integer(Int64(Limits.jsonValues))])
 }

@@ -95,7 +95,8 @@ public struct HesperServer: Sendable {
                 origins: settings.origins, allowsLoopback: settings.allowsLoopbackOrigins),
             uses: uses, isSecure: certificate != nil, staysSecure: settings.tls?.isOwn != true,
             proxies: TrustedProxies(ranges: settings.trustedProxies),
-            requests: settings.requests.map { RateLimiter($0) }, load: Load(limit: settings.busyRequests))
+            requests: settings.requests.map { RateLimiter($0) }, load: Load(limit: settings.busyRequests),
+            bodies: AccountTurns("large bodies", settings.bodies))
         var services: [any Service] = [
             uses, listening, Indexing(indexer: indexer, logger: logger), Sweeping(sweeper: sweeper, logger: logger),
             Revoking(revoker: revoker, logger: logger),

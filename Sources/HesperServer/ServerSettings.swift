@@ -33,6 +33,8 @@ public struct ServerSettings: Sendable {
     public var passwords = PasswordLimits()
     public var signIns = SignInLimits()
     public var searches = SearchLimits()
+    /// Bodies of more than 256 KiB, or packed, that are on their way at once.
+    public var bodies = TurnLimits(atOnce: 32, perAccount: 4, waiting: 64)
     /// How letters are sent; nil for none.
     public var mail: MailSettings?
     public var mailLimits = MailLimits()
@@ -149,6 +151,12 @@ public struct TurnLimits: Sendable {
     public var waiting = 8
 
     public init() {}
+
+    public init(atOnce: Int, perAccount: Int, waiting: Int) {
+        self.atOnce = atOnce
+        self.perAccount = perAccount
+        self.waiting = waiting
+    }
 }
 
 /// So many at once, and so many a minute in the long run.

@@ -22,6 +22,13 @@ actor AccountTurns {
     /// Does `body` when it is this account's turn: whoever came first is first, but for accounts that have theirs.
     /// - Throws: `too-many-requests` when too many of the account wait already.
     func take<T: Sendable>(_ scope: ScopeID, _ body: @Sendable () async throws -> T) async throws -> T {
+        try await enter(scope)
+        defer { leave(scope) }
+        return try await body()
+    }
+
+    /// Waits for the turn alone: whoever has it gives it back with ``leave(_:)``, once.
+    func enter(_ scope: ScopeID) async throws {
         if isFree(scope) {
             begin(scope)
         } else {
@@ -32,8 +39,6 @@ actor AccountTurns {
             // Whoever ends begins it, so that nobody else comes in between.
             await withCheckedContinuation { waiting.append((scope, $0)) }
         }
-        defer { end(scope) }
-        return try await body()
     }
 
     /// How many wait.
@@ -48,7 +53,7 @@ actor AccountTurns {
         counts[scope, default: 0] += 1
     }
 
-    private func end(_ scope: ScopeID) {
+    func leave(_ scope: ScopeID) {
         count -= 1
         counts[scope] = counts[scope].flatMap { $0 > 1 ? $0 - 1 : nil }
         guard let next = waiting.firstIndex(where: { isFree($0.scope) }) else { return }

@@ -25,7 +25,7 @@ struct BodyBytes: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         private let bytes: BodyBytes
         private var body: RequestBody.AsyncIterator
-        private var hasBegun = false
+        private var start: ContinuousClock.Instant?
         private var read: Int64 = 0
 
         fileprivate init(_ bytes: BodyBytes, _ body: RequestBody.AsyncIterator) {
@@ -34,17 +34,25 @@ struct BodyBytes: AsyncSequence, Sendable {
         }
 
         mutating func next() async throws -> ByteBuffer? {
-            if !hasBegun, bytes.call[.expect] != nil { bytes.call.send(.continue) }
-            hasBegun = true
+            let start = begin()
             guard let buffer = try await body.next() else {
                 guard bytes.byteCount == nil || bytes.byteCount == read else {
                     throw Problem(.malformedRequest, "The body ended before the length that Content-Length tells.")
                 }
+                try await bytes.call.signature?.holds(since: start)
                 return nil
             }
             read += Int64(buffer.readableBytes)
             guard read <= bytes.limit else { throw bytes.tooLarge }
             return buffer
+        }
+
+        private mutating func begin() -> ContinuousClock.Instant {
+            if let start { return start }
+            if bytes.call[.expect] != nil { bytes.call.send(.continue) }
+            let now = ContinuousClock.now
+            start = now
+            return now
         }
     }
 }

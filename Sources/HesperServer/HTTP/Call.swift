@@ -11,7 +11,7 @@ struct Call: Sendable {
     /// Says which request a line is about.
     private let requestLogger: Logger
     /// Who asks, where somebody has to.
-    private let session: Session?
+    let signature: Signature?
     /// The parameters after the `?`: only those that the route knows, each at most once.
     let query: Query
     /// What stands in the place of `{uniqueID}` in the path.
@@ -25,12 +25,12 @@ struct Call: Sendable {
     let cookie: SessionCookie?
 
     init(
-        request: Request, logger: Logger, session: Session? = nil, query: Query, parameter: String,
+        request: Request, logger: Logger, signature: Signature? = nil, query: Query, parameter: String,
         channel: any Channel, proxies: TrustedProxies, use: DeviceUse? = nil, cookie: SessionCookie? = nil
     ) {
         self.request = request
         requestLogger = logger
-        self.session = session
+        self.signature = signature
         self.query = query
         self.parameter = parameter
         self.channel = channel
@@ -40,7 +40,7 @@ struct Call: Sendable {
     }
 
     /// Says which request every line is about, and who asks. Made when there is something to say: most calls say nothing.
-    var logger: Logger { requestLogger.saying(session) }
+    var logger: Logger { requestLogger.saying(signature?.session) }
 
     /// The ID in the path. What is no ID is answered like one that nothing has.
     func uniqueID() throws(Problem) -> UniqueID {

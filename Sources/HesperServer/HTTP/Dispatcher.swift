@@ -21,6 +21,8 @@ struct Dispatcher: HTTPResponder {
     /// Those of each account; nil for as many as it likes.
     let requests: RateLimiter<UniqueID>?
     let load: Load
+    /// Who holds large bodies.
+    let bodies: AccountTurns
 
     /// What is found out about a request on its way, for the headers of its answer and for the log.
     private struct Findings {
@@ -122,7 +124,10 @@ struct Dispatcher: HTTPResponder {
             let query = try route.query(of: request)
             return try await handle(
                 Call(
-                    request: request, logger: logger, session: session, query: query, parameter: parameter,
+                    request: request, logger: logger,
+                    signature: Signature(session: session, bodies: bodies) {
+                        try await authenticator.session(of: request, signedWith: credential)
+                    }, query: query, parameter: parameter,
                     channel: channel, proxies: proxies, use: use, cookie: credential.cookie),
                 session)
         }

@@ -9,12 +9,30 @@ extension Call {
     /// - Throws: ``Problem`` with `unsupported-media-type`, `length-required`, `too-large` or `malformed-request`.
     func json(limit: Int) async throws -> JSON {
         try checkType()
-        let body = try await body(limit: limit)
-        return try body.withUnsafeReadableBytes { bytes throws(Problem) in try JSONReader.read(bytes) }
+        return try await body(limit: limit) { body in
+            try body.withUnsafeReadableBytes { bytes throws(Problem) in
+                try JSONReader.read(bytes, values: Limits.jsonValues)
+            }
+        }
     }
 
     /// The body, whatever its type: unpacked, if it comes packed.
-    func body(limit: Int) async throws -> ByteBuffer {
+    func body(limit: Int) async throws -> ByteBuffer { try await body(limit: limit) { $0 } }
+
+    /// Does something with the body once all of it is here, and whoever sent it may still do so.
+    private func body<T: Sendable>(limit: Int, _ use: (ByteBuffer) throws -> T) async throws -> T {
+        var place = BodyPlace(signature)
+        do {
+            let value = try use(try await collect(limit: limit, in: &place))
+            await place.leave()
+            return value
+        } catch {
+            await place.leave()
+            throw error
+        }
+    }
+
+    private func collect(limit: Int, in place: inout BodyPlace) async throws -> ByteBuffer {
         let unpacker = try coding(among: ContentCoding.allCases).map(Unpacker.init)
         let tooLarge = Problem.tooLarge(
             "The body has at most \(limit) bytes here\(unpacker == nil ? "" : ", when it is unpacked").", limit: limit)
@@ -24,10 +42,13 @@ extension Call {
         }
         if let length, length > limit { throw tooLarge }
         if self[.expect] != nil { send(.continue) }
+        let start = ContinuousClock.now
         var (body, count) = (ByteBuffer(), 0)
         for try await part in request.body {
             count += part.readableBytes
             guard count <= limit else { throw tooLarge }
+            // Of what is packed nobody knows how much it is.
+            if unpacker != nil || count > BodyPlace.free { try await place.enter() }
             if let unpacker {
                 guard try unpacker.unpack(part, into: &body, limit: limit) else { throw tooLarge }
             } else if body.readableBytes == 0 {
@@ -40,6 +61,7 @@ extension Call {
             throw Problem(.malformedRequest, "The body ended before the length that Content-Length tells.")
         }
         try unpacker?.finish()
+        try await signature?.holds(since: start)
         return body
     }
 

@@ -108,6 +108,17 @@ def test_16_deep_is_not_too_deep(writer):
     assert (bad["problem"]["slug"], good["status"]) == ("invalid-field", "applied")
 
 
+def test_250000_values_are_not_too_many(writer):
+    values = writer.client.get("/v1/server").json()["limits"]["jsonValues"]
+    # Two values stand around them.
+    many = "[[%s]]" % ",".join(["0"] * (values - 2))
+    headers = {"Content-Type": "application/json"}
+    just = writer.client.request("POST", "/v1/notes", data=many, headers=headers)
+    assert just.status_code in (400, 422), just.text
+    over = writer.client.request("POST", "/v1/notes", data=many.replace("]]", ",0]]"), headers=headers)
+    assert (over.status_code, over.json()["slug"], over.json()["limit"]) == (413, "too-large", values)
+
+
 # Every operation with a body of JSON, from the contract.
 
 
