@@ -1,7 +1,8 @@
 /// What a merge may ask about a scope while it holds its lock. Asking changes nothing.
 public protocol Bag {
     /// The state of each of these objects, as it is before the push; unknown ones are left out.
-    func states(of ids: [UniqueID]) throws -> [UniqueID: ObjectState]
+    /// - Parameter load: counts their bodies as they are read; once it throws, no more are.
+    func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState]
     /// The live tag whose name folds to this.
     func tag(named foldedName: String) throws -> UniqueID?
     /// The notes, waiting ones too but not the deleted, whose own register says that they hold this attachment.
@@ -12,6 +13,14 @@ public protocol Bag {
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
     /// What the server knows of the bytes of an attachment; nil if it has none.
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData?
+}
+
+extension Bag {
+    /// The same, as much as one push may load.
+    public func states(of ids: [UniqueID]) throws -> [UniqueID: ObjectState] {
+        var load = BagLoad()
+        return try states(of: ids, counting: &load)
+    }
 }
 
 /// The bytes of an attachment, as far as a merge needs to know them.

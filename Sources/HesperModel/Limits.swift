@@ -14,12 +14,16 @@ public enum Limits {
     public static let members = 1_000
     /// How deeply arrays and objects may be nested in a request.
     public static let depth = 16
+    /// Values in a request's JSON, those inside of others included: each takes memory, however short it is.
+    public static let jsonValues = 250_000
     /// Integers lie within ± this: what a double holds exactly.
     public static let integer: Int64 = (1 << 53) - 1
     /// Elements in one push.
     public static let pushObjects = 2_000
     /// One request's body, in bytes, unpacked.
     public static let pushBytes = 8 << 20
+    /// What is kept of the objects that a push names, in bytes of their bodies: a merge has all of it in memory.
+    public static let pushLoadBytes = 256 << 20
     /// Objects on a page, if the client does not say.
     public static let defaultPage = 1_000
     /// Objects on a page at most; more is clamped.

@@ -15,6 +15,8 @@ public struct Merge {
         public var greatestClock: Clock?
         /// Devices that were revoked as lost, and the moments from which on nothing that they made is taken (merge.md, Devices).
         public var revoked: [NodeID: Timestamp]
+        /// How much of the bag may be loaded.
+        public var loadBytes = Limits.pushLoadBytes
 
         public init(
             now: Timestamp, server: NodeID, serverClock: Clock?, greatestClock: Clock?,
@@ -31,6 +33,7 @@ public struct Merge {
     let bag: any Bag
     let context: Context
     var source: ClockSource
+    private var loaded: BagLoad
     /// Objects as they were, and as they are by now, by ID.
     var before: [UniqueID: ObjectState]
     var states: [UniqueID: StateChange.After] = [:]
@@ -57,7 +60,7 @@ public struct Merge {
         var deletion: Receipt.Status?
     }
 
-    /// - Throws: only what the bag throws.
+    /// - Throws: what the bag throws; ``Problem`` `too-large`, if more of it would have to be loaded than may be.
     public static func apply(_ push: Push, to bag: any Bag, in context: Context) throws -> MergeOutcome {
         var merge = try Merge(push, bag, context)
         for (index, element) in push.elements.enumerated() {
@@ -75,7 +78,9 @@ public struct Merge {
         self.bag = bag
         self.context = context
         source = ClockSource(node: context.server, last: context.serverClock)
-        before = try bag.states(of: push.ids)
+        var load = BagLoad(limit: context.loadBytes)
+        before = try bag.states(of: push.ids, counting: &load)
+        loaded = load
     }
 
     // MARK: States
@@ -97,7 +102,8 @@ public struct Merge {
     /// Makes sure that the state before is known of an object that the push itself does not name.
     mutating func load(_ id: UniqueID) throws {
         guard before[id] == nil, states[id] == nil else { return }
-        before.merge(try bag.states(of: [id])) { first, _ in first }
+        let found = try bag.states(of: [id], counting: &loaded)
+        before.merge(found) { first, _ in first }
     }
 
     /// Adds a parcel to what goes into the bag.

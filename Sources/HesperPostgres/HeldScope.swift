@@ -7,7 +7,13 @@ struct HeldScope {
     /// The number of its last parcel.
     private(set) var lastEdit: Int64
     /// Objects that were asked for early, and what stands of each, if anything does; without what was written since.
-    fileprivate(set) var foreseen: [UniqueID: ObjectState?] = [:]
+    fileprivate(set) var foreseen: [UniqueID: Foreseen] = [:]
+
+    struct Foreseen {
+        let state: ObjectState?
+        /// Of its body.
+        let bytes: Int
+    }
 
     /// Notes that a device of it was revoked.
     mutating func hasRevocation() {
@@ -29,8 +35,9 @@ struct HeldScope {
 }
 
 extension PostgresTransaction {
-    /// Objects that are asked for early at most: their bodies are all in memory at once.
+    /// Objects that are asked for early at most, and bytes of their bodies: all are in memory at once.
     private static let foresight = 1_000
+    private static let foresightBytes = 32 << 20
 
     /// Locks all the scopes and reads the objects in one round trip. They are read by statements of their own, which begin
     /// when the lock is held: each sees what was committed before it.
@@ -45,17 +52,22 @@ extension PostgresTransaction {
             if fits { left -= need.objects.count }
         }
         var statements: [(sql: String, arguments: [PostgresValue])] = []
+        let share = PostgresTransaction.foresightBytes / max(scopes.count, 1)
         for scope in scopes {
             statements.append((PushStatements.lock, [.scope(scope)]))
-            statements.append((PushStatements.states, [.scope(scope), .uuidArray(Array(objects[scope] ?? []))]))
+            statements.append(
+                (PushStatements.states, [.scope(scope), .uuidArray(Array(objects[scope] ?? [])), .int(share)]))
         }
         let answers = try connection.answers(statements)
         for (index, scope) in scopes.enumerated() where answers[2 * index].rowCount > 0 {
             var scopeHeld = try answers[2 * index].row(0) { try $0.held(scope) }
-            for id in objects[scope] ?? [] { scopeHeld.foreseen.updateValue(nil, forKey: id) }
-            for (id, state) in try PostgresTransaction.states(in: answers[2 * index + 1]) {
-                scopeHeld.foreseen.updateValue(state, forKey: id)
+            var foreseen: [UniqueID: HeldScope.Foreseen] = [:]
+            for id in objects[scope] ?? [] { foreseen[id] = HeldScope.Foreseen(state: nil, bytes: 0) }
+            let large = try PostgresSnapshot.read(answers[2 * index + 1]) { id, state, bytes in
+                foreseen[id] = HeldScope.Foreseen(state: state, bytes: bytes)
             }
+            for id in large { foreseen[id] = nil }
+            scopeHeld.foreseen = foreseen
             held[scope] = scopeHeld
         }
     }

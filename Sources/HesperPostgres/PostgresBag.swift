@@ -9,8 +9,8 @@ struct PostgresBag: Bag {
     /// Rows of an object's history that are looked at at a time, for the newest text of a node.
     private static let batch = 64
 
-    func states(of ids: [UniqueID]) throws -> [UniqueID: ObjectState] {
-        try snapshot.states(of: Array(Set(ids)), in: scope)
+    func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState] {
+        try snapshot.states(of: Array(Set(ids)), in: scope) { bytes throws in try load.add(bytes) }
     }
 
     func tag(named foldedName: String) throws -> UniqueID? { try snapshot.tag(named: foldedName, in: scope) }

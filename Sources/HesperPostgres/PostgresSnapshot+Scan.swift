@@ -46,9 +46,10 @@ extension PostgresSnapshot {
     }
 }
 
-/// How many rows to ask for at a time. A body may have a megabyte, most have less than one thousandth of it.
+/// How many rows to ask for at a time. A body may have some megabytes, most have less than a thousandth of one: before any
+/// was seen, a few.
 struct ScanBatch {
-    private(set) var rows = 64
+    private(set) var rows = 4
     private(set) var count = 0
     private var bytes = 0
 

@@ -35,12 +35,15 @@ extension PostgresTransaction {
     }
 }
 
-/// Sends what a push writes, a statement for each table at most.
+/// Sends what a push writes, a statement for each table unless there is much.
 struct ScopeWriter {
     let connection: Connection
     let scope: ScopeID
     let device: NodeID?
     let date: Timestamp
+
+    /// Bytes of bodies that one statement has, but for the last of them.
+    private static let bodyBytes = 8 << 20
 
     func objects(_ objects: [Writing.Object]) {
         put(objects.filter(\.isNew), PushStatements.insertObjects)
@@ -48,17 +51,32 @@ struct ScopeWriter {
     }
 
     private func put(_ objects: [Writing.Object], _ sql: String) {
-        guard !objects.isEmpty else { return }
-        let bodies = objects.map(\.entity.body)
-        connection.enqueue(
-            sql,
-            [
-                .scope(scope), .uuidArray(objects.map(\.entity.uniqueID)),
-                .array(.int4, objects.map { .int4(Int32($0.entity.section.rawValue)) }),
-                .array(.text, objects.map { .text($0.entity.objectType?.name) }),
-                .array(.int8, objects.map { .int8($0.sequence) }), .array(.int8, bodies.map { .int($0.count) }),
-                .array(.bytes, objects.map { .digest($0.digest) }), .array(.json, bodies.map { .json($0) }),
-            ], expecting: objects.count)
+        inParts(objects, of: \.entity.body) { objects, bodies in
+            connection.enqueue(
+                sql,
+                [
+                    .scope(scope), .uuidArray(objects.map(\.entity.uniqueID)),
+                    .array(.int4, objects.map { .int4(Int32($0.entity.section.rawValue)) }),
+                    .array(.text, objects.map { .text($0.entity.objectType?.name) }),
+                    .array(.int8, objects.map { .int8($0.sequence) }), .array(.int8, bodies.map { .int($0.count) }),
+                    .array(.bytes, objects.map { .digest($0.digest) }), .array(.json, bodies.map { .json($0) }),
+                ], expecting: objects.count)
+        }
+    }
+
+    /// Gives elements and their bodies a few at a time: a push may rewrite many that are large.
+    private func inParts<Element>(
+        _ elements: [Element], of body: (Element) -> [UInt8], _ write: (ArraySlice<Element>, [[UInt8]]) -> Void
+    ) {
+        var (start, bodies, bytes): (Int, [[UInt8]], Int) = (0, [], 0)
+        for index in elements.indices {
+            let next = body(elements[index])
+            bodies.append(next)
+            bytes += next.count
+            guard bytes >= ScopeWriter.bodyBytes || index == elements.count - 1 else { continue }
+            write(elements[start...index], bodies)
+            (start, bodies, bytes) = (index + 1, [], 0)
+        }
     }
 
     func deletions(_ deletions: [Writing.Deleted]) {
@@ -119,19 +137,26 @@ struct ScopeWriter {
 
     /// - Parameter last: the number of the last one that the scope has.
     func parcels(_ numbered: [Writing.NumberedParcel], after last: Int64) {
-        guard !numbered.isEmpty else { return }
-        let parcels = numbered.map(\.parcel)
-        func clocks(_ clock: (Parcel) -> Clock?) -> PostgresValue { .array(.bytes, parcels.map { .clock(clock($0)) }) }
-        connection.enqueue(
-            PushStatements.insertParcels,
-            [
-                .scope(scope), .int8Array((1...numbered.count).map { last + Int64($0) }),
-                .uuidArray(parcels.map(\.object)), .int8Array(numbered.map(\.sequence)),
-                .array(.text, parcels.map { .text($0.objectType?.name) }),
-                .array(.bool, parcels.map { .bool($0.isServers) }),
-                .array(.bool, numbered.map { .bool($0.hasLostWords) }), clocks(\.firstClock), clocks(\.lastClock),
-                clocks(\.textClock), clocks(\.textOrigin),
-                .array(.json, parcels.map { .json(ParcelBody.write($0.edits)) }), .node(device), .date(date),
-            ], expecting: numbered.count)
+        inParts(numbered, of: \.body) { numbered, bodies in
+            let parcels = numbered.map(\.parcel)
+            func clocks(_ clock: (Parcel) -> Clock?) -> PostgresValue {
+                .array(.bytes, parcels.map { .clock(clock($0)) })
+            }
+            connection.enqueue(
+                PushStatements.insertParcels,
+                [
+                    .scope(scope), .int8Array(numbered.indices.map { last + 1 + Int64($0) }),
+                    .uuidArray(parcels.map(\.object)), .int8Array(numbered.map(\.sequence)),
+                    .array(.text, parcels.map { .text($0.objectType?.name) }),
+                    .array(.bool, parcels.map { .bool($0.isServers) }),
+                    .array(.bool, numbered.map { .bool($0.hasLostWords) }), clocks(\.firstClock), clocks(\.lastClock),
+                    clocks(\.textClock), clocks(\.textOrigin), .array(.json, bodies.map { .json($0) }), .node(device),
+                    .date(date),
+                ], expecting: numbered.count)
+        }
     }
+}
+
+extension Writing.NumberedParcel {
+    fileprivate var body: [UInt8] { ParcelBody.write(parcel.edits) }
 }

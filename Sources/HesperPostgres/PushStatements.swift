@@ -8,16 +8,19 @@ enum PushStatements {
         SELECT sequence, digest, greatest_clock, server_clock, last_edit, has_revocations FROM scopes WHERE id = $1
         FOR NO KEY UPDATE
         """
-    /// Scope, IDs. Columns of ``Row/state()``. With `id = ANY ($2)` the planner, who takes every list for one of ten, would
-    /// read all of a scope that it thinks is smaller than that; so each ID is looked up for itself.
+    /// Scope, IDs, bytes of bodies at most: those past it are null. Columns of ``Row/state(of:)``. With `id = ANY ($2)` the
+    /// planner, who takes every list for one of ten, would read all of a scope that it thinks is smaller than that; so each
+    /// ID is looked up for itself.
     static let states = """
-        SELECT state.* FROM unnest($2::uuid[]) AS wanted (id) CROSS JOIN LATERAL (
-            SELECT id, sequence, section, body, NULL::text AS type, NULL::uuid AS merged_into,
+        SELECT id, sequence, section, CASE WHEN sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) <= $3::bigint THEN body END,
+            type, merged_into, deletion_date
+        FROM unnest($2::uuid[]) AS wanted (wanted_id) CROSS JOIN LATERAL (
+            SELECT id, sequence, section, body, bytes, NULL::text AS type, NULL::uuid AS merged_into,
                 NULL::timestamptz AS deletion_date
-            FROM objects WHERE scope = $1 AND id = wanted.id
+            FROM objects WHERE scope = $1 AND id = wanted_id
             UNION ALL
-            SELECT id, sequence, NULL, NULL, type, merged_into, deletion_date FROM tombstones
-            WHERE scope = $1 AND id = wanted.id) AS state
+            SELECT id, sequence, NULL, NULL, 0::bigint, type, merged_into, deletion_date FROM tombstones
+            WHERE scope = $1 AND id = wanted_id) AS state
         """
     /// Scope, folded name.
     static let tagNamed = "SELECT tag FROM tag_names WHERE scope = $1 AND folded_name = $2"

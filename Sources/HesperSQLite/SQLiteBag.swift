@@ -6,11 +6,12 @@ struct SQLiteBag: Bag {
     let snapshot: SQLiteSnapshot
     let scope: ScopeID
 
-    func states(of ids: [UniqueID]) throws -> [UniqueID: ObjectState] {
+    func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState] {
         let reader = try StateReader(snapshot, scope: scope)
         var states: [UniqueID: ObjectState] = [:]
         for id in ids where states[id] == nil {
-            if let state = try reader.state(of: id) { states[id] = state }
+            let state = try reader.state(of: id) { bytes throws in try load.add(bytes) }
+            if let state { states[id] = state }
         }
         return states
     }

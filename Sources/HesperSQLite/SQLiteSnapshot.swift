@@ -84,12 +84,14 @@ struct StateReader {
         tombstone.bind(1, scope)
     }
 
-    func state(of id: UniqueID) throws -> ObjectState? {
+    /// - Parameter count: told how many bytes its body has, before it is read.
+    func state(of id: UniqueID, counting count: (Int) throws -> Void = { _ in }) throws -> ObjectState? {
         object.bind(2, id)
         let live = try object.first {
-            ObjectState.entity(
-                try Entity.read(object.bytes(2), id: id, section: try object.section(0)),
-                sequence: object.integerIfAny(1))
+            let body = object.bytes(2)
+            try count(body.count)
+            return ObjectState.entity(
+                try Entity.read(body, id: id, section: try object.section(0)), sequence: object.integerIfAny(1))
         }
         if let live { return live }
         tombstone.bind(2, id)

@@ -51,10 +51,11 @@ struct RevocationPlan: Sendable {
         }
     }
 
-    /// About how many bytes it takes to write.
+    /// About how many bytes it takes to load and write.
     var bytes: Int {
-        guard case .set(let values, _) = action else { return 0 }
-        return values.reduce(0) { sum, value in
+        let loaded = entity.body.count
+        guard case .set(let values, _) = action else { return loaded }
+        return values.reduce(loaded) { sum, value in
             if case .string(let text)? = value.value { sum + text.utf8.count } else { sum + 64 }
         }
     }

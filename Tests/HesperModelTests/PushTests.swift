@@ -22,4 +22,35 @@ import Testing
         #expect(push.nodes == [NodeID(1), NodeID(2), NodeID(3)])
         #expect(Push().nodes.isEmpty)
     }
+
+    @Test func aPushThatLoadsTooMuchIsRefusedWhole() throws {
+        #expect(Limits.pushLoadBytes == 256 << 20)
+        var source = ClockSource(node: NodeID(1))
+        let (server, now) = (NodeID(2), Timestamp(clamping: 1_000))
+        let ids = (0..<3).map { _ in UniqueID.random() }
+        let text = String(repeating: "a", count: 1_000)
+        var made: [Push.Element] = []
+        var archived: [Push.Element] = []
+        for id in ids {
+            let edits = [
+                Edit(.creationDate, .date(now), at: nil), Edit(.text, .string(text), at: source.tick(at: 1)),
+            ]
+            made.append(.change(Change(uniqueID: id, section: .notes, edits: edits)))
+            let edit = Edit(.archived, .bool(true), at: source.tick(at: 2))
+            archived.append(.change(Change(uniqueID: id, section: .notes, edits: [edit])))
+        }
+        var bag = MemoryBag()
+        // What is new loads nothing.
+        try bag.apply(Push(made), server: server, at: now)
+        var context = Merge.Context(now: now, server: server, serverClock: nil, greatestClock: bag.greatestClock)
+        context.loadBytes = 3_000
+        do {
+            _ = try Merge.apply(Push(archived), to: bag, in: context)
+            Issue.record("it loaded more than it may")
+        } catch let problem as Problem {
+            #expect(problem.slug == .tooLarge && problem.context["limit"] != nil)
+        }
+        let some = try Merge.apply(Push(Array(archived.prefix(2))), to: bag, in: context)
+        #expect(some.receipts.map(\.status) == [.applied, .applied])
+    }
 }

@@ -12,6 +12,39 @@ extension StoreContract {
             for id in [live, dead, waiting] { try expect(states[id], is: try await desk.state(id)) }
             try expect(states[waiting]?.sequence, is: nil)
         },
+        Case("counts the bodies that it loads, and loads no more than may be") { (desk: Desk) in
+            let ids = (0..<6).map { _ in UniqueID.random() }
+            // More than an answer of PostgreSQL has at once.
+            let text = String(repeating: "\u{1}", count: 500_000)
+            try await desk.push(ids.map { desk.note($0, text, at: 1) })
+            var bytes = 0
+            for id in ids {
+                guard case .entity(let entity, _)? = try await desk.state(id) else { continue }
+                bytes += entity.body.count
+            }
+            let exact = bytes
+            try expect(exact > 17 << 20)
+            let states = try await desk.bag { bag in
+                var load = BagLoad(limit: exact)
+                return try bag.states(of: ids + [.random()], counting: &load)
+            }
+            try expect(Set(states.keys), is: Set(ids))
+            do {
+                _ = try await desk.bag { bag in
+                    var load = BagLoad(limit: exact - 1)
+                    return try bag.states(of: ids, counting: &load)
+                }
+                throw Violation(description: "more was loaded than may be")
+            } catch let problem as Problem { try expect(problem.slug, is: .tooLarge) }
+            // All of them are rewritten in one push, which takes more than one statement.
+            let archived = try await desk.push(ids.map { desk.set($0, .archived, .bool(true), at: 2) })
+            try expect(archived.receipts.map(\.status), is: Array(repeating: .applied, count: ids.count))
+            for id in ids {
+                let note = try await desk.note(id)
+                try expect(note.archived && note.text == text)
+            }
+            try expect(try await desk.inconsistencies(), is: [])
+        },
         Case("finds a live tag by its folded name, through renames and swaps") { (desk: Desk) in
             let (car, bike) = (UniqueID(high: 1, low: 1), UniqueID(high: 2, low: 1))
             func tags(_ names: String...) async throws -> [UniqueID?] {

@@ -31,14 +31,14 @@ const partsIn = (edits, made) => {
 }
 
 /** DeletedObjects, then tags (clients.md, rule 10). */
-const firstOf = (all, deletions, relayed = false) => {
+const firstOf = (all, deletions, most, relayed = false) => {
   /** @type {Push} */
-  const push = {parts: [], deletions: deletions.slice(0, MOST_OBJECTS), relayed}
+  const push = {parts: [], deletions: deletions.slice(0, most), relayed}
   let count = push.deletions.length, size = count * 200
   const isTag = ({type}) => type === "tag"
   for (const part of all.sort((a, b) => +isTag(b) - +isTag(a))) {
     size += 3 * JSON.stringify(part).length
-    if (count && (count === MOST_OBJECTS || size > MOST_BYTES)) break
+    if (count && (count >= most || size > MOST_BYTES)) break
     count = push.deletions.length + push.parts.push(part)
   }
   return push
@@ -199,7 +199,7 @@ const compare = (tx, {uniqueID, type, fixed, registers}, theirs) => {
   else tx.delete("relays", uniqueID)
 }
 
-const nextRelays = async tx => {
+const nextRelays = async (tx, most) => {
   const parts = [], deletions = []
   await Promise.all((await tx.getAll("relays")).map(async ({uniqueID, type, attributes, fixed}) => {
     const {hash, place, ...standing} = await tx.get(type === DELETED ? "deleted" : "objects", uniqueID)
@@ -211,7 +211,7 @@ const nextRelays = async tx => {
     })
     parts.push({uniqueID, type, made, edits})
   }))
-  return firstOf(parts, deletions, true)
+  return firstOf(parts, deletions, most, true)
 }
 
 const giveUp = async (tx, id, attribute = "") => {
@@ -244,9 +244,9 @@ export class Rounds {
     // Judged once: the first answer changes it.
     const {startedOver, lastSync = Infinity} = this.record
     let withBases = startedOver || Date.now() - lastSync > 24 * HOUR
-    let hasMore = true, refused = 0, isNews = false
+    let hasMore = true, refused = 0, isNews = false, most = MOST_OBJECTS
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const {push, token} = await this.#next(), isPush = !isEmpty(push)
+      const {push, token} = await this.#next(most), isPush = !isEmpty(push)
       if (!hasMore && !isPush) {
         if (!await this.#isOther()) return isNews
         hasMore = withBases = true
@@ -257,6 +257,12 @@ export class Rounds {
         const json = {limit: PAGE, ...token && {syncToken: token}, ...isPush && {changes: changesOf(push, withBases)}}
         answer = (await this.http.send("POST", "/v1/sync", {json, signal})).value
       } catch (/** @type {any} */ error) {
+        const count = push.parts.length + push.deletions.length
+        if (error.slug === "too-large" && count > 1) {
+          // The server would have to load more of what it keeps than it may.
+          most = count >> 1
+          continue
+        }
         if (error.slug !== "token-expired") throw error
         await this.#change(startOver)
         hasMore = withBases = true
@@ -281,14 +287,14 @@ export class Rounds {
   #take = (push, answer) => this.#change(tx => receive(tx, this.copy, push, answer))
   #change = body => this.copy.transaction(STORES, "readwrite", body)
 
-  #next() {
+  #next(most) {
     return this.#change(async tx => {
       const {token, reading, startedOver} = await tx.get("meta", "sync") ?? {}
       if (reading) return {push: NOTHING, token}
-      const relays = startedOver ? await nextRelays(tx) : NOTHING
+      const relays = startedOver ? await nextRelays(tx, most) : NOTHING
       if (!isEmpty(relays)) return {push: relays, token}
       const deletions = await takeDeletions(tx, Date.now())
-      return {push: firstOf(partsIn(await tx.getAll("unsent"), await tx.getAll("made")), deletions), token}
+      return {push: firstOf(partsIn(await tx.getAll("unsent"), await tx.getAll("made")), deletions, most), token}
     })
   }
 

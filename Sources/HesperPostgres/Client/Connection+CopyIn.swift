@@ -16,7 +16,7 @@ struct CopyRows {
     /// Adds a row; waits when the server takes no more for now.
     mutating func append(_ values: [PostgresValue]) throws {
         bytes.append(bigEndian: Int16(values.count))
-        for value in values { value.appendCounted(to: &bytes) }
+        for value in values { try value.appendCounted(to: &bytes) }
         if bytes.count >= CopyRows.chunk { try send() }
     }
 

@@ -26,7 +26,7 @@ extension Connection {
     ) throws {
         if let brokenBy { throw brokenBy }
         log?(sql)
-        parameters.set(arguments)
+        try parameters.set(arguments)
         let name = isNamed ? try prepare(sql) : ""
         let types = parameters.given
         let isSent = parameters.withPointers { arguments in

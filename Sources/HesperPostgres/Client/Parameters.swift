@@ -8,14 +8,20 @@ struct Parameters {
     private var types: [Oid] = []
     private var formats: [Int32] = []
 
-    mutating func set(_ arguments: [PostgresValue]) {
+    /// PostgreSQL ends the session over a message of 1 GiB.
+    private static let limit = 1_000_000_000
+
+    /// - Throws: ``PostgresError/misuse(_:)``, if they are more than a message holds.
+    mutating func set(_ arguments: [PostgresValue]) throws(PostgresError) {
+        let size = arguments.reduce(0) { $0 + $1.byteCount }
+        guard size <= Parameters.limit else { throw PostgresError.misuse("arguments of \(size) bytes") }
         bytes.removeAll(keepingCapacity: true)
         starts.removeAll(keepingCapacity: true)
         lengths.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
         for argument in arguments {
             let start = bytes.count
-            argument.append(to: &bytes)
+            try argument.append(to: &bytes)
             starts.append(argument == .null ? nil : start)
             lengths.append(Int32(bytes.count - start))
             types.append(argument.type ?? 0)

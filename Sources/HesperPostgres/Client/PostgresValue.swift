@@ -65,8 +65,24 @@ extension PostgresValue {
 }
 
 extension PostgresValue {
+    /// How many bytes its binary form has, without a length.
+    var byteCount: Int {
+        switch self {
+        case .null: 0
+        case .int8, .word, .date: 8
+        case .int4: 4
+        case .int2: 2
+        case .bool: 1
+        case .text(let value): value.utf8.count
+        case .utf8(let value), .json(let value), .bytes(let value): value.count
+        case .pair, .uuid: 16
+        case .array(_, let values): values.reduce(values.isEmpty ? 12 : 20) { $0 + 4 + $1.byteCount }
+        }
+    }
+
     /// Appends its binary form, without a length; nothing for null.
-    func append(to bytes: inout [UInt8]) {
+    /// - Throws: ``PostgresError/misuse(_:)``, if an element of it has more bytes than its length can say.
+    func append(to bytes: inout [UInt8]) throws(PostgresError) {
         switch self {
         case .null: break
         case .int8(let value): bytes.append(bigEndian: value)
@@ -83,29 +99,32 @@ extension PostgresValue {
             bytes.append(bigEndian: value.high)
             bytes.append(bigEndian: value.low)
         case .date(let value): bytes.append(bigEndian: PostgresDate.microseconds(value.milliseconds))
-        case .array(let element, let values): PostgresValue.append(values, of: element, to: &bytes)
+        case .array(let element, let values): try PostgresValue.append(values, of: element, to: &bytes)
         }
     }
 
     /// Dimensions, whether there are nulls, the elements' type; length and first index of the dimension; the elements
     /// (PostgreSQL, array_send).
-    private static func append(_ values: [PostgresValue], of element: PostgresType, to bytes: inout [UInt8]) {
+    private static func append(
+        _ values: [PostgresValue], of element: PostgresType, to bytes: inout [UInt8]
+    ) throws(PostgresError) {
         bytes.append(bigEndian: Int32(values.isEmpty ? 0 : 1))
         bytes.append(bigEndian: Int32(values.contains(.null) ? 1 : 0))
         bytes.append(bigEndian: element.rawValue)
         guard !values.isEmpty else { return }
         bytes.append(bigEndian: Int32(values.count))
         bytes.append(bigEndian: Int32(1))
-        for value in values { value.appendCounted(to: &bytes) }
+        for value in values { try value.appendCounted(to: &bytes) }
     }
 
     /// Appends its binary form after its length, which is -1 for null: as arrays and COPY have it.
-    func appendCounted(to bytes: inout [UInt8]) {
+    /// - Throws: ``PostgresError/misuse(_:)``, if it has more bytes than that can say.
+    func appendCounted(to bytes: inout [UInt8]) throws(PostgresError) {
         let start = bytes.count
         bytes.append(bigEndian: Int32(-1))
         guard self != .null else { return }
-        append(to: &bytes)
-        let count = Int32(bytes.count - start - 4)
+        guard let count = Int32(exactly: byteCount) else { throw PostgresError.misuse("a value of \(byteCount) bytes") }
+        try append(to: &bytes)
         withUnsafeBytes(of: count.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
     }
 }

@@ -77,8 +77,10 @@ struct MemoryBag {
 }
 
 extension MemoryBag: Bag {
-    func states(of ids: [UniqueID]) -> [UniqueID: ObjectState] {
-        Dictionary(ids.compactMap { id in states[id].map { (id, $0) } }) { first, _ in first }
+    func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState] {
+        let found = Dictionary(ids.compactMap { id in states[id].map { (id, $0) } }) { first, _ in first }
+        for case .entity(let entity, _) in found.values { try load.add(entity.body.count) }
+        return found
     }
 
     func tag(named foldedName: String) -> UniqueID? {
