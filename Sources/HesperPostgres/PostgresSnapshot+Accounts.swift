@@ -9,11 +9,13 @@ private let accountColumns = """
 
 extension PostgresSnapshot {
     func account(_ id: UniqueID) throws -> Account? {
-        try connection.first("\(accountColumns) WHERE a.id = $1", [.id(id)]) { try $0.account() }
+        try connection.first("\(accountColumns) WHERE a.id = $1\(accountLock)", [.id(id)]) { try $0.account() }
     }
 
     func account(emailKey key: String) throws -> Account? {
-        try connection.first("\(accountColumns) WHERE a.email_key = $1", [.text(key)]) { try $0.account() }
+        try connection.first("\(accountColumns) WHERE a.email_key = $1\(accountLock)", [.text(key)]) {
+            try $0.account()
+        }
     }
 
     func totals() throws -> Totals {
@@ -67,7 +69,7 @@ extension PostgresTransaction {
     /// With it goes all that belongs to its scope. Nothing is written there without the lock, so nothing comes after it.
     func deleteAccount(_ id: UniqueID) throws {
         guard let scope = try account(id)?.scope else { return }
-        // Whoever fills the index of terms has this row first, the scope's own after it.
+        // The account is locked by now. Whoever fills the index of terms has this row first, the scope's own after it.
         try connection.run("SELECT FROM indexing WHERE scope = $1 FOR UPDATE", [.scope(scope)])
         if try hold(scope) {
             for sql in PostgresTransaction.erasing { connection.enqueue(sql, [.scope(scope)]) }

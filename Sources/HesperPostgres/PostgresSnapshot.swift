@@ -7,6 +7,9 @@ class PostgresSnapshot: Snapshot {
 
     init(_ connection: Connection) { self.connection = connection }
 
+    /// How a question about one account ends: nothing more, as who only reads holds nobody up.
+    var accountLock: String { "" }
+
     func installation() throws -> Installation {
         let installation = try connection.first("SELECT epoch, node FROM installation") { row in
             Installation(epoch: UInt64(bitPattern: row.integer(0)), node: try row.node(1))
@@ -46,22 +49,48 @@ class PostgresSnapshot: Snapshot {
 
     func state(of id: UniqueID, in scope: ScopeID) throws -> ObjectState? { try states(of: [id], in: scope)[id] }
 
-    /// The states of all of them that are known, in one question.
-    func states(of ids: [UniqueID], in scope: ScopeID) throws -> [UniqueID: ObjectState] {
-        guard !ids.isEmpty else { return [:] }
-        return try PostgresSnapshot.states(
-            in: connection.answer(PushStatements.states, [.scope(scope), .uuidArray(ids)]))
-    }
+    /// Bytes of bodies in one answer.
+    private static let answerBytes = 16 << 20
 
-    static func states(in answer: Answer) throws -> [UniqueID: ObjectState] {
-        var states: [UniqueID: ObjectState] = [:]
-        states.reserveCapacity(Int(answer.rowCount))
-        for index in 0..<answer.rowCount {
-            let (id, state) = try answer.row(index) { try $0.state() }
-            // Objects come first: were one also deleted, the object would stand.
-            if states[id] == nil { states[id] = state }
+    /// The states of all of them that are known, in one question unless they are large.
+    /// - Parameter count: told of each body, as it is read, how many bytes it has.
+    func states(
+        of ids: [UniqueID], in scope: ScopeID, counting count: (Int) throws -> Void = { _ in }
+    ) throws -> [UniqueID: ObjectState] {
+        var (states, left, limit): ([UniqueID: ObjectState], [UniqueID], Int) = (
+            [:], ids, PostgresSnapshot.answerBytes
+        )
+        while !left.isEmpty {
+            let answer = try connection.answer(PushStatements.states, [.scope(scope), .uuidArray(left), .int(limit)])
+            let rest = try PostgresSnapshot.read(answer) { id, state, bytes in
+                try count(bytes)
+                states[id] = state
+            }
+            // One body alone is larger than all of an answer.
+            if rest.count == left.count { limit *= 2 }
+            left = rest
         }
         return states
+    }
+
+    /// Gives what an answer to ``PushStatements/states`` has, with the bytes of each body.
+    /// - Returns: the objects whose bodies it lacks, as they are past the limit.
+    static func read(_ answer: Answer, _ body: (UniqueID, ObjectState, Int) throws -> Void) throws -> [UniqueID] {
+        var (left, last): ([UniqueID], UniqueID?) = ([], nil)
+        for index in 0..<answer.rowCount {
+            try answer.row(index) { row in
+                let id = try row.id(0)
+                // Objects come first: were one also deleted, the object would stand.
+                guard id != last else { return }
+                last = id
+                if let state = try row.state(of: id) {
+                    try body(id, state, row.isNull(3) ? 0 : row.bytes(3).count)
+                } else {
+                    left.append(id)
+                }
+            }
+        }
+        return left
     }
 
     func tag(named foldedName: String, in scope: ScopeID) throws -> UniqueID? {
@@ -77,13 +106,10 @@ class PostgresSnapshot: Snapshot {
 
 extension Row {
     /// From the columns `id, sequence, section, body, type, merged_into, deletion_date`: no section where it is deleted.
-    func state() throws -> (UniqueID, ObjectState) {
-        let id = try id(0)
-        guard !isNull(2) else {
-            return (id, .deleted(try deletedObject(id: id, from: 4), sequence: integer(1)))
-        }
-        return (
-            id, .entity(try Entity.read(bytes(3), id: id, section: try section(2)), sequence: integerIfAny(1))
-        )
+    /// - Returns: nil, if the body is left out.
+    func state(of id: UniqueID) throws -> ObjectState? {
+        guard !isNull(2) else { return .deleted(try deletedObject(id: id, from: 4), sequence: integer(1)) }
+        guard !isNull(3) else { return nil }
+        return .entity(try Entity.read(bytes(3), id: id, section: try section(2)), sequence: integerIfAny(1))
     }
 }

@@ -11,7 +11,8 @@ extension PostgresSnapshot {
 }
 
 extension PostgresTransaction {
-    /// The scope's row is locked at the end alone: no push waits while terms are found and written.
+    /// The scope's row is locked at the end alone: no push waits while terms are found and written, if nothing comes after
+    /// this before the commit.
     func indexTerms(of scope: ScopeID, limit: Int) throws -> Bool {
         // Of two servers that do this at once, the second goes on where the first ended.
         let indexed = try connection.first(

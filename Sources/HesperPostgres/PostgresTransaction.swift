@@ -9,6 +9,10 @@ final class PostgresTransaction: PostgresSnapshot, Transaction {
     /// What PostgreSQL gave the transaction up for, when that was another's sake.
     private var conflict: PostgresError?
 
+    /// An account that was asked for stays as it is until the end: what is decided by its password is over before there is
+    /// another. It comes before its tickets, its devices and its scope; who only refers to it is not held up.
+    override var accountLock: String { " FOR NO KEY UPDATE OF a" }
+
     /// How often a transaction is done at most that PostgreSQL gives up for another's sake: those that lock scopes in the
     /// order of their numbers never wait for each other in a circle, so there are few.
     private static let attempts = 5
@@ -77,16 +81,23 @@ final class PostgresTransaction: PostgresSnapshot, Transaction {
     }
 
     /// Asks only for those that were not foreseen.
-    override func states(of ids: [UniqueID], in scope: ScopeID) throws -> [UniqueID: ObjectState] {
+    override func states(
+        of ids: [UniqueID], in scope: ScopeID, counting count: (Int) throws -> Void = { _ in }
+    ) throws -> [UniqueID: ObjectState] {
         guard let foreseen = held[scope]?.foreseen, !foreseen.isEmpty else {
-            return try super.states(of: ids, in: scope)
+            return try super.states(of: ids, in: scope, counting: count)
         }
         var states: [UniqueID: ObjectState] = [:]
         var unknown: [UniqueID] = []
         for id in ids {
-            if let state = foreseen[id] { states[id] = state } else { unknown.append(id) }
+            guard let known = foreseen[id] else {
+                unknown.append(id)
+                continue
+            }
+            try count(known.bytes)
+            states[id] = known.state
         }
-        return try states.merging(super.states(of: unknown, in: scope)) { known, _ in known }
+        return try states.merging(super.states(of: unknown, in: scope, counting: count)) { known, _ in known }
     }
 
     /// Locks a scope's row unless this transaction has.

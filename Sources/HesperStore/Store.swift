@@ -15,6 +15,8 @@ public protocol Store: Sendable {
     func session(of token: TokenHash) async throws -> Session?
     /// How many transactions may write at once: so many commits the queue of pushes has under way.
     var writers: Int { get }
+    /// Whether who writes to one scope holds up none of the others: then what is done for several is better done apart.
+    var locksScopesApart: Bool { get }
     /// How other servers are told what happens on this one; nil where there are none to tell, or none that could be.
     var signals: (any Signals)? { get }
     /// A copy that follows it, for reading; nil where there is none.
@@ -37,12 +39,16 @@ public protocol Store: Sendable {
 extension Store {
     /// Most have nothing that one waits for.
     public var poolStatus: PoolStatus? { nil }
+    /// With one writer, nothing is gained by it.
+    public var locksScopesApart: Bool { false }
 }
 
 /// One consistent moment of the store.
 public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
     // MARK: Accounts and devices
+    /// In a transaction it stays as it is until the end.
     func account(_ id: UniqueID) throws -> Account?
+    /// The same by its address.
     /// - Parameter key: ``Account/key(of:)`` of an e-mail address.
     func account(emailKey key: String) throws -> Account?
     /// All accounts, by e-mail.

@@ -4,9 +4,10 @@ import HesperModel
 /// (storage.md, A transaction).
 public struct TermIndexer: Sendable {
     private let store: any Store
-    /// Objects a transaction: few, so that pushes do not wait long for the writer.
+    /// Objects at a time: few, so that pushes do not wait long for the writer.
     static let batch = 200
-    /// Scopes that share one: an object of each costs less than a commit for each.
+    /// Scopes that are looked after in turn. With one writer they share a commit, as an object of each costs less than a commit
+    /// for each; else each has its own, and what was written to its row is never held for the others' sake.
     static let scopes = 20
     /// Between two looks at the store when there was nothing to do.
     static let pause = Duration.milliseconds(500)
@@ -41,8 +42,8 @@ public struct TermIndexer: Sendable {
         }
     }
 
-    /// One transaction's worth of what is behind, from where the last one stopped and round again: scopes that are written
-    /// without a pause hold up no other.
+    /// A batch of what is behind, from where the last one stopped and round again: scopes that are written without a pause
+    /// hold up no other.
     /// - Returns: whether there was anything.
     private func indexBatch(after last: inout ScopeID?) async throws -> Bool {
         let start = last
@@ -53,9 +54,10 @@ public struct TermIndexer: Sendable {
         }
         last = scopes.last
         guard !scopes.isEmpty else { return false }
-        try await store.writeDerived { transaction in
-            for scope in scopes {
-                _ = try transaction.indexTerms(of: scope, limit: TermIndexer.batch / scopes.count)
+        let limit = TermIndexer.batch / scopes.count
+        for turn in store.locksScopesApart ? scopes.map({ [$0] }) : [scopes] {
+            try await store.writeDerived { transaction in
+                for scope in turn { _ = try transaction.indexTerms(of: scope, limit: limit) }
             }
         }
         return true

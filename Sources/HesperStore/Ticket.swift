@@ -4,9 +4,18 @@ import HesperModel
 /// address is theirs. The store knows the code's hash alone.
 public struct Ticket: Sendable, Equatable {
     public enum Purpose: String, Sendable, CaseIterable {
+        /// Made by the operator.
         case passwordReset = "password-reset"
+        /// Sent by mail: whoever knows an e-mail address has such letters sent to it.
+        case mailedPasswordReset = "mailed-password-reset"
         case invitation
         case emailVerification = "email-verification"
+
+        /// Those that are good for what this one is, and void when there is a new one of this. What anybody can ask for is not to
+        /// make void what the operator gave.
+        var included: [Purpose] {
+            self == .passwordReset ? [.passwordReset, .mailedPasswordReset] : [self]
+        }
     }
 
     public let purpose: Purpose
@@ -34,7 +43,7 @@ public struct Ticket: Sendable, Equatable {
     public static let invitationLifetime = 7 * Timestamp.day
 
     public func isGood(for purpose: Purpose, at date: Timestamp) -> Bool {
-        self.purpose == purpose && date < endDate
+        purpose.included.contains(self.purpose) && date < endDate
     }
 }
 
@@ -46,18 +55,21 @@ extension Snapshot {
 }
 
 extension Transaction {
-    /// Makes a ticket, in place of those that its account has for the same purpose; all that are over go.
+    /// Makes a ticket, in place of those that its account has for the same purpose, and of mailed ones if it is the operator's; all
+    /// that are over go.
     public func issue(_ ticket: Ticket, token: TokenHash, at date: Timestamp) throws {
         try deleteTickets(endedBy: date)
-        if let account = ticket.account { try deleteTickets(for: ticket.purpose, of: account) }
+        if let account = ticket.account { try deleteTickets(goodFor: ticket.purpose, of: account) }
         try insert(ticket, token: token)
     }
 
     /// Uses a ticket up: of many at once who have its code, one gets it.
     /// - Returns: nil if there is none that is good for this.
     public func useTicket(_ token: TokenHash, for purpose: Ticket.Purpose, at date: Timestamp) throws -> Ticket? {
-        guard let ticket = try ticket(token, for: purpose, at: date), try deleteTicket(token) else { return nil }
-        return ticket
+        guard let ticket = try ticket(token, for: purpose, at: date) else { return nil }
+        // The account before its ticket, as whoever makes another does: neither waits for the other in a circle.
+        if let account = ticket.account { _ = try self.account(account) }
+        return try deleteTicket(token) ? ticket : nil
     }
 
     /// Uses a ticket up that verifies the e-mail address of its account.
@@ -71,12 +83,16 @@ extension Transaction {
     /// Sets a password. Links that would set another are void, and every device is signed out but those that may stay.
     public func changePassword(to hash: String, of account: UniqueID, signingOut devices: DevicesToSignOut) throws {
         try setPasswordHash(hash, of: account)
-        try deleteTickets(for: .passwordReset, of: account)
+        try deleteTickets(goodFor: .passwordReset, of: account)
         switch devices {
         case .none: break
         case .all: try deleteDevices(of: account, except: nil)
         case .others(let node): try deleteDevices(of: account, except: node)
         }
+    }
+
+    private func deleteTickets(goodFor purpose: Ticket.Purpose, of account: UniqueID) throws {
+        for purpose in purpose.included { try deleteTickets(for: purpose, of: account) }
     }
 }
 

@@ -35,8 +35,8 @@ public struct StoreContract {
     }
 
     public static let cases: [Case] =
-        accountCases + deviceCases + ticketCases + pushCases + groupCases + transactionCases + scanCases + digestCases
-        + deletionCases
+        accountCases + passwordRaceCases + deviceCases + ticketCases + pushCases + groupCases + transactionCases
+        + scanCases + digestCases + deletionCases
         + bagCases + blobCases + sweepCases
         + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases
 }

@@ -66,6 +66,36 @@ extension StoreContract {
             let kept = try await desk.read { snapshot in try tokens.map { try snapshot.ticket($0) != nil } }
             try expect(kept, is: [false, true, false, true, true])
         },
+        Case("keeps the operator's link to a new password beside a mailed one, until the operator makes another") {
+            (desk: Desk) in
+            let tokens = (0..<5).map { _ in Desk.token() }
+            let issue: @Sendable (Ticket.Purpose, Int) async throws -> Void = { purpose, index in
+                let ticket = Ticket(purpose, account: desk.account.uniqueID, endDate: later)
+                try await desk.store.write { try $0.issue(ticket, token: tokens[index], at: now) }
+            }
+            let good: @Sendable () async throws -> [Bool] = {
+                try await desk.read { snapshot in
+                    try tokens.map { try snapshot.ticket($0, for: .passwordReset, at: now) != nil }
+                }
+            }
+            try await issue(.emailVerification, 4)
+            try await issue(.passwordReset, 0)
+            try await issue(.mailedPasswordReset, 1)
+            try await issue(.mailedPasswordReset, 2)
+            try expect(try await good(), is: [true, false, true, false, false])
+            try await issue(.passwordReset, 3)
+            try expect(try await good(), is: [false, false, false, true, false])
+            try await issue(.mailedPasswordReset, 2)
+            try expect(try await good(), is: [false, false, true, true, false])
+            let used = try await desk.store.write { transaction in
+                let ticket = try transaction.useTicket(tokens[2], for: .passwordReset, at: now)
+                try transaction.changePassword(to: "scrypt:1", of: desk.account.uniqueID, signingOut: .none)
+                return ticket
+            }
+            try expect(used?.purpose, is: .mailedPasswordReset)
+            try expect(try await good(), is: [false, false, false, false, false])
+            try expect(try await desk.read { try $0.ticket(tokens[4]) } != nil, "it is about another thing")
+        },
         Case("voids links to a new password when one is set, and signs out whom it should") { (desk: Desk) in
             let (token, invitation, second) = (Desk.token(), Desk.token(), Desk.token())
             let id = desk.account.uniqueID

@@ -42,10 +42,7 @@ struct Accounts: Resource {
         try await check(current, of: account, call, at: "/currentPassword")
         let hash = try await signUp.passwords.hash(new)
         try await store.write { transaction in
-            // Somebody may have been quicker, with another one, while this one was being checked.
-            guard try transaction.account(account.uniqueID)?.passwordHash == account.passwordHash else {
-                throw Accounts.wrongPassword(at: "/currentPassword")
-            }
+            try Accounts.check(account, session, in: transaction, at: "/currentPassword")
             try transaction.changePassword(
                 to: hash, of: account.uniqueID, signingOut: signsOthersOut ? .others(than: session.device.node) : .none)
         }
@@ -59,7 +56,10 @@ struct Accounts: Resource {
         try fields.end()
         let (account, _) = try await self.account(of: session)
         try await check(password, of: account, call, at: "/password")
-        try await store.write { try $0.deleteAccount(account.uniqueID) }
+        try await store.write { transaction in
+            try Accounts.check(account, session, in: transaction, at: "/password")
+            try transaction.deleteAccount(account.uniqueID)
+        }
         hub.signOut(of: session.scope) { _ in true }
         // Nobody reads it any more; that nothing is left in the files either may take its time.
         Task { [store] in
@@ -82,6 +82,18 @@ struct Accounts: Resource {
             try await signUp.passwords.matches(password, account.passwordHash)
         }
         guard isRight else { throw Accounts.wrongPassword(at: pointer) }
+    }
+
+    /// Somebody may have been quicker while the password was being checked: with another one, or by signing this device out.
+    private static func check(
+        _ account: Account, _ session: Session, in transaction: any Transaction, at pointer: String
+    ) throws {
+        // The account first: from then on nobody else changes it.
+        let now = try transaction.account(account.uniqueID)
+        guard try transaction.device(session.device.node, of: account.uniqueID) != nil else {
+            throw Authenticator.unauthenticated
+        }
+        guard now?.passwordHash == account.passwordHash else { throw wrongPassword(at: pointer) }
     }
 
     private static func wrongPassword(at pointer: String) -> Problem {

@@ -92,11 +92,12 @@ final class DeviceUses: Service {
         await write()
     }
 
-    /// What waits to be written, taken.
+    /// What waits to be written, taken. Two servers that write the uses of the same devices lock these in one order: neither
+    /// waits for the other in a circle.
     func taken() -> [DeviceUse] {
         waiting.withLockedValue { waiting in
             defer { waiting = [:] }
-            return Array(waiting.values)
+            return waiting.values.sorted { $0.node < $1.node }
         }
     }
 

@@ -1,0 +1,79 @@
+import HesperModel
+import NIOConcurrencyHelpers
+import StoreContract
+import Testing
+
+@testable import HesperPostgres
+@testable import HesperStore
+
+/// Who holds up whom, and that nobody waits in a circle.
+@Suite("The order of locks", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+struct LockOrderTests {
+    /// Asks again and again, for half a minute at most.
+    private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
+        let end = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < end {
+            if try await condition() { return true }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return false
+    }
+
+    @Test("While the terms of one scope are written, those of others are there already, and pushes go on")
+    func indexing() async throws {
+        try await Stores.with { stores in
+            let (store, other) = (try await stores.open(), try await stores.open())
+            let (quick, slow) = (try await SmallDesk(store), try await SmallDesk(store, email: "bob@example.com"))
+            for desk in [quick, slow] { try await desk.push(desk.note(.random(), "Milk")) }
+            let (isBusy, isOver) = (NIOLockedValueBox(false), NIOLockedValueBox(false))
+            async let holding: Void = other.write { transaction in
+                _ = try transaction.indexTerms(of: slow.scope, limit: 100)
+                isBusy.withLockedValue { $0 = true }
+                for _ in 0..<45_000 where !isOver.withLockedValue({ $0 }) { Pause.millisecond() }
+            }
+            let isHeld = try await eventually { isBusy.withLockedValue { $0 } }
+            let indexing = Task { await TermIndexer(store: store).run { _ in } }
+            let isIndexed = try await eventually {
+                try await store.read { try $0.indexedSequence(of: quick.scope) } == 1
+            }
+            let isPushed = (try? await quick.push(quick.note(.random(), "Bread"))) != nil
+            isOver.withLockedValue { $0 = true }
+            indexing.cancel()
+            await indexing.value
+            try await holding
+            #expect(isHeld && isIndexed && isPushed)
+        }
+    }
+
+    @Test("Who uses a link waits for who makes another, and neither is given up")
+    func tickets() async throws {
+        try await Stores.with { stores in
+            let store = try await stores.open()
+            let desk = try await SmallDesk(store)
+            let tokens = (0..<2 as Range<UInt8>).map { TokenHash(bytes: Array(repeating: $0, count: 32)) }
+            @Sendable func issue(_ token: TokenHash, in transaction: any Transaction) throws {
+                let end = SmallDesk.now.adding(60_000)
+                let ticket = Ticket(.emailVerification, account: desk.account.uniqueID, endDate: end)
+                try transaction.issue(ticket, token: token, at: SmallDesk.now)
+            }
+            try await store.write { try issue(tokens[0], in: $0) }
+            let (attempts, isLocked) = (NIOLockedValueBox(0), NIOLockedValueBox(false))
+            async let issuing: Void = store.write { transaction in
+                attempts.withLockedValue { $0 += 1 }
+                _ = try transaction.account(desk.account.uniqueID)
+                isLocked.withLockedValue { $0 = true }
+                // The other waits by then.
+                for _ in 0..<500 { Pause.millisecond() }
+                try issue(tokens[1], in: transaction)
+            }
+            let isFirst = try await eventually { isLocked.withLockedValue { $0 } }
+            let isUsed = try await store.write { transaction in
+                attempts.withLockedValue { $0 += 1 }
+                return try transaction.verifyEmail(with: tokens[0], at: SmallDesk.now)
+            }
+            try await issuing
+            #expect(isFirst && !isUsed, "the new one makes it void")
+            #expect(attempts.withLockedValue { $0 } == 2, "one was given up")
+        }
+    }
+}

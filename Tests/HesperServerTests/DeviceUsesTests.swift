@@ -1,0 +1,22 @@
+import Foundation
+import HesperModel
+import Testing
+
+@testable import HesperServer
+
+@Suite struct DeviceUsesTests {
+    /// Servers that write those of the same devices at once lock their rows one by one.
+    @Test("Uses of devices are written in the order of their nodes, each device's last one")
+    func order() throws {
+        let test = try TestServer()
+        defer { try? FileManager.default.removeItem(at: test.folder) }
+        let uses = DeviceUses(store: test.store, logger: TestServer.silent)
+        let nodes = (0..<100).map { _ in NodeID.random() }
+        for sequence in 1...2 as ClosedRange<Int64> {
+            for node in nodes.shuffled() { uses.record(DeviceUse(of: node, hasRead: sequence, at: .now)) }
+        }
+        let taken = uses.taken()
+        #expect(taken.map(\.node) == nodes.sorted())
+        #expect(taken.allSatisfy { $0.readSequence == 2 })
+    }
+}
