@@ -40,6 +40,13 @@ public protocol BlobStore: Sendable {
     func removeUnfinished(before date: Timestamp) async throws -> Int
 }
 
+extension BlobStore {
+    /// Whether a blob that the store knows of is there, as long as it is to be.
+    public func has(_ blob: Blob) async throws -> Bool {
+        try await byteCount(of: blob.name) == blob.data.byteCount
+    }
+}
+
 /// A file or an object as it is found where blobs are kept.
 public struct BlobEntry: Sendable, Equatable {
     /// Nil for what no ``BlobStore`` has ever written.

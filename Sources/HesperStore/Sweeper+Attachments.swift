@@ -37,7 +37,7 @@ extension Sweeper {
     func removedBlobs() async throws {
         while true {
             try await holdOn()
-            let names = try await store.read { try $0.removedBlobs(limit: Sweeper.batch) }
+            let names = try await store.blobsToRemove(limit: Sweeper.batch)
             guard !names.isEmpty else { return }
             var removed: [BlobName] = []
             var failure: (any Error)?
@@ -96,17 +96,29 @@ extension Sweeper {
     /// A blob of which nothing is known an hour later either is on its way to no row.
     private func removeStrayBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let end = now().adding(-Sweep.firstLook)
-        let strays = strayBlobs.filter { $0.value <= end }.map(\.key)
-        let unknown = try await Sweeper.unknown(strays, in: store)
-        for stray in strays { strayBlobs[stray] = nil }
-        for stray in unknown { try await blobs.remove(stray) }
-        if !unknown.isEmpty { report(.strays(unknown.count)) }
+        var left = strayBlobs.filter { $0.value <= end }.map(\.key)[...]
+        var removed = 0
+        while !left.isEmpty {
+            let strays = Array(left.prefix(Sweeper.steps))
+            let unknown = try await store.readDurably { snapshot in
+                try strays.filter { try Sweeper.isUnknown($0, in: snapshot) }
+            }
+            for stray in strays { strayBlobs[stray] = nil }
+            for stray in unknown { try await blobs.remove(stray) }
+            removed += unknown.count
+            left = left.dropFirst(strays.count)
+        }
+        if removed > 0 { report(.strays(removed)) }
     }
 
     private static func unknown(_ names: [BlobName], in store: any Store) async throws -> [BlobName] {
         guard !names.isEmpty else { return [] }
         return try await store.read { snapshot in
-            try names.filter { try snapshot.blob(of: $0.attachment, in: $0.scope)?.name != $0 }
+            try names.filter { try Sweeper.isUnknown($0, in: snapshot) }
         }
+    }
+
+    private static func isUnknown(_ name: BlobName, in snapshot: any Snapshot) throws -> Bool {
+        try snapshot.blob(of: name.attachment, in: name.scope)?.name != name
     }
 }

@@ -28,6 +28,15 @@ struct AttachmentIntake: Sendable {
     ) async throws -> (blob: Blob, isNew: Bool) {
         let admission = admission(of: id, session)
         if let known = try await backend.store.read({ try admission.check(byteCount: bytes.byteCount, in: $0) }) {
+            guard try await backend.blobs.has(known) else {
+                try await bringBack(known, admission) { name, check in
+                    try await backend.blobs.write(name, bytes) { data in
+                        try expectation?.check(data)
+                        try check(data)
+                    }
+                }
+                return (known, true)
+            }
             try await compare(bytes, with: known, expectation, admission)
             return (known, false)
         }
@@ -49,11 +58,26 @@ struct AttachmentIntake: Sendable {
         var finished = upload
         finished.isFinished = true
         finished.length = data.byteCount
-        return try await keep(
+        let taken = try await keep(
             Blob(name: name, data: data, arrivalDate: backend.now()), admission, session, upload: upload.uniqueID
         ) { [finished] in
             try $0.update(finished, in: session.scope)
         }
+        guard !taken.isNew, try await !backend.blobs.has(taken.blob) else { return taken }
+        try await bringBack(taken.blob, admission) { name, check in
+            try await stage.give(upload.uniqueID, to: backend.blobs, as: name, checking: check)
+        }
+        return (taken.blob, true)
+    }
+
+    /// Bytes that the store knows and the blob store has lost, from whoever still has them: under the same name.
+    private func bringBack(
+        _ known: Blob, _ admission: BlobAdmission,
+        _ write: (BlobName, @escaping @Sendable (AttachmentData) throws -> Void) async throws -> AttachmentData
+    ) async throws {
+        // What a failing disk has left of them would be in the way.
+        try await backend.blobs.remove(known.name)
+        _ = try await write(known.name) { guard $0 == known.data else { throw admission.immutable } }
     }
 
     /// Has the store know of a blob; one that it does not want is nobody's.

@@ -84,7 +84,7 @@ extension Uploads {
             throw Problem.uploadOffset(upload.length ?? 0, asked: offset)
         }
         let blob = try await backend.store.read { try $0.blob(of: upload.attachment, in: session.scope) }
-        guard let blob else { throw Problem.notFound(upload.attachment) }
+        guard let blob, try await backend.blobs.has(blob) else { throw Problem.notFound(upload.attachment) }
         return .taken((blob, false), headers: fields.headers(offset: length, isComplete: true))
     }
 

@@ -28,7 +28,7 @@ struct Uploads: Resource {
                 try snapshot.openUploads(of: session.scope).count
             )
         }
-        if let known, let expected, known.data.sha256 == expected {
+        if let known, let expected, known.data.sha256 == expected, try await backend.blobs.has(known) {
             return .taken((known, false), headers: fields.headers(offset: known.data.byteCount, isComplete: true))
         }
         guard open < intake.limits.openUploads else {

@@ -44,7 +44,7 @@ extension AccountCommand {
         /// The bytes, which the store has let go of. A server that runs does the same; twice does no harm.
         private func removeBlobs(_ blobs: any BlobStore, _ store: any Store) async throws {
             while true {
-                let names = try await store.read { try $0.removedBlobs(limit: Delete.batch) }
+                let names = try await store.blobsToRemove(limit: Delete.batch)
                 guard !names.isEmpty else { return }
                 for name in names { try await blobs.remove(name) }
                 try await store.write { transaction in

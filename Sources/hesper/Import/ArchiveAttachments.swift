@@ -58,9 +58,10 @@ struct ArchiveAttachments: Sendable {
             let kept = try await pusher.trying { try await scope.commit { try admission.add(blob, in: $0) } }
             // Somebody else was quicker.
             if kept.name != name { try await blobs.remove(name) }
-        } catch {
+        } catch let problem as Problem {
+            // After any other error it may be known all the same. What is not known is swept.
             try await blobs.remove(name)
-            throw error
+            throw problem
         }
     }
 }

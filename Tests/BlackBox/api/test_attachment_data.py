@@ -283,3 +283,20 @@ def test_bytes_that_are_gone_from_the_disk_are_an_error_and_never_half_an_answer
     answer = client.get(data_path(attachment))
     assert (answer.status_code, answer.json()["slug"]) == (500, "internal-error")
     assert str(file) not in answer.text
+
+
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_bytes_that_are_gone_from_the_disk_come_back_from_whoever_has_them(fresh_server, is_checked):
+    client = fresh_server.client()
+    attachment = attach(client, DATA)
+    (file,) = [path for path in (fresh_server.data / "attachments").rglob("*") if attachment in path.name]
+    headers = {"Repr-Digest": digest(DATA)} if is_checked else {}
+    for spoil in (file.unlink, lambda: os.truncate(file, 10)):
+        spoil()
+        other = client.put(data_path(attachment), data=DATA[:-1] + b"\0")
+        assert (other.status_code, other.json()["slug"]) == (409, "immutable")
+        answer = client.put(data_path(attachment), data=DATA, headers=headers)
+        assert (answer.status_code, answer.json()["sha256"]) == (201, sha256(DATA))
+        assert download(client, attachment) == DATA
+        assert client.put(data_path(attachment), data=DATA, headers=headers).status_code == 200
+    assert fresh_server.command("check").returncode == 0

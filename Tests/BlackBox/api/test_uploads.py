@@ -1,5 +1,6 @@
 """Uploads that go on where they broke off (protocol.md, Attachments; draft-ietf-httpbis-resumable-upload)."""
 
+import os
 import random
 import time
 
@@ -190,6 +191,19 @@ def test_bytes_that_are_here_already(server, somebody):
     other = append(somebody, upload, b"other bytes", 0, complete=True)
     assert (other.status_code, other.json()["slug"]) == (409, "immutable")
     assert download(somebody, attachment) == DATA
+
+
+def test_bytes_that_are_gone_from_the_disk_come_back(fresh_server):
+    client = fresh_server.client()
+    attachment = attach(client, DATA)
+    (file,) = [path for path in (fresh_server.data / "attachments").rglob("*") if attachment in path.name]
+    for spoil in (file.unlink, lambda: os.truncate(file, 10)):
+        spoil()
+        upload = begin(client, attachment, {"Repr-Digest": digest(DATA)})
+        assert append(client, upload, DATA, 0, complete=True).status_code == 201
+        assert download(client, attachment) == DATA
+    file.unlink()
+    assert append(client, upload, b"", len(DATA), complete=True).status_code == 404, "it is to begin anew"
 
 
 def test_options_say_that_uploads_can_be_resumed(somebody):
