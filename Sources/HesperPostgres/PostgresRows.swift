@@ -18,7 +18,9 @@ public final class PostgresRows: RowTarget {
     /// - Throws: ``MoveRefusal/inUse``; ``StoreError``.
     public static func whileOpen<T>(_ connectionString: String, _ body: (PostgresRows) throws -> T) throws -> T {
         try namingErrors {
-            let connection = try Connection(PostgresSettings(connectionString))
+            var settings = PostgresSettings(connectionString)
+            settings.isUse = false
+            let connection = try Connection(settings)
             connection.patience = patience
             try connection.execute(
                 script: "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
@@ -39,14 +41,11 @@ public final class PostgresRows: RowTarget {
         throw MoveRefusal.inUse
     }
 
-    /// Whether servers or commands are connected; one that serves always is.
+    /// Whether servers or commands are connected; one that serves always is. If none are, those that connect wait until the
+    /// transaction has ended.
     func isInUse() throws -> Bool {
-        try connection.first(
-            """
-            SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-                AND application_name = current_setting('application_name'))
-            """
-        ) { $0.bool(0) } ?? false
+        try connection.first("SELECT NOT pg_try_advisory_xact_lock($1)", [.int8(PostgresSettings.use)]) { $0.bool(0) }
+            ?? true
     }
 
     public func installation() throws -> Installation? {

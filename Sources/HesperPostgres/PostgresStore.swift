@@ -12,6 +12,7 @@ public struct DatabaseEmpty: Error, Sendable {}
 public final class PostgresStore: Store {
     public let installation: Installation
     public let writers: Int
+    public let locksScopesApart = true
     public var uploadStage: (any UploadStage)? { PostgresUploads(self) }
     private let pool: PostgresPool
     private let signalsOfServer: PostgresSignals
@@ -81,13 +82,13 @@ public final class PostgresStore: Store {
     }
 
     public func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
-        try await run { try PostgresTransaction.run(on: $0, body) }
+        try await run(writes: true) { try PostgresTransaction.run(on: $0, body) }
     }
 
     public func writeDerived<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws -> T
     ) async throws -> T {
-        try await run { try PostgresTransaction.run(on: $0, waitsForDisk: false, body) }
+        try await run(writes: true) { try PostgresTransaction.run(on: $0, waitsForDisk: false, body) }
     }
 
     public func session(of token: TokenHash) async throws -> Session? {
@@ -108,8 +109,11 @@ public final class PostgresStore: Store {
         await pool.close()
     }
 
-    func run<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
-        try await pool.run { [log] connection in
+    /// - Parameter writes: whether it commits something.
+    func run<T: Sendable>(
+        writes: Bool = false, _ body: @escaping @Sendable (Connection) throws -> T
+    ) async throws -> T {
+        try await pool.run(writes: writes) { [log] connection in
             connection.log = log
             return try body(connection)
         }

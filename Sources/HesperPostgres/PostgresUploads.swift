@@ -92,7 +92,7 @@ struct PostgresUploads: UploadStage {
     }
 
     private func write<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
-        try await store.run { connection in
+        try await store.run(writes: true) { connection in
             connection.enqueue("BEGIN ISOLATION LEVEL READ COMMITTED")
             let result = try body(connection)
             try connection.run("COMMIT")

@@ -2,7 +2,7 @@ import HesperStore
 import NIOConcurrencyHelpers
 
 /// Finds who holds a token. Every request begins with that, so those that arrive while one question is under way share the
-/// next: many cost hardly more than one.
+/// next: many cost hardly more than one. A connection that hangs holds them up for a moment only.
 final class SessionLookups: Sendable {
     private let pool: PostgresPool
     private let log: (@Sendable (String) -> Void)?
@@ -11,7 +11,12 @@ final class SessionLookups: Sendable {
     private struct Lookup: Sendable {
         let token: TokenHash
         let done: CheckedContinuation<Session?, any Error>
+        /// Whether a connection was lost on which it was asked for.
+        var wasLost = false
     }
+
+    /// The connection is lost, and those who wait may hope for another.
+    private struct Lost: Error {}
 
     private struct State {
         var waiting: [Lookup] = []
@@ -37,20 +42,25 @@ final class SessionLookups: Sendable {
         }
     }
 
-    /// Answers all that wait, and those that come meanwhile, on one connection.
+    /// Answers all that wait, and those that come meanwhile, on one connection; on another when that one is lost.
     private func run() async {
-        do {
-            try await pool.run { connection in
-                connection.log = self.log
-                while let lookups = self.next() { try SessionLookups.answer(lookups, on: connection) }
+        while true {
+            do {
+                return try await pool.run { connection in
+                    connection.log = self.log
+                    while let lookups = self.next() { try self.answer(lookups, on: connection) }
+                }
+            } catch is Lost {
+                continue
+            } catch {
+                // There was no connection, or it is no good: those who wait for the same are told the same.
+                let waiting = state.withLockedValue { state in
+                    defer { state = State() }
+                    return state.waiting
+                }
+                for lookup in waiting { lookup.done.resume(throwing: error) }
+                return
             }
-        } catch {
-            // There was no connection, or it is no good: those who wait for the same are told the same.
-            let waiting = state.withLockedValue { state in
-                defer { state = State() }
-                return state.waiting
-            }
-            for lookup in waiting { lookup.done.resume(throwing: error) }
         }
     }
 
@@ -64,12 +74,31 @@ final class SessionLookups: Sendable {
         }
     }
 
+    /// Lets some wait again, before all others.
+    private func putBack(_ lookups: some Collection<Lookup>) {
+        state.withLockedValue { $0.waiting.insert(contentsOf: lookups, at: 0) }
+    }
+
     /// - Throws: what leaves nothing to be hoped for from the connection.
-    private static func answer(_ lookups: [Lookup], on connection: Connection) throws {
-        let found = Result { try namingErrors { try sessions(of: lookups.map(\.token), on: connection) } }
+    private func answer(_ lookups: [Lookup], on connection: Connection) throws {
+        // The second time it may take as long as anything else: the server is slow, not the connection.
+        let isLast = lookups.contains { $0.wasLost }
+        func ask() throws -> [TokenHash: Session] {
+            try SessionLookups.sessions(of: lookups.map(\.token), on: connection)
+        }
+        let found = Result { try namingErrors { try isLast ? ask() : connection.soon(ask) } }
+        if connection.brokenBy != nil, !isLast {
+            putBack(lookups.map { Lookup(token: $0.token, done: $0.done, wasLost: true) })
+            throw Lost()
+        }
         if case .failure(let error) = found, lookups.count > 1, (error as? StoreError)?.isUnavailable != true {
             // A damaged row is nobody's trouble but its own.
-            for lookup in lookups { try answer([lookup], on: connection) }
+            for (index, lookup) in lookups.enumerated() {
+                do { try answer([lookup], on: connection) } catch {
+                    putBack(lookups[(index + 1)...])
+                    throw error
+                }
+            }
             return
         }
         for lookup in lookups { lookup.done.resume(with: found.map { $0[lookup.token] }) }

@@ -48,7 +48,7 @@ struct HostsTests {
         let error = await #expect(throws: PostgresError.self) { try await HostsTests.port(only) }
         #expect(error?.message.contains("session is read-only") == true)
         // A server that no longer takes writes is as good as gone.
-        let settings = PostgresSettings(reader.string())
+        let settings = PostgresSettings(reader.string(more: "sslmode=disable target_session_attrs=any"))
         let refusal = await #expect(throws: PostgresError.self) {
             try await onThread { try Connection(settings).run("CREATE TABLE t (id bigint)") }
         }
@@ -63,11 +63,28 @@ struct HostsTests {
         }
         #expect(try await HostsTests.port(string("")) == server.port)
         #expect(try await HostsTests.port(string("target_session_attrs=any")) == reader.port)
-        #expect(try await HostsTests.port(HostsTests.string("127.0.0.1", [reader.port], more: "")) == reader.port)
         let url = "postgresql://hesper@h1:1,h2:2/hesper"
-        #expect(PostgresSettings(url).leavesHostOpen && PostgresSettings("hostaddr=127.0.0.1,127.0.0.2").leavesHostOpen)
-        #expect(!PostgresSettings(url.replacing(",h2:2", with: "")).leavesHostOpen)
-        #expect(!PostgresSettings(url + "?target_session_attrs=any").leavesHostOpen)
+        #expect(PostgresSettings(url).leavesServerOpen)
+        #expect(PostgresSettings("hostaddr=127.0.0.1,127.0.0.2").leavesServerOpen)
+        #expect(!PostgresSettings(url + "?target_session_attrs=any").leavesServerOpen)
+    }
+
+    /// One host may be a balancer's address, or a name that moves: what is behind it may be a standby, which lacks what was
+    /// acknowledged until it is promoted.
+    @Test func theOneHostIsToTakeWritesToo() async throws {
+        let reader = try await PostgresServer(settings: ["default_transaction_read_only = on"])
+        let string = HostsTests.string("127.0.0.1", [reader.port], more: "sslmode=disable")
+        let pool = PostgresPool(PostgresSettings(string))
+        let error = await #expect(throws: StoreError.self) { try await pool.run { _ in } }
+        #expect(isUnavailable(error) && "\(error, default: "none")".contains("session is read-only"))
+        await pool.close()
+        #expect(try await HostsTests.port(string + " target_session_attrs=any") == reader.port)
+        // A replica is a standby, as a rule.
+        var replica = PostgresSettings(string)
+        replica.isReadOnly = true
+        _ = try await onThread { [replica] in try Connection(replica).run("SELECT 1") }
+        #expect(PostgresSettings("postgresql://hesper@h1:1/hesper").leavesServerOpen)
+        #expect(!PostgresSettings("postgresql://hesper@h1/hesper?target_session_attrs=primary").leavesServerOpen)
     }
 
     /// A primary that its operator has taken out of office, without ending its connections.

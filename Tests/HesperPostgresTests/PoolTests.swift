@@ -75,6 +75,50 @@ struct PoolTests {
         }
     }
 
+    @Test func whoOnlyReadsIsNotHeldUpByThoseWhoWrite() async throws {
+        try await withPool(size: 8, patience: .seconds(120)) { pool in
+            let (gate, order) = (Gate(), NIOLockedValueBox<[Int]>([]))
+            @Sendable func begun() -> [Int] { order.withLockedValue { $0 } }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<10 {
+                    group.addTask {
+                        try await pool.run(writes: true) { _ in
+                            order.withLockedValue { $0.append(number) }
+                            try gate.pass()
+                        }
+                    }
+                    try await PoolTests.pause { begun().count + pool.waitingCount == number + 1 }
+                }
+                #expect(begun() == Array(0..<6) && pool.waitingCount == 4)
+                for _ in 0..<20 { try await pool.run { _ in } }
+                #expect(pool.status.busy == 6 && pool.waitingCount == 4)
+                // Who writes waits for who does, in order.
+                for count in 7...10 {
+                    gate.open(for: 1)
+                    try await PoolTests.pause { begun().count == count }
+                }
+                gate.open(for: 6)
+                try await group.waitForAll()
+            }
+            #expect(begun() == Array(0..<10) && pool.status.busy == 0)
+        }
+    }
+
+    @Test func whoWaitsTooLongToWriteIsToldSo() async throws {
+        try await withPool(size: 2, patience: .milliseconds(200)) { pool in
+            let gate = Gate()
+            async let long: Void = pool.run(writes: true) { _ in try gate.pass() }
+            try await PoolTests.pause { gate.isAwaited }
+            await #expect(throws: StoreError.unavailable("all 1 connections for writing were busy for 0.2 seconds")) {
+                try await pool.run(writes: true) { _ in }
+            }
+            try await pool.run { _ in }
+            gate.open(for: 1)
+            try await long
+            #expect(pool.waitingCount == 0)
+        }
+    }
+
     @Test func whoWaitsTooLongIsToldSo() async throws {
         try await withPool(size: 1, patience: .milliseconds(200)) { pool in
             let gate = Gate()

@@ -21,6 +21,19 @@ struct Patience {
 }
 
 extension Connection {
+    /// Does `body`, whose questions cost nothing. A server that leaves one of them without an answer hangs, and hears of no
+    /// cancelling: the connection is given up.
+    func soon<T>(_ body: () throws -> T) rethrows -> T {
+        let usual = (patience: patience, cancellations: cancellations)
+        patience = Connection.grace
+        cancellations = 0
+        defer {
+            patience = usual.patience
+            cancellations = usual.cancellations
+        }
+        return try body()
+    }
+
     /// The next result of what is pending, nil between two statements.
     func nextResult(_ patience: inout Patience) throws -> OpaquePointer? {
         while PQisBusy(handle) != 0 { try waitForInput(&patience) }

@@ -53,7 +53,7 @@ final class Connection {
     /// How long a question that costs nothing may take.
     static let grace: Duration = .seconds(2)
     /// How often a statement that takes too long is cancelled, a second apart: one that has not begun yet takes no notice.
-    let cancellations: Int
+    var cancellations: Int
 
     /// Connects, host by host as libpq does it; each has its `connect_timeout`.
     /// - Throws: ``PostgresError``.

@@ -20,19 +20,17 @@ extension PostgresStore {
 }
 
 extension PostgresSettings {
-    /// Whether several hosts are named, and neither the string nor the environment says which of them is meant.
-    var leavesHostOpen: Bool {
+    /// Whether neither the string nor the environment says what kind of server is meant.
+    var leavesServerOpen: Bool {
         guard getenv("PGTARGETSESSIONATTRS") == nil, let options = PQconninfoParse(connectionString, nil) else {
             return false
         }
         defer { PQconninfoFree(options) }
-        var values: [String: String] = [:]
         var option = options
         while let keyword = option.pointee.keyword {
-            values[String(cString: keyword)] = option.pointee.val.map { String(cString: $0) }
+            if String(cString: keyword) == "target_session_attrs" { return option.pointee.val == nil }
             option += 1
         }
-        let hosts = [values["host"], values["hostaddr"]].compactMap { $0 }
-        return values["target_session_attrs"] == nil && hosts.contains { $0.contains(",") }
+        return true
     }
 }

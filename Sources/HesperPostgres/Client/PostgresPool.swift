@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 
 /// Connections to a server, a bounded number, made when they are needed. What is done on them is done on threads of the
-/// pool's own, first come, first served; nobody else's thread waits.
+/// pool's own, first come, first served; nobody else's thread waits. Some of them are only for those who do not write.
 ///
 ///     let pool = PostgresPool(PostgresSettings("postgresql://localhost/hesper"))
 ///     let count = try await pool.run { try $0.first("SELECT count(*) FROM scopes") { $0.int(0) } }
@@ -12,10 +12,7 @@ final class PostgresPool: Sendable {
     let settings: PostgresSettings
     private let threads: NIOThreadPool
     private let gate = ConnectionGate()
-    private let state = NIOLockedValueBox(State())
-
-    /// Requests that may wait at once: more would only wait in vain.
-    private static let waitingLimit = 10_000
+    private let state: NIOLockedValueBox<State>
 
     /// A connection nobody has. It went from thread to thread under the lock, and never was with two.
     private struct Parked: @unchecked Sendable {
@@ -23,22 +20,9 @@ final class PostgresPool: Sendable {
         let since: ContinuousClock.Instant
     }
 
-    /// Something to do on a connection.
-    private struct Job: Sendable {
-        /// Gives back what tells who asked for it: for when the connection is free again.
-        let perform: @Sendable (Connection) -> () -> Void
-        let refuse: @Sendable (StoreError) -> Void
-        var number = 0
-        /// Ends its waiting.
-        var timer: Scheduled<Void>?
-    }
-
     private struct State {
         var isClosed = false
-        /// How many threads are at work.
-        var running = 0
-        var waiting = CircularBuffer<Job>()
-        var lastNumber = 0
+        var queue: PoolQueue
         /// The one used last is at the end, and used next.
         var idle: [Parked] = []
         /// When a connection was lost: those that have been idle since may be lost too.
@@ -49,17 +33,22 @@ final class PostgresPool: Sendable {
 
     init(_ settings: PostgresSettings) {
         self.settings = settings
+        state = NIOLockedValueBox(State(queue: PoolQueue(size: settings.size, writers: settings.writers)))
         threads = NIOThreadPool(numberOfThreads: settings.size)
         threads.start()
     }
 
     /// Does `body` on a connection, in no transaction but those that it begins; what it enqueued is waited for, and a
     /// transaction that it left open is undone. It is done to its end even if its task is cancelled meanwhile.
+    /// - Parameter writes: whether it commits something, and so may have to wait for longer than a server takes to answer.
     /// - Throws: what `body` throws; ``StoreError`` for a ``PostgresError``, `unavailable` if there is no connection.
-    func run<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
+    func run<T: Sendable>(
+        writes: Bool = false, _ body: @escaping @Sendable (Connection) throws -> T
+    ) async throws -> T {
         try await withCheckedThrowingContinuation { done in
             enter(
-                Job(
+                PoolJob(
+                    writes: writes,
                     perform: { connection in
                         let result = Result {
                             try namingErrors {
@@ -74,46 +63,38 @@ final class PostgresPool: Sendable {
         }
     }
 
-    private func enter(_ job: Job) {
+    private func enter(_ job: PoolJob) {
         let refusal: StoreError? = state.withLockedValue { state in
             if state.isClosed { return .unavailable("it is being closed") }
-            if state.running < settings.size {
-                state.running += 1
+            if state.queue.begin(job) {
                 threads.submit { _ in self.work(job) }
                 return nil
             }
-            guard state.waiting.count < PostgresPool.waitingLimit else { return .unavailable("too many wait for it") }
-            state.lastNumber += 1
-            var job = job
-            let number = state.lastNumber
-            job.number = number
-            job.timer = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .init(settings.patience)) {
-                self.expire(number)
+            let waits = state.queue.wait(job) { number in
+                MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .init(settings.patience)) {
+                    self.expire(number)
+                }
             }
-            state.waiting.append(job)
-            return nil
+            return waits ? nil : .unavailable("too many wait for it")
         }
         if let refusal { job.refuse(refusal) }
     }
 
     private func expire(_ number: Int) {
-        let job = state.withLockedValue { state in
-            state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
-        }
-        job?.refuse(.unavailable("all \(settings.size) connections were busy for \(settings.patience)"))
+        guard let job = state.withLockedValue({ $0.queue.remove(number) }) else { return }
+        let connections = job.writes ? "\(settings.writers) connections for writing" : "\(settings.size) connections"
+        job.refuse(.unavailable("all \(connections) were busy for \(settings.patience)"))
     }
 
     /// Does a job, and then those that wait, until there are none.
-    private func work(_ job: Job) {
-        var next: Job? = job
+    private func work(_ job: PoolJob) {
+        var next: PoolJob? = job
         while let job = next {
             job.timer?.cancel()
             let tell = done(job)
             let closers = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
-                next = state.waiting.popFirst()
-                guard next == nil else { return [] }
-                state.running -= 1
-                guard state.running == 0 else { return [] }
+                next = state.queue.next(after: job)
+                guard state.queue.running == 0 else { return [] }
                 defer { state.closers = [] }
                 return state.closers
             }
@@ -123,7 +104,7 @@ final class PostgresPool: Sendable {
     }
 
     /// Does a job, and gives what tells its end.
-    private func done(_ job: Job) -> () -> Void {
+    private func done(_ job: PoolJob) -> () -> Void {
         do {
             let connection = try checkOut()
             let tell = job.perform(connection)
@@ -142,10 +123,16 @@ final class PostgresPool: Sendable {
             let isTrusted =
                 lossDate.map { $0 < parked.since } ?? true && .now - parked.since < settings.trustsIdle
             let connection = parked.connection
-            if connection.seemsAlive(), isTrusted || connection.answers() && connection.seemsAlive() {
-                return connection
+            guard connection.seemsAlive() else {
+                lose()
+                continue
             }
+            if isTrusted { return connection }
+            let answers = connection.answers()
+            if answers, connection.seemsAlive() { return connection }
             lose()
+            // If the server hangs, so do the others: a new one tells, and nobody waits for each of them.
+            if !answers { break }
         }
         return try namingErrors { try gate.connect { try Connection(settings) } }
     }
@@ -164,7 +151,7 @@ final class PostgresPool: Sendable {
             let isDone = state.withLockedValue { state in
                 state.isClosed = true
                 state.idle = []
-                guard state.running > 0 else { return true }
+                guard state.queue.running > 0 else { return true }
                 state.closers.append(done)
                 return false
             }
@@ -177,23 +164,18 @@ final class PostgresPool: Sendable {
     var status: PoolStatus {
         state.withLockedValue {
             PoolStatus(
-                limit: settings.size, busy: $0.running, idle: $0.idle.count, waiting: $0.waiting.count)
+                limit: settings.size, busy: $0.queue.running, idle: $0.idle.count, waiting: $0.queue.waiting)
         }
     }
     /// How many connections nobody has.
     var idleCount: Int { state.withLockedValue { $0.idle.count } }
     /// How many requests wait.
-    var waitingCount: Int { state.withLockedValue { $0.waiting.count } }
+    var waitingCount: Int { state.withLockedValue { $0.queue.waiting } }
 }
 
 extension Connection {
     /// Whether a look at the server comes back; it need not take long.
-    fileprivate func answers() -> Bool {
-        let patience = patience
-        self.patience = Connection.grace
-        defer { self.patience = patience }
-        return (try? run("SELECT 1")) != nil
-    }
+    fileprivate func answers() -> Bool { (try? soon { try run("SELECT 1") }) != nil }
 
     /// Leaves nothing of what was done on it to the next.
     fileprivate func tidy(patience: Duration) {

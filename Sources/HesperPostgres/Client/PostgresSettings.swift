@@ -4,6 +4,8 @@ struct PostgresSettings: Sendable {
     var connectionString: String
     /// How many connections the pool has at most.
     var size = 16
+    /// How many of these may be used to write at once. The others are for those who read, also while commits wait.
+    var writers: Int { max(1, size - max(2, size / 4)) }
     /// How long a request waits for a free connection.
     var patience: Duration = .seconds(10)
     /// How long one wait for the server may take before what it does is cancelled.
@@ -22,6 +24,12 @@ struct PostgresSettings: Sendable {
     /// go elsewhere, and must not wait for a server that hears of no cancelling.
     var isReadOnly = false
 
+    /// Whether it is a session of those that use the database, which a move into it must not find.
+    var isUse = true
+
+    /// The key of the lock that each of these shares as long as it lasts, "in use" in ASCII: whatever they are called.
+    static let use: Int64 = 0x696e_2075_7365
+
     /// Milliseconds after which a host that takes no packets is given up; without it the kernel tries for 15 minutes.
     private static let tcpUserTimeout = 10_000
 
@@ -37,8 +45,9 @@ struct PostgresSettings: Sendable {
             ("keepalives_interval", "5"),
             ("keepalives_count", "3"),
             ("application_name", applicationName),
-            // Of several hosts, the one that takes writes: the others are its standbys. Any, says an empty value.
-            ("target_session_attrs", isReadOnly || !leavesHostOpen ? "" : "read-write"),
+            // A server that takes writes, also where there is one host: a balancer's, or a name that moves, may lead to a
+            // standby which is behind, and not promoted yet. Any, says an empty value.
+            ("target_session_attrs", isReadOnly || !leavesServerOpen ? "" : "read-write"),
             ("dbname", connectionString),
             ("client_encoding", "UTF8"),
         ]
@@ -61,6 +70,7 @@ struct PostgresSettings: Sendable {
         SET jit = off;
         \(isReadOnly ? "SET default_transaction_read_only = on;" : "")
         SELECT set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false);
+        \(isUse && !isReadOnly ? "SELECT pg_advisory_lock_shared(\(PostgresSettings.use));" : "")
         """
     }
 

@@ -319,6 +319,20 @@ def test_a_target_that_holds_something(
     postgresql.drop(third)
 
 
+@pytest.mark.parametrize("names", [("web1", "mover"), ("web1", "hesper"), ("hesper", "hesper")])
+def test_a_target_that_is_served_under_any_name(address: str, tmp_path: Path, names: tuple[str, str]) -> None:
+    """There is no account yet: nothing but the server keeps the move away, and that one goes on."""
+    theirs, ours = (f"{address}&application_name={name}" for name in names)
+    with Server(tmp_path / "data") as source:
+        source.client(email="ada@example.org")
+    with Server(database=theirs) as server:
+        refuse(migrate(tmp_path / "data", ours), FAILED, "A server has the target open: stop it.")
+        assert Client(server.url).get("/readyz").status_code == 200
+    assert migrate(tmp_path / "data", ours).returncode == 0
+    with Server(tmp_path / "data", database=theirs) as server:
+        Client(server.url).sign_in("ada@example.org")
+
+
 def test_a_source_that_is_served(address: str) -> None:
     with Server() as server:
         server.client()
