@@ -155,8 +155,11 @@ let package = Package(
             name: "HesperServerTests",
             dependencies: [
                 "HesperServer", "HesperSQLite", "HesperBlobs",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
                 .product(name: "Yams", package: "Yams"),
             ]),
     ]

@@ -145,9 +145,30 @@ import Testing
             let text = try #require(Postbox.code(in: try await postbox.letters(2).last))
             let token = try #require(OneTimeCode(text)?.hash)
             let ticket = try #require(try await client.test.store.read { try $0.ticket(token) })
-            #expect(ticket.purpose == .passwordReset)
+            #expect(ticket.purpose == .mailedPasswordReset)
             let range = before.adding(Timestamp.hour)...Timestamp.now.adding(Timestamp.hour)
             #expect(range.contains(ticket.endDate))
+        }
+    }
+
+    /// Anybody can ask for such a letter: it takes nothing away from what the operator gave.
+    @Test func aMailedLinkLeavesTheOperatorsCodeGood() async throws {
+        try await LettersTests.test { client, postbox in
+            _ = try await LettersTests.verified(client, postbox)
+            let code = OneTimeCode.random()
+            try await client.test.store.write { transaction in
+                let id = try transaction.account(emailKey: "ada@example.org")?.uniqueID
+                let end = Timestamp.now.adding(Ticket.resetLifetime)
+                try transaction.issue(Ticket(.passwordReset, account: id, endDate: end), token: code.hash, at: .now)
+            }
+            #expect(
+                try await client.send(.post, "/v1/password-resets", LettersTests.email("ada@example.org")).status == 202
+            )
+            let mailed = try #require(Postbox.code(in: try await postbox.letters(2).last))
+            let reset = { (code: String) in #"{"code":"\#(code)","newPassword":"87654321"}"# }
+            #expect(try await client.send(.post, "/v1/passwords", reset(code.text)).status == 204)
+            // One new password is enough.
+            #expect(try await client.send(.post, "/v1/passwords", reset(mailed)).status == 403)
         }
     }
 
@@ -177,7 +198,7 @@ import Testing
             // One after the other: by now the others had their turns.
             let letters = try await postbox.letters(4)
             #expect(letters.dropFirst(2).map { $0.contains("\nTo: <ada@example.org>\n") } == [true, true])
-            // Waits are the same as well. (Ada has had the letter about her address, and Bob his.)
+            // Waits are the same as well.
             var refusals: [Answer] = []
             for name in ["nobody", "bob", "ada"] {
                 var answer: Answer

@@ -19,9 +19,11 @@ import Testing
     }
 
     /// Asks for a letter; why there is none.
-    private static func refusal(by desk: MailDesk, to email: String, from address: ClientAddress) -> Problem? {
+    private static func refusal(
+        by desk: MailDesk, _ kind: Letter.Kind = .passwordReset, to email: String, from address: ClientAddress
+    ) -> Problem? {
         do {
-            try desk.ask(Letter(kind: .passwordReset, email: email), from: address)
+            try desk.ask(Letter(kind: kind, email: email), from: address)
             return nil
         } catch {
             return error
@@ -35,6 +37,23 @@ import Testing
             let here = ClientAddress(ip: nil)
             for index in 0..<5 { #expect(MailDeskTests.refusal(by: desk, to: "\(index)@b.c", from: here) == nil) }
             #expect(MailDeskTests.refusal(by: desk, to: "6@b.c", from: here)?.slug == .tooManyRequests)
+        }
+    }
+
+    /// However often somebody asks for a new password in their name: they verify their address, and the other way round.
+    @Test(
+        arguments: [(.passwordReset, .emailVerification), (.emailVerification, .passwordReset)]
+            as [(Letter.Kind, Letter.Kind)])
+    func oneKindUsesUpNothingOfTheOther(_ one: Letter.Kind, _ other: Letter.Kind) throws {
+        let limits = MailLimits()
+        try MailDeskTests.test(limits) { desk in
+            let here = ClientAddress(ip: nil)
+            if one == .emailVerification { desk.welcome("ada@b.c") }
+            repeat {} while MailDeskTests.refusal(by: desk, one, to: "ada@b.c", from: here) == nil
+            for _ in 0..<limits.free {
+                #expect(MailDeskTests.refusal(by: desk, other, to: "ada@b.c", from: here) == nil)
+            }
+            #expect(MailDeskTests.refusal(by: desk, other, to: "ada@b.c", from: here)?.slug == .tooManyRequests)
         }
     }
 

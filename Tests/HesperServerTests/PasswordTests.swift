@@ -43,6 +43,47 @@ import Testing
         #expect(try !PasswordHash.matches("", PasswordHash.dummy(cost: 4)))
     }
 
+    /// How long the one check of a hash takes at least, whatever else the machine does.
+    private static func least(_ hash: String) throws -> Duration {
+        let times = try (0..<3).map { _ in
+            let start = ContinuousClock.now
+            _ = try PasswordHash.matches("12345678", hash)
+            return ContinuousClock.now - start
+        }
+        return (times.min() ?? .zero) / 4
+    }
+
+    /// After the cost was changed each check takes as long as one of each cost: for whom there is a hash of before, one of today, or
+    /// none.
+    @Test(arguments: [4, 13]) func aCheckTakesAsLongWhateverTheCost(_ today: Int) async throws {
+        var limits = PasswordLimits()
+        limits.cost = today
+        let kept = try [4, 13].map { try PasswordHash.make("12345678", cost: $0) }
+        let passwords = Passwords(limits: limits) { kept }
+        let least = try PasswordTests.least(kept[1])
+        let hashes: [String?] = [kept[0], kept[1], nil, "none"]
+        for hash in hashes {
+            let start = ContinuousClock.now
+            let isRight = try await passwords.matches("12345678", hash)
+            #expect(ContinuousClock.now - start > least)
+            #expect(isRight == (hash?.hasPrefix("$scrypt$") == true))
+            #expect(try await passwords.matches("87654321", hash) == false)
+        }
+    }
+
+    /// Another process has made it, at a cost of its own.
+    @Test func onceACostIsMetEachCheckTakesAsLong() async throws {
+        var limits = PasswordLimits()
+        limits.cost = 4
+        let passwords = Passwords(limits: limits)
+        let hash = try PasswordHash.make("12345678", cost: 13)
+        let least = try PasswordTests.least(hash)
+        #expect(try await passwords.matches("12345678", hash))
+        let start = ContinuousClock.now
+        #expect(try await passwords.matches("12345678", nil) == false)
+        #expect(ContinuousClock.now - start > least)
+    }
+
     /// One at once and two waiting: of many who come together, the others are told to come again.
     @Test func tooManyAtOnceAreToldToComeAgain() async throws {
         var limits = PasswordLimits()

@@ -81,6 +81,26 @@ import Testing
         #expect(waits.take("ada", free: 10, at: start) == 1)
     }
 
+    /// What nobody looked at counts as never tried.
+    @Test func aTryThatIsGivenBackIsNone() {
+        let waits = waits()
+        for _ in 0..<100 {
+            #expect(waits.take("ada", free: 10, at: start) == nil)
+            waits.giveBack("ada", at: start)
+        }
+        #expect(waits.count == 0)
+        for _ in 0..<10 { #expect(waits.take("ada", free: 10, at: start) == nil) }
+        let later = start + .seconds(1)
+        for _ in 0..<100 {
+            #expect(waits.take("ada", free: 10, at: later) == nil)
+            waits.giveBack("ada", at: later)
+        }
+        #expect(waits.take("ada", free: 10, at: later) == nil)
+        #expect(waits.take("ada", free: 10, at: later) == 2)
+        waits.giveBack("bob", at: later)
+        #expect(waits.count == 1)
+    }
+
     @Test func aDayLaterItBeginsAnew() {
         let waits = waits()
         for _ in 0..<10 { #expect(waits.take("ada", free: 10, at: start) == nil) }
@@ -175,6 +195,31 @@ import Testing
         let stranger = try SignInGateTests.address("198.51.100.1")
         #expect(try await SignInGateTests.isLetThrough(gate, "eve@example.org", from: stranger, true))
         #expect(try await !SignInGateTests.isLetThrough(gate, "ada@example.org", from: stranger, true))
+    }
+
+    private struct NotChecked: Error {}
+
+    /// Nobody knows whether they were right: they use up nothing of an address, an account, or the free tries.
+    @Test func whatWasNotCheckedDoesNotCount() async throws {
+        var limits = SignInLimits()
+        limits.freeTries = 2
+        limits.firstWaitSeconds = 60
+        limits.perAccount = Rate(burst: 2, perMinute: 1)
+        limits.perAddress = Rate(burst: 3, perMinute: 1)
+        let gate = SignInGate(limits: limits)
+        let home = try SignInGateTests.address("192.0.2.7")
+        func fails() async {
+            await #expect(throws: NotChecked.self) {
+                try await gate.attempt(email: "ada@example.org", from: home) { throw NotChecked() }
+            }
+            await #expect(throws: NotChecked.self) { try await gate.attempt(from: home) { throw NotChecked() } }
+        }
+        for _ in 0..<20 { await fails() }
+        // Nor does it forgive what was wrong before.
+        #expect(try await SignInGateTests.isLetThrough(gate, "ada@example.org", from: home, false))
+        for _ in 0..<20 { await fails() }
+        #expect(try await SignInGateTests.isLetThrough(gate, "ada@example.org", from: home, false))
+        #expect(try await !SignInGateTests.isLetThrough(gate, "ada@example.org", from: home, true))
     }
 
     @Test func oneAddressDoesNotTakeAllTurns() async throws {

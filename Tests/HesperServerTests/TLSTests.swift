@@ -1,6 +1,8 @@
 import HesperModel
+import HummingbirdCore
 import NIOCore
 import NIOEmbedded
+import NIOHTTPTypesHTTP1
 import NIOTLS
 import Testing
 
@@ -33,6 +35,60 @@ import Testing
         channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
         channel.embeddedEventLoop.run()
         #expect(!channel.isActive)
+    }
+
+    /// A channel from an address, before its handshake; nothing has come on it.
+    private static func silent(from address: String, to secure: SecureChannel) throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel()
+        try channel.connect(to: try SocketAddress(ipAddress: address, port: 443)).wait()
+        _ = secure.setup(channel: channel, logger: TestServer.silent)
+        channel.embeddedEventLoop.run()
+        return channel
+    }
+
+    /// Who says nothing has places of its address all the same, until it is gone; what is more ends before it costs a handshake.
+    @Test func beforeTheHandshakeAConnectionCounts() throws {
+        var limits = ConnectionLimits()
+        limits.perAddress = 3
+        let counts = ConnectionCounts(limits: limits, proxies: [try #require(AddressRange("198.51.100.0/24"))])
+        let http1 = HTTP1Channel(responder: { _, _, _ in })
+        let secure = SecureChannel(
+            certificate: try TestCertificate.nobodyTrusts(), http1: http1,
+            http2: HTTP2Connection(limits: limits, counts: counts, http1: http1),
+            handshakeSeconds: limits.handshakeSeconds)
+        let silent = { address in try TLSTests.silent(from: address, to: secure) }
+        var open = try (0..<3).map { _ in try silent("192.0.2.1") }
+        for _ in 0..<20 { #expect(try !silent("192.0.2.1").isActive) }
+        // Others have places of their own, and a proxy has as many as it likes.
+        open.append(try silent("192.0.2.2"))
+        open += try (0..<20).map { _ in try silent("198.51.100.7") }
+        #expect(open.allSatisfy { $0.isActive })
+        #expect(counts.count == 2)
+        // The handshake's time is over, and what TLS waits for to say goodbye.
+        for channel in open { channel.embeddedEventLoop.advanceTime(by: .seconds(60)) }
+        #expect(!open.contains { $0.isActive })
+        #expect(counts.count == 0)
+        let again = try silent("192.0.2.1")
+        #expect(again.isActive)
+        again.embeddedEventLoop.advanceTime(by: .seconds(60))
+    }
+
+    @Test func afterTheHandshakeItIsNotCountedAgain() throws {
+        var limits = ConnectionLimits()
+        limits.perAddress = 2
+        let counts = ConnectionCounts(limits: limits)
+        let channel = EmbeddedChannel()
+        let remote = try SocketAddress(ipAddress: "192.0.2.1", port: 443)
+        try channel.connect(to: remote).wait()
+        let address = ClientAddress(remote)
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(try #require(ConnectionPlace(of: address, among: counts)))
+        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: true))
+        try pipeline.addHandler(ConnectionGuard(limits: limits, counts: counts))
+        #expect(counts.begin(address) && !counts.begin(address))
+        counts.end(address)
+        _ = try? channel.finish(acceptAlreadyClosed: true)
+        #expect(counts.count == 0)
     }
 
     @Test(

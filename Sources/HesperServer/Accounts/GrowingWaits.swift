@@ -51,6 +51,16 @@ final class GrowingWaits: Sendable {
         }
     }
 
+    /// Takes a try back that nobody looked at; the next one need not wait for it.
+    func giveBack(_ key: String, at now: ContinuousClock.Instant = .now) {
+        counts.withLockedValue { counts in
+            guard var count = counts[key] else { return }
+            count.tries -= 1
+            count.next = min(count.next, now)
+            counts[key] = count.tries > 0 ? count : nil
+        }
+    }
+
     /// It was right: all that was wrong before is forgotten.
     func forgive(_ key: String) { counts.withLockedValue { $0[key] = nil } }
 

@@ -30,6 +30,23 @@ public enum PasswordHash {
         return actual.count == expected.count && zip(actual, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
+    /// The same in the time of all these costs, whether there is a hash or not. Its own is one of them.
+    static func matches(_ password: String, _ text: String?, inTheTimeOf costs: [Int]) throws -> Bool {
+        let own = text.flatMap { cost(of: $0) }
+        var isRight = false
+        for cost in costs {
+            if let text, cost == own {
+                isRight = try matches(password, text)
+            } else {
+                _ = try matches(password, dummy(cost: cost))
+            }
+        }
+        return isRight
+    }
+
+    /// What a hash was made with; nil for what is none.
+    static func cost(of text: String) -> Int? { parse(text)?.cost }
+
     /// A hash that no password has, to spend the same time on an account that is not there.
     static func dummy(cost: Int) -> String {
         "$scrypt$ln=\(cost),r=\(blockSize),p=1$\(Data(count: saltBytes).unpadded)$\(Data(count: hashBytes).unpadded)"

@@ -5,10 +5,19 @@ import NIOPosix
 /// third of a second.
 actor Passwords {
     private let limits: PasswordLimits
+    /// Reads all hashes that are kept.
+    private let kept: @Sendable () async throws -> [String]
+    /// What is paid for each check: today's cost, and each that a kept hash has.
+    private var costs: Set<Int>
+    private var hasReadKept = false
     private var working = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    init(limits: PasswordLimits) { self.limits = limits }
+    init(limits: PasswordLimits, kept: @escaping @Sendable () async throws -> [String] = { [] }) {
+        self.limits = limits
+        self.kept = kept
+        costs = [limits.cost]
+    }
 
     func hash(_ password: String) async throws -> String {
         let cost = limits.cost
@@ -16,9 +25,23 @@ actor Passwords {
     }
 
     /// Whether the hash is this password's. Nil for an account that is not there, which takes as long and is false.
+    ///
+    /// A hash keeps the cost that it was made with. So after the operator has set another cost, each check takes as long as one of each:
+    /// or the time would tell who has an account since before.
     func matches(_ password: String, _ hash: String?) async throws -> Bool {
-        let hash = hash ?? PasswordHash.dummy(cost: limits.cost)
-        return try await work { try PasswordHash.matches(password, hash) }
+        try await readKept()
+        // One that another process has made since.
+        if let cost = hash.flatMap({ PasswordHash.cost(of: $0) }) { costs.insert(cost) }
+        let all = costs.sorted()
+        return try await work { try PasswordHash.matches(password, hash, inTheTimeOf: all) }
+    }
+
+    /// Once; those who come first may each do it.
+    private func readKept() async throws {
+        guard !hasReadKept else { return }
+        let hashes = try await kept()
+        costs.formUnion(hashes.compactMap { PasswordHash.cost(of: $0) })
+        hasReadKept = true
     }
 
     /// - Throws: `too-many-requests` when too many wait already.

@@ -21,38 +21,52 @@ struct SignInGate: Sendable {
         turns = AddressTurns(limit: limits.atOncePerAddress)
     }
 
-    /// Lets a try of a password through, and forgets it if the password was right.
+    /// Lets a try of a password through, and forgets it if the password was right, or was not checked after all.
     /// - Parameter check: whether the password is right.
-    /// - Throws: `too-many-requests`, without a check.
+    /// - Throws: `too-many-requests`, without a check; what `check` throws.
     func attempt(email: String, from address: ClientAddress, _ check: () async throws -> Bool) async throws -> Bool {
         let account = Account.key(of: email)
         let pair = "\(address.key) \(account)"
         if let seconds = addresses.take(address.key) { throw SignInGate.tooMany(seconds) }
         // While many try one account from many places, each place has one try instead of a few: its owner needs no more.
         let isUnderAttack = accounts.take(account) != nil
-        if let seconds = waits.take(pair, free: isUnderAttack ? 1 : limits.freeTries) {
+        let giveBack = {
             addresses.giveBack(address.key)
             if !isUnderAttack { accounts.giveBack(account) }
+        }
+        if let seconds = waits.take(pair, free: isUnderAttack ? 1 : limits.freeTries) {
+            giveBack()
             throw SignInGate.tooMany(seconds)
         }
-        let isRight = try await turns.take(address, check)
-        if isRight {
-            addresses.giveBack(address.key)
-            if !isUnderAttack { accounts.giveBack(account) }
-            waits.forgive(pair)
+        do {
+            let isRight = try await turns.take(address, check)
+            if isRight {
+                giveBack()
+                waits.forgive(pair)
+            }
+            return isRight
+        } catch {
+            // Too many are signing in, or the store is away: nobody knows whether it was right.
+            giveBack()
+            waits.giveBack(pair)
+            throw error
         }
-        return isRight
     }
 
-    /// Lets a try of a code through, and forgets it if the code was right.
-    /// - Throws: `too-many-requests`, without a check.
+    /// Lets a try of a code through, and forgets it if the code was right, or was not checked after all.
+    /// - Throws: `too-many-requests`, without a check; what `check` throws.
     func attempt(from address: ClientAddress, _ check: () async throws -> Bool) async throws -> Bool {
         if let seconds = addresses.take(address.key) {
             throw Problem.tooManyRequests("Too many codes were tried.", retryAfter: seconds)
         }
-        let isRight = try await check()
-        if isRight { addresses.giveBack(address.key) }
-        return isRight
+        do {
+            let isRight = try await check()
+            if isRight { addresses.giveBack(address.key) }
+            return isRight
+        } catch {
+            addresses.giveBack(address.key)
+            throw error
+        }
     }
 
     /// Lets somebody make an account.

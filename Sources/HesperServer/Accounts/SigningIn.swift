@@ -7,7 +7,9 @@ struct SigningIn: Resource {
 
     init(backend: Backend, settings: ServerSettings, cookies: SessionCookies, hasWebApp: Bool, mailer: Mailer?) {
         let store = backend.store
-        let passwords = Passwords(limits: settings.passwords)
+        let passwords = Passwords(limits: settings.passwords) {
+            try await store.read { try $0.accounts().map(\.passwordHash) }
+        }
         let gate = SignInGate(limits: settings.signIns)
         let desk = MailDesk(mailer: mailer, limits: settings.mailLimits)
         let signUp = SignUp(

@@ -41,7 +41,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// Of a stream whose request tells no length: what comes next shows whether there is a body.
     private var waitingHead: HTTPRequest?
     private let counts: ConnectionCounts
-    /// Where it is from, if it was counted.
+    /// Where it is from, if it was counted here.
     private var counted: ClientAddress?
     private let wire = WireCount()
 
@@ -60,6 +60,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) {
             try? pipeline.addHandler(wire, position: .before(decoder))
         }
+        // Over TLS it was counted before the handshake.
+        if (try? pipeline.handler(type: ConnectionPlace.self)) != nil { return }
         let address = ClientAddress(context.channel.remoteAddress)
         guard counts.begin(address) else {
             return refuse(.tooManyConnections(limits.perAddress), context: context)

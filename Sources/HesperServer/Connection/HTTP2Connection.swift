@@ -14,6 +14,7 @@ struct HTTP2Connection: Sendable {
     typealias Streams = NIOHTTP2Handler.AsyncStreamMultiplexer<Stream>
 
     let limits: ConnectionLimits
+    /// Of connections whose handshake is still to settle what they speak, too.
     let counts: ConnectionCounts
     /// What answers the requests of a stream.
     let http1: HTTP1Channel
@@ -42,7 +43,7 @@ struct HTTP2Connection: Sendable {
                 return try Stream(wrappingChannelSynchronously: stream)
             }
         }
-        try pipeline.addHandlers(end, manager, ConnectionPlace(counts))
+        try pipeline.addHandlers(end, manager)
         // The connection was active before the handshake settled what is spoken on it. Without this, whoever never sends a frame
         // would never be idle.
         try manager.channelActive(context: pipeline.context(handler: manager))
@@ -86,27 +87,6 @@ struct HTTP2Connection: Sendable {
     private static let connectionWindow = 1 << 20
     /// Bytes of an answer that wait for the connection.
     private static let outboundBuffer = 64 << 10
-}
-
-/// A connection's place among those of its address; where there is none left, it ends.
-private final class ConnectionPlace: ChannelInboundHandler {
-    typealias InboundIn = HTTP2Frame
-
-    private let counts: ConnectionCounts
-    private var counted: ClientAddress?
-
-    init(_ counts: ConnectionCounts) { self.counts = counts }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        let address = ClientAddress(context.channel.remoteAddress)
-        guard counts.begin(address) else { return context.close(promise: nil) }
-        counted = address
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        if let counted { counts.end(counted) }
-        counted = nil
-    }
 }
 
 /// Ends a connection that NIO has only announced the end of: at once if its client broke the protocol or flooded it; soon if

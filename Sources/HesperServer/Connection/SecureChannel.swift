@@ -1,3 +1,4 @@
+import HesperModel
 import Hummingbird
 import HummingbirdCore
 import Logging
@@ -5,7 +6,8 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// A connection over TLS, which speaks HTTP/2 or HTTP/1.1 as the handshake settled it (ALPN, RFC 7301).
+/// A connection over TLS, which speaks HTTP/2 or HTTP/1.1 as the handshake settled it (ALPN, RFC 7301). One that is too many of
+/// its address is closed before the handshake: to say why would cost the handshake.
 struct SecureChannel: HTTPChannelHandler {
     let certificate: ServerCertificate
     let http1: HTTP1Channel
@@ -25,7 +27,11 @@ struct SecureChannel: HTTPChannelHandler {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        channel.eventLoop.makeCompletedFuture {
+        let isSetUp: EventLoopFuture<Value> = channel.eventLoop.makeCompletedFuture {
+            let address = ClientAddress(channel.remoteAddress)
+            guard let place = ConnectionPlace(of: address, among: http2.counts) else {
+                throw Problem.tooManyConnections(http2.limits.perAddress)
+            }
             let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Connection> { result, channel in
                 switch result {
                 case .negotiated("h2"):
@@ -35,10 +41,16 @@ struct SecureChannel: HTTPChannelHandler {
                 }
             }
             let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(place)
             try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context))
             try pipeline.addHandler(HandshakeDeadline(seconds: handshakeSeconds))
             try pipeline.addHandler(negotiation)
             return Value(channel: channel, settled: negotiation.protocolNegotiationResult)
+        }
+        return isSetUp.flatMapErrorThrowing { error in
+            // Nobody else closes what was never set up.
+            channel.close(promise: nil)
+            throw error
         }
     }
 

@@ -29,7 +29,7 @@ struct Letter: Sendable, Equatable {
 extension Letter.Kind {
     var purpose: Ticket.Purpose {
         switch self {
-        case .passwordReset: .passwordReset
+        case .passwordReset: .mailedPasswordReset
         case .emailVerification: .emailVerification
         }
     }

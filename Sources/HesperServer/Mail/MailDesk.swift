@@ -23,6 +23,8 @@ struct MailDesk: Sendable {
 
     var isOpen: Bool { mailer != nil }
 
+    /// Each kind of letter has limits of its own: anybody asks for a link to a new password, which goes nowhere while the address is
+    /// not verified, and the owner who wants to verify it must not wait for that.
     /// - Throws: `forbidden` where no mail is sent; `too-many-requests`.
     func ask(_ letter: Letter, from address: ClientAddress) throws(Problem) {
         guard let mailer else { throw MailDesk.closed }
@@ -30,8 +32,8 @@ struct MailDesk: Sendable {
         if !address.isLoopback, let seconds = addresses.take(address.key, free: limits.freePerAddress) {
             throw .tooManyRequests("Too many letters were asked for from here.", retryAfter: seconds)
         }
-        if let seconds = emails.take(Account.key(of: letter.email), free: limits.free) {
-            throw .tooManyRequests("Too many letters were asked for to this address.", retryAfter: seconds)
+        if let seconds = emails.take(MailDesk.key(of: letter), free: limits.free) {
+            throw .tooManyRequests("Too many such letters were asked for to this address.", retryAfter: seconds)
         }
         guard mailer.post(letter) else {
             throw .tooManyRequests("Too many letters wait to be sent.", retryAfter: 60)
@@ -40,9 +42,12 @@ struct MailDesk: Sendable {
 
     /// The first letter of a new account; where it cannot be sent, its owner asks for another.
     func welcome(_ email: String) {
-        guard let mailer, emails.take(Account.key(of: email), free: limits.free) == nil else { return }
-        _ = mailer.post(Letter(kind: .emailVerification, email: email))
+        let letter = Letter(kind: .emailVerification, email: email)
+        guard let mailer, emails.take(MailDesk.key(of: letter), free: limits.free) == nil else { return }
+        _ = mailer.post(letter)
     }
+
+    private static func key(of letter: Letter) -> String { "\(letter.kind.rawValue) \(Account.key(of: letter.email))" }
 
     private static let closed = Problem(.forbidden, "This server sends no mail: ask whoever runs it.")
 }

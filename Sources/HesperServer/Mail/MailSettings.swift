@@ -14,7 +14,7 @@ public struct MailSettings: Sendable {
 
 /// How many letters there may be.
 public struct MailLimits: Sendable {
-    /// To one e-mail address, whether it has an account or not, before the first wait.
+    /// Of one kind to one e-mail address, whether it has an account or not, before the first wait.
     public var free = 3
     /// That wait, in seconds; each next one is twice as long.
     public var firstWaitSeconds = 10 * 60
