@@ -95,13 +95,23 @@ import Testing
     /// Beside the API they are for this machine, not for whoever comes through a proxy on it.
     @Test(arguments: [
         ("Forwarded", "for=192.0.2.1"), ("X-Forwarded-For", "192.0.2.1"), ("X-Forwarded-Host", "notes.example.org"),
-        ("Via", "1.1 proxy"),
+        ("X-Forwarded-Proto", "https"), ("X-Forwarded-Port", "443"), ("x-forwarded-server", "proxy"),
+        ("X-Real-IP", "192.0.2.1"), ("Via", "1.1 proxy"),
     ])
     func areNotForThoseBehindAProxy(_ name: String, _ value: String) async throws {
         try await TestServer.test(.live) { client in
             let answer = try await client.send(.get, "/metrics", headers: [try #require(HTTPField.Name(name)): value])
             #expect(answer.status == 404)
             #expect(try answer.slug == "not-found")
+        }
+    }
+
+    /// What only sounds like it keeps nobody away.
+    @Test(arguments: ["X-Requested-With", "X-Real", "User-Agent"])
+    func areForThoseWithOtherHeaders(_ name: String) async throws {
+        try await TestServer.test(.live) { client in
+            let answer = try await client.send(.get, "/metrics", headers: [try #require(HTTPField.Name(name)): "x"])
+            #expect(answer.status == 200)
         }
     }
 

@@ -22,6 +22,12 @@ import X509
         try Data(contentsOf: folder.url.appending(path: "tls/\(name)"))
     }
 
+    /// The whole folder, by the names of its files.
+    private func everything() throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.appending(path: "tls").path)
+        return try Dictionary(uniqueKeysWithValues: names.map { ($0, try bytes($0)) })
+    }
+
     private func complaint(_ body: () async throws -> Void) async -> String? {
         do {
             try await body()
@@ -185,13 +191,34 @@ import X509
         #expect(try ["authority.pem", "server.pem"].map(bytes) == before)
     }
 
-    /// A start that was killed between the two files.
+    /// Its owner moved it to a device instead of copying it: nothing is made in its place, and put back it goes on.
+    @Test(arguments: [["authority.pem"], ["authority.pem", "authority.key"], ["authority.pem", "server.key"]])
+    func anAuthorityThatWasMovedAwayIsWaitedFor(_ moved: [String]) async throws {
+        let own = try own()
+        let authority = try await own.prepare(now: now).authority
+        let whole = try everything()
+        let tls = folder.url.appending(path: "tls")
+        for name in moved { try FileManager.default.removeItem(at: tls.appending(path: name)) }
+        let rest = try everything()
+        let told = await complaint { _ = try await own.prepare(now: now) }
+        #expect(told?.contains("authority.pem is missing") == true, "\(told ?? "")")
+        #expect(told?.contains("move the folder away") == true)
+        #expect(try everything() == rest)
+        #expect(CertificateDiagnosis(own: own).all(now: now).map(\.kind) == [.wrong])
+        for name in moved { try whole[name]?.write(to: tls.appending(path: name)) }
+        #expect(try await own.prepare(now: now).authority.certificate == authority.certificate)
+    }
+
+    /// A start that was killed between the two files: no server's certificate has been made yet.
     @Test func aKeyWithoutACertificateIsNobodysYet() async throws {
         _ = try await own().prepare(now: now)
         let key = try bytes("authority.key")
-        try FileManager.default.removeItem(at: folder.url.appending(path: "tls/authority.pem"))
+        for name in ["authority.pem", "server.key", "server.pem"] {
+            try FileManager.default.removeItem(at: folder.url.appending(path: "tls/\(name)"))
+        }
         #expect(try await own().prepare(now: now).isNew)
         #expect(try bytes("authority.key") != key)
+        #expect(try everything().count == 4)
     }
 
     @Test func serversThatStartAtOnceMakeOne() async throws {

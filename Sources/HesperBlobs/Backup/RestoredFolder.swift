@@ -8,7 +8,8 @@ public struct RestoredFolder: Sendable {
     /// Nobody else restores into it meanwhile.
     private let lock: FolderLock
 
-    private static let restoring = "restoring"
+    /// What is there, in the data folder, until a restore has come to its end. Whatever is in it a restore removes.
+    public static let restoring = "restoring"
     /// What a restore that broke off has brought, or what somebody made for it.
     private static let attachments = "attachments"
 

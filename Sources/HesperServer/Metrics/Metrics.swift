@@ -118,15 +118,16 @@ extension Metrics: Resource {
 
     /// Whether somebody on this machine asks, and no proxy in their place.
     private static func isFromHere(_ call: Call) -> Bool {
-        let forwarding: [HTTPField.Name] = [.forwarded, .forwardedFor, .forwardedHost, .via]
-        guard call.address.isLoopback, forwarding.allSatisfy({ call[$0] == nil }) else { return false }
+        guard call.address.isLoopback, !call.request.headers.contains(where: { tellsOfProxy($0.name) }) else {
+            return false
+        }
         let host = call.request.head.authority ?? ""
         return ["localhost", "127.0.0.1", "[::1]"].contains { host == $0 || host.hasPrefix($0 + ":") }
     }
-}
 
-extension HTTPField.Name {
-    fileprivate static let forwarded = HTTPField.Name("Forwarded") ?? .date
-    fileprivate static let forwardedFor = HTTPField.Name("X-Forwarded-For") ?? .date
-    fileprivate static let forwardedHost = HTTPField.Name("X-Forwarded-Host") ?? .date
+    /// Whether a header is one by which proxies tell for whom they ask.
+    private static func tellsOfProxy(_ name: HTTPField.Name) -> Bool {
+        let name = name.canonicalName
+        return name.hasPrefix("x-forwarded-") || ["forwarded", "via", "x-real-ip"].contains(name)
+    }
 }

@@ -30,7 +30,9 @@ struct BackupCommand: AsyncParsableCommand {
                 .usage)
         }
         try DatabaseLocation.checkFile(in: data, toName: "name the data folder with --data or HESPER_DATA")
-        try refuseToMix(with: [data, try settings.attachments()])
+        if let overlap = try DataFolders(settings, database: data).overlap(with: folder) {
+            throw Failure("\(overlap): name another folder for the backup.", .usage)
+        }
         let store = try SQLiteStore(folder: .init(filePath: data))
         do {
             let report = try await backUp(store, try await settings.openBlobs())
@@ -41,12 +43,6 @@ struct BackupCommand: AsyncParsableCommand {
         } catch {
             try? store.close()
             throw error
-        }
-    }
-
-    private func refuseToMix(with folders: [String]) throws {
-        for other in folders where RealPath(other) == RealPath(folder) {
-            throw Failure("\(folder) is where the data is: name another folder for the backup.", .usage)
         }
     }
 

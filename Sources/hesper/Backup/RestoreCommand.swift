@@ -29,6 +29,9 @@ struct RestoreCommand: AsyncParsableCommand {
         guard RealPath(folder) != RealPath(data) else {
             throw Failure("\(folder) is the backup: name another folder for the data.", .usage)
         }
+        if let overlap = try DataFolders(settings, database: data).overlap(with: folder) {
+            throw Failure("\(overlap): keep the backup and the data apart.", .usage)
+        }
         let backup = BackupFolder(path: folder)
         do {
             let manifest = try manifest(of: backup)

@@ -16,9 +16,12 @@ struct OwnCertificate: Sendable {
 
     /// - Parameter data: the folder of the data.
     init(data: String, names: ServerNames) {
-        folder = PrivateFolder(path: URL(filePath: data).appending(path: "tls").relativePath)
+        folder = PrivateFolder(path: OwnCertificate.folder(in: data))
         self.names = names
     }
+
+    /// The folder, whether it is there or not.
+    static func folder(in data: String) -> String { URL(filePath: data).appending(path: "tls").relativePath }
 
     /// What the server reads, and reads again when it is made again.
     var files: TLSFiles {
@@ -69,8 +72,13 @@ struct OwnCertificate: Sendable {
     // MARK: The files
 
     private func knownAuthority() throws -> LocalAuthority? {
-        // The key is written first: without a certificate nobody has trusted it yet.
-        guard let certificate = try folder.contents(of: OwnCertificate.authority) else { return nil }
+        guard let certificate = try folder.contents(of: OwnCertificate.authority) else {
+            // The key is written first: while it is alone, nobody has trusted it. What it vouched for comes last.
+            guard try folder.contents(of: OwnCertificate.server) == nil else {
+                throw unusable("\(OwnCertificate.authority) is missing")
+            }
+            return nil
+        }
         guard let key = try folder.contents(of: OwnCertificate.authorityKey) else {
             throw unusable("\(OwnCertificate.authorityKey) is missing")
         }

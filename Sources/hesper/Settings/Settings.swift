@@ -207,8 +207,11 @@ struct Settings {
 
     /// The folder of the bytes of attachments, or a bucket for them.
     func attachments() throws -> String {
-        try reader.string(.attachments)?.value ?? URL(filePath: data).appending(path: "attachments").relativePath
+        try reader.string(.attachments)?.value ?? ownAttachments
     }
+
+    /// The folder of the bytes of attachments, unless another place is named for them.
+    var ownAttachments: String { URL(filePath: data).appending(path: "attachments").relativePath }
 
     /// The folder of uploads that are under way.
     var uploads: String { URL(filePath: data).appending(path: "uploads").relativePath }

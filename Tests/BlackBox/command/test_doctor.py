@@ -161,6 +161,12 @@ def test_a_certificate_of_its_own(hesper: Hesper, ada: str, tmp_path: Path) -> N
     stranger = told(hesper, status=FAILED, **own, HESPER_URL="https://notes.example.org")
     wrong = [line for line in stranger if line.startswith("wrong: ")]
     assert any("it was made without the name notes.example.org" in line for line in wrong), stranger
+    authority = tmp_path / "data/tls/authority.pem"
+    authority.rename(tmp_path / "moved.pem")
+    lost = told(hesper, status=FAILED, **own)
+    line = "wrong: The authority in data/tls cannot be used: authority.pem is missing. "
+    assert any(found.startswith(line) for found in lost), lost
+    (tmp_path / "moved.pem").rename(authority)
     (tmp_path / "data/tls/authority.key").chmod(0o644)
     line = "Others may look into data/tls/authority.key, which has mode 644: chmod go= data/tls/authority.key"
     assert f"wrong: {line}" in told(hesper, status=FAILED, **own)

@@ -90,7 +90,8 @@ def test_beside_the_api_for_this_machine_alone(server: Server) -> None:
     refused = [
         {"X-Forwarded-For": "192.0.2.1"}, {"Forwarded": "for=192.0.2.1"}, {"Via": "1.1 proxy"},
         {"X-Forwarded-Host": "notes.example.org"}, {"Host": "notes.example.org"}, {"Host": "127.0.0.1.example.org"},
-        {"Host": "localhost.example.org"}, {"Host": "[::1]x"},
+        {"Host": "localhost.example.org"}, {"Host": "[::1]x"}, {"X-Forwarded-Proto": "https"},
+        {"X-Forwarded-Port": "443"}, {"x-forwarded-prefix": "/notes"}, {"X-Real-IP": "192.0.2.1"},
     ]  # fmt: skip
     for headers in refused:
         answer = requests.get(f"{server.url}/metrics", headers=headers, timeout=10)

@@ -1,0 +1,111 @@
+"""Where a backup may lie: neither around nor within the folders in which the server works, by whatever path it is named."""
+
+import json
+from pathlib import Path
+
+import pytest
+from attachments import attach, download, some_bytes
+from client import Server
+from runner import WRONG_USAGE, Hesper
+
+
+def everything(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def test_a_server_goes_on_that_was_almost_taken_for_a_backup(tmp_path: Path) -> None:
+    """What it is about to write would be removed as left over, and what it has written would be nobody's."""
+    attachments = tmp_path / "big/attachments"
+    with Server(tmp_path / "data", environment={"HESPER_ATTACHMENTS": str(attachments)}) as server:
+        client = server.client()
+        first = attach(client, some_bytes(1_000))
+        around = server.command("backup", str(tmp_path / "big"))
+        assert (around.returncode, around.stdout) == (WRONG_USAGE, "")
+        assert around.stderr == (
+            f"hesper: {tmp_path}/big contains {attachments}, the folder of the attachments: "
+            "name another folder for the backup.\n"
+        )
+        within = server.command("backup", str(attachments / "backup"))
+        assert within.returncode == WRONG_USAGE
+        assert f"{attachments}/backup lies in {attachments}, the folder of the attachments: " in within.stderr
+        second = attach(client, some_bytes(2_000))
+        assert [len(download(client, attachment)) for attachment in (first, second)] == [1_000, 2_000]
+        # Beside them there is room for it.
+        done = server.command("backup", str(tmp_path / "big/backup"))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.endswith(": 2 copied, 0 there already.\n")
+
+
+PLACES = [
+    (".", ". contains data, the folder of the data"),
+    ("data/", "data/ is where the data is"),
+    ("nowhere/../data", "nowhere/../data is where the data is"),
+    ("data/attachments/b", "data/attachments/b lies in data/attachments, the folder of the attachments"),
+    ("data/uploads", "data/uploads is where the data is"),
+    ("data/uploads/b/c", "data/uploads/b/c lies in data/uploads, the folder of the uploads"),
+    ("data/tls/b", "data/tls/b lies in data/tls, the folder of the certificate"),
+    ("data/restoring/b", "data/restoring/b lies in data/restoring, the folder of a restore"),
+    ("link/tls/b", "link/tls/b lies in data/tls, the folder of the certificate"),
+    ("dangling", "dangling lies in data/uploads, the folder of the uploads"),
+]
+
+
+@pytest.mark.parametrize(("folder", "why"), PLACES, ids=[folder for folder, _ in PLACES])
+def test_what_is_refused(hesper: Hesper, ada: str, tmp_path: Path, folder: str, why: str) -> None:
+    (tmp_path / "link").symlink_to("data")
+    (tmp_path / "dangling").symlink_to("data/uploads/b")
+    before = everything(tmp_path)
+    done = hesper("backup", folder)
+    assert (done.returncode, done.stdout) == (WRONG_USAGE, "")
+    assert done.stderr == f"hesper: {why}: name another folder for the backup.\n"
+    assert everything(tmp_path) == before
+
+
+def test_attachments_that_are_elsewhere(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    """Links are followed; and the place that they have without a setting stays theirs."""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to("disk/later")
+    for folder, why in [
+        ("disk", "disk contains link, the folder of the attachments: "),
+        ("disk/later", "disk/later is where the data is: "),
+        ("disk/later/b", "disk/later/b lies in link, the folder of the attachments: "),
+        ("data/attachments/b", "data/attachments/b lies in data/attachments, the folder of the attachments: "),
+    ]:
+        done = hesper("backup", folder, HESPER_ATTACHMENTS="link")
+        assert (done.returncode, done.stdout) == (WRONG_USAGE, "")
+        assert why in done.stderr, (folder, done.stderr)
+    assert everything(tmp_path / "disk") == set()
+
+
+def test_what_is_allowed(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    """A folder of its own in the data folder, where there is no other disk; names that only begin alike."""
+    for folder in ("data/backup", "data-backup", "database", "attachments", "tls", "data/tls-backup/today"):
+        done = hesper("backup", folder)
+        assert (done.returncode, done.stderr) == (0, ""), folder
+        assert (tmp_path / folder / "backup.json").exists()
+    assert hesper("restore", "data/backup", "--data", "new").returncode == 0
+    assert hesper("check", "--data", "new").stdout == "Checked 1 account: all is well.\n"
+
+
+def test_nothing_is_restored_into_a_backup(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    """Or the next backup would find something there that is no part of one. Nor does a restore remove what it reads."""
+    assert hesper("backup", "b").returncode == 0
+    (tmp_path / "link").symlink_to("b")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/restoring").mkdir()
+    assert hesper("backup", "other/restoring/b").returncode == 0
+    before = everything(tmp_path)
+    refused = [
+        ("b", "b/sub", {}, "b contains b/sub, the folder of the data"),
+        ("b", "link/sub", {}, "b contains link/sub, the folder of the data"),
+        ("link", "b/attachments/sub", {}, "link contains b/attachments/sub, the folder of the data"),
+        ("b", "new", {"HESPER_ATTACHMENTS": "b/attachments"}, "b contains b/attachments, the folder of the attachments"),
+        ("other/restoring/b", "other", {}, "other/restoring/b lies in other/restoring, the folder of a restore"),
+    ]
+    for backup, data, environment, why in refused:
+        done = hesper("restore", backup, "--data", data, **environment)
+        assert (done.returncode, done.stdout) == (WRONG_USAGE, ""), (backup, data)
+        assert done.stderr == f"hesper: {why}: keep the backup and the data apart.\n"
+    assert everything(tmp_path) == before
+    assert hesper("backup", "b").returncode == 0
+    assert json.loads((tmp_path / "b/backup.json").read_text())["format"] == "hesper-backup"
