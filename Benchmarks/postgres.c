@@ -21,6 +21,8 @@
 #include "statements.h"
 
 enum { TEXT_BYTES = 500, MAX_CONNECTIONS = 64, MAX_PARAMETERS = 16 };
+/* What bodies of objects that are there already one question may bring. */
+enum { FORESIGHT_BYTES = 32 << 20 };
 enum { BOOL = 16, BYTEA = 17, INT8 = 20, INT4 = 23, TEXT = 25, JSON = 114, DATE = 1184, UUID = 2950 };
 enum { BOOLS = 1000, BYTEAS = 1001, INT4S = 1007, TEXTS = 1009, INT8S = 1016, JSONS = 199, UUIDS = 2951 };
 
@@ -134,7 +136,7 @@ static void prepare_all(PGconn *connection) {
     prepare(connection, "begin", "BEGIN ISOLATION LEVEL READ COMMITTED", 0, NULL);
     prepare(connection, "commit", "COMMIT", 0, NULL);
     prepare(connection, "lock", POSTGRES_lock, 1, (Oid[]){INT8});
-    prepare(connection, "states", POSTGRES_states, 2, (Oid[]){INT8, UUIDS});
+    prepare(connection, "states", POSTGRES_states, 3, (Oid[]){INT8, UUIDS, INT8});
     prepare(connection, "objects", POSTGRES_insertObjects, 8, (Oid[]){INT8, UUIDS, INT4S, TEXTS, INT8S, INT8S, BYTEAS, JSONS});
     prepare(connection, "parcels", POSTGRES_insertParcels, 14,
             (Oid[]){INT8, INT8S, UUIDS, INT8S, TEXTS, BOOLS, BOOLS, BYTEAS, BYTEAS, BYTEAS, BYTEAS, JSONS, BYTEA, DATE});
@@ -217,7 +219,7 @@ static void *push(void *argument) {
         for (int i = 0; i < notes; i++) make(&made[i], text);
         clear(&p), integer(&p, scope), array(&p, UUID, notes);
         for (int i = 0; i < notes; i++) element(&p, made[i].id, 16);
-        send(connection, "states", &p);
+        integer(&p, FORESIGHT_BYTES), send(connection, "states", &p);
         PQclear(settled(connection, 1));
         send_objects(connection, &p, scope, sequence, made);
         send_parcels(connection, &p, scope, number, sequence, made);

@@ -66,7 +66,7 @@ def script(scope: str) -> str:
     clock, date = "ARRAY[:clock::bytea]", "'2026-11-21 08:47:12.345Z'::timestamptz"
     statements = {
         "lock": [":scope"],
-        "states": [":scope", note],
+        "states": [":scope", note, str(32 << 20)],
         "insertObjects": [":scope", note, "ARRAY[0]", "ARRAY['note']", "ARRAY[:next::bigint]", f"ARRAY[{len(BODY)}]",
                           clock, "ARRAY[:body::json]"],
         "insertParcels": [":scope", "ARRAY[:number::bigint]", note, "ARRAY[:next::bigint]", "ARRAY['note']",
