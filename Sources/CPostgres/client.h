@@ -1,6 +1,12 @@
 #include <libpq-fe.h>
 #include <openssl/ssl.h>
 
+/// Keeps OpenSSL from being taken down when the process ends (OPENSSL_init_crypto(3)): other threads may be connecting then,
+/// and would read what is gone. Nothing of it outlives the process. Only does so before OpenSSL's first use.
+static inline void postgres_keep_openssl(void) {
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
 /// The parts of an error. (Swift cannot read macros that are characters.)
 static const int postgres_severity = PG_DIAG_SEVERITY_NONLOCALIZED;
 static const int postgres_sqlstate = PG_DIAG_SQLSTATE;

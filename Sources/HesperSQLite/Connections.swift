@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// How connections to the database are set up.
@@ -30,6 +31,21 @@ enum Connections {
             try prepare(database)
         }
         return configuration
+    }
+
+    /// Opens a database beside other processes that open or close it. Most locks SQLite waits for by itself, for `limit` and no
+    /// longer; where waiting could not end, because two that read want to write, one is told at once that the other is
+    /// busy: the change to a write-ahead log (SQLite, `sqlite3_busy_handler`) and GRDB's first write. Then it begins anew.
+    static func waitingForOthers<T>(_ limit: Duration, _ open: () throws -> T) throws -> T {
+        let end = ContinuousClock.now + limit
+        while true {
+            do {
+                return try open()
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < end {
+                // Not in step with the others.
+                Thread.sleep(forTimeInterval: .random(in: 0.002...0.02))
+            }
+        }
     }
 
     /// GRDB sets the writer to `synchronous = NORMAL` while it opens; only FULL makes a commit durable before it returns. What is

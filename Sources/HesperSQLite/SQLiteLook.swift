@@ -16,11 +16,14 @@ public struct SQLiteLook: Sendable {
     public let lastPushDate: Timestamp?
 
     private static let findingLimit = 10
+    /// How long it waits for a server that just starts or stops, in seconds.
+    private static let patience = 10.0
 
     /// - Throws: ``StoreError``.
     public init(folder: URL) throws {
         var configuration = Configuration()
         configuration.readonly = true
+        configuration.busyMode = .timeout(SQLiteLook.patience)
         let path = folder.appending(path: SQLiteStore.fileName).path
         (version, findings, lastPushDate) = try namingErrors {
             let queue = try DatabaseQueue(path: path, configuration: configuration)

@@ -41,13 +41,15 @@ public final class SQLiteStore: Store {
         let path = try SQLiteStore.makeFile(in: folder)
         let configuration = Connections.configuration(busyTimeout: busyTimeout, prepare: prepare)
         (pool, installation) = try namingErrors {
-            let pool = try DatabasePool(path: path, configuration: configuration)
-            try pool.writeWithoutTransaction(Connections.setUpWriter)
-            let installation = try pool.writeWithoutTransaction { database in
-                try Migrations.run(on: database)
-                return try SQLiteSnapshot(database).installation()
+            try Connections.waitingForOthers(busyTimeout) {
+                let pool = try DatabasePool(path: path, configuration: configuration)
+                try pool.writeWithoutTransaction(Connections.setUpWriter)
+                let installation = try pool.writeWithoutTransaction { database in
+                    try Migrations.run(on: database)
+                    return try SQLiteSnapshot(database).installation()
+                }
+                return (pool, installation)
             }
-            return (pool, installation)
         }
         sessions = try namingErrors { try SessionReader(path: path, configuration: configuration) }
     }
@@ -119,7 +121,7 @@ public final class SQLiteStore: Store {
             try sessions.close()
             try pool.close()
             // The pool closes its writer before its readers, and these cannot: so one more writer comes and goes.
-            try DatabaseQueue(path: pool.path).close()
+            try DatabaseQueue(path: pool.path, configuration: pool.configuration).close()
         }
     }
 

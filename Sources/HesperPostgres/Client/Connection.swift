@@ -73,7 +73,10 @@ final class Connection {
 
     deinit { PQfinish(handle) }
 
+    private static let keepOpenSSL: Void = postgres_keep_openssl()
+
     private static func connect(_ settings: PostgresSettings) -> OpaquePointer? {
+        keepOpenSSL
         let parameters = settings.parameters
         let keywords = parameters.map { UnsafePointer(strdup($0.keyword)) } + [nil]
         let values = parameters.map { UnsafePointer(strdup($0.value)) } + [nil]
