@@ -54,23 +54,39 @@ enum File {
 
     /// Makes what was made, renamed or removed in a folder durable.
     static func syncFolder(_ path: String) throws {
-        let descriptor = try open(path, O_RDONLY | O_DIRECTORY)
+        guard try syncFolderIfAny(path) else { throw error("open", path, ENOENT) }
+    }
+
+    /// - Returns: whether there is such a folder.
+    private static func syncFolderIfAny(_ path: String) throws -> Bool {
+        let descriptor = Foundation.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw error("open", path, errno) }
+            return false
+        }
         defer { close(descriptor) }
         try sync(descriptor, path)
+        return true
     }
 
     /// Makes a folder, and those that lead to it, for their owner's eyes only; durable when it returns.
     static func makeFolder(_ path: String) throws {
-        guard mkdir(path, 0o700) != 0 else { return try syncFolder(parent(of: path)) }
-        switch errno {
-        case EEXIST: return
-        case ENOENT:
-            try makeFolder(parent(of: path))
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw error("make", path, errno) }
-            try syncFolder(parent(of: path))
-        default: throw error("make", path, errno)
+        let parent = parent(of: path)
+        // Whoever finds a folder empty may remove it, between its being made and being used.
+        for attempt in 0...attempts {
+            let code = mkdir(path, 0o700) == 0 ? 0 : errno
+            switch code {
+            case EEXIST: return
+            case 0: if try syncFolderIfAny(parent) { return }
+            case ENOENT where attempt < attempts: try makeFolder(parent)
+            default: throw error("make", path, code)
+            }
         }
+        throw error("make", path, ENOENT)
     }
+
+    /// How often something is done again that somebody else has undone meanwhile.
+    static let attempts = 10
 
     static func parent(of path: String) -> String {
         let parent = URL(filePath: path).deletingLastPathComponent().relativePath

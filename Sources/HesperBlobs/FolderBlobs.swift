@@ -15,7 +15,6 @@ public struct FolderBlobs: BlobStore {
 
     /// What is being written lies here, beside the blobs: a rename cannot leave its file system.
     private static let unfinished = "unfinished"
-    private static let attempts = 10
     private var unfinished: String { "\(root)/\(FolderBlobs.unfinished)" }
 
     /// - Throws: ``StoreError`` if the folder can neither be found nor made.
@@ -74,10 +73,10 @@ public struct FolderBlobs: BlobStore {
         let final = self.path(of: name)
         let folder = File.parent(of: final)
         // Whoever removes the last blob of a folder removes that too, perhaps between its being made and being used.
-        for attempt in 1...FolderBlobs.attempts {
+        for attempt in 0...File.attempts {
             try File.makeFolder(folder)
             if call(path, final) == 0 { return try File.syncFolder(folder) }
-            guard errno == ENOENT, attempt < FolderBlobs.attempts else { throw File.error("make", final, errno) }
+            guard errno == ENOENT, attempt < File.attempts else { throw File.error("make", final, errno) }
         }
     }
 
