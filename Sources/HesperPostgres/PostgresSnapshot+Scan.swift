@@ -2,7 +2,8 @@ import HesperModel
 import HesperStore
 
 extension PostgresSnapshot {
-    /// In batches of about a megabyte, each where the one before ended: whoever reads decides when it is enough.
+    /// In batches of about a megabyte, each where the one before ended: whoever reads decides when it is enough. Where bodies are
+    /// suddenly much larger than those before, the batch ends at the first that is left out.
     func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws {
         let statements = ScanStatements(scan)
         guard let sql = statements.rows(newestFirst: scan.newestFirst) else { return }
@@ -11,17 +12,19 @@ extension PostgresSnapshot {
         while first <= last, left > 0 {
             let limit = min(batch.rows, left)
             batch.begin()
-            var isOver = false
+            var (isOver, isCut) = (false, false)
             try connection.query(
                 sql, [.scope(scope), .int8(first), .int8(last), .int(limit)] + statements.arguments
             ) { row in
+                isCut = row.lacksBody
+                guard !isCut else { return false }
                 let sequence = row.integer(0)
                 if scan.newestFirst { last = sequence - 1 } else { first = sequence + 1 }
                 let goesOn = try row.give(at: sequence, counting: &batch, body)
                 isOver = !goesOn
                 return goesOn
             }
-            guard !isOver, batch.count == limit else { return }
+            guard !isOver, isCut || batch.count == limit else { return }
             left -= batch.count
         }
     }
@@ -68,6 +71,9 @@ struct ScanBatch {
 }
 
 extension Row {
+    /// Whether it is of an object whose body was left out.
+    fileprivate var lacksBody: Bool { !isNull(2) && isNull(3) }
+
     /// From the columns of ``ScanStatements/rows(newestFirst:)``.
     fileprivate func give(
         at sequence: Int64, counting batch: inout ScanBatch, _ body: (ScanRow) throws -> Bool

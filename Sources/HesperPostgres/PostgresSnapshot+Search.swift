@@ -14,9 +14,12 @@ extension PostgresSnapshot {
         while index < found.count {
             batch.begin()
             let next = found[index..<min(index + batch.rows, found.count)]
-            index = next.endIndex
-            let states = try states(of: next.map(\.note), in: scope)
+            var states: [UniqueID: ObjectState] = [:]
+            let left = Set(
+                try someStates(of: next.map(\.note), in: scope) { id, state, _ in states[id] = state })
             for candidate in next {
+                guard !left.contains(candidate.note) else { break }
+                index += 1
                 // The index may be behind: what is gone by now is left out here.
                 var note: Note?
                 if case .entity(.note(let live), _?)? = states[candidate.note] {

@@ -18,7 +18,7 @@ extension PostgresSnapshot {
         let limit = max(limit, 1)
         // One row more than is wanted tells that there are more.
         while true {
-            let count = min(batch.rows, limit - edits.count + 1)
+            let count = min(batch.rows, PostgresSnapshot.editsAtOnce, limit - edits.count + 1)
             batch.begin()
             var isFull = false
             try connection.query(
@@ -42,6 +42,9 @@ extension PostgresSnapshot {
             if batch.count < count { return (edits, true) }
         }
     }
+
+    /// However small those before were, each of the next may have some megabytes.
+    private static let editsAtOnce = 16
 
     /// The numbers alone come from the index, which is in the order of clocks.
     private static let editsAfter = """

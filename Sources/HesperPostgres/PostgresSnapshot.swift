@@ -57,20 +57,30 @@ class PostgresSnapshot: Snapshot {
     func states(
         of ids: [UniqueID], in scope: ScopeID, counting count: (Int) throws -> Void = { _ in }
     ) throws -> [UniqueID: ObjectState] {
-        var (states, left, limit): ([UniqueID: ObjectState], [UniqueID], Int) = (
-            [:], ids, PostgresSnapshot.answerBytes
-        )
+        var (states, left): ([UniqueID: ObjectState], [UniqueID]) = ([:], ids)
         while !left.isEmpty {
-            let answer = try connection.answer(PushStatements.states, [.scope(scope), .uuidArray(left), .int(limit)])
-            let rest = try PostgresSnapshot.read(answer) { id, state, bytes in
+            left = try someStates(of: left, in: scope) { id, state, bytes in
                 try count(bytes)
                 states[id] = state
             }
-            // One body alone is larger than all of an answer.
-            if rest.count == left.count { limit *= 2 }
-            left = rest
         }
         return states
+    }
+
+    /// Gives the states of those that are known, the first of them and as many as fill an answer.
+    /// - Returns: those that it had no more room for.
+    func someStates(
+        of ids: [UniqueID], in scope: ScopeID, _ body: (UniqueID, ObjectState, Int) throws -> Void
+    ) throws -> [UniqueID] {
+        guard let first = ids.first else { return [] }
+        var limit = PostgresSnapshot.answerBytes
+        while true {
+            let answer = try connection.answer(PushStatements.states, [.scope(scope), .uuidArray(ids), .int(limit)])
+            let left = try PostgresSnapshot.read(answer, body)
+            guard left.contains(first) else { return left }
+            // Its body alone is larger than all of an answer.
+            limit *= 2
+        }
     }
 
     /// Gives what an answer to ``PushStatements/states`` has, with the bytes of each body.

@@ -29,18 +29,32 @@ struct ScanStatements {
     }
 
     /// Scope, first and last sequence, how many; the types. Nil if it reaches nothing.
-    /// Columns: sequence, id, section, body; for DeletedObjects no section, but type, target and date.
+    /// Columns: sequence, id, section, body; for DeletedObjects no section, but type, target and date. Bodies past
+    /// ``answerBytes``, but for the first, are null.
     func rows(newestFirst: Bool) -> String? {
         let objects = """
-            SELECT sequence, id, section, body, NULL::text AS type, NULL::uuid AS merged_into,
+            SELECT sequence, id, section, body, bytes, NULL::text AS type, NULL::uuid AS merged_into,
                 NULL::timestamptz AS deletion_date FROM objects
             """
-        let deleted = "SELECT sequence, id, NULL, NULL, type, merged_into, deletion_date FROM tombstones"
-        let end = "ORDER BY sequence \(newestFirst ? "DESC" : "ASC") LIMIT $4"
-        let parts = parts(objects: objects, deleted: deleted).map { "(\($0) \(end))" }
+        let deleted = """
+            SELECT sequence, id, NULL::smallint AS section, NULL::json AS body, bytes, type, merged_into, deletion_date
+            FROM tombstones
+            """
+        let order = "ORDER BY sequence \(newestFirst ? "DESC" : "ASC")"
+        let parts = parts(objects: objects, deleted: deleted).map { "(\($0) \(order) LIMIT $4)" }
         guard !parts.isEmpty else { return nil }
-        return parts.count == 1 ? parts[0] : "\(parts.joined(separator: "\nUNION ALL ")) \(end)"
+        let rows = parts.count == 1 ? parts[0] : "(\(parts.joined(separator: "\nUNION ALL ")) \(order) LIMIT $4)"
+        // Of integers, as a sum of bigint is a numeric, which takes longer. No body has 2 GiB.
+        return """
+            SELECT sequence, id, section,
+                CASE WHEN sum(bytes::integer) OVER (\(order) ROWS UNBOUNDED PRECEDING) - bytes < \(ScanStatements.answerBytes)
+                THEN body END, type, merged_into, deletion_date
+            FROM \(rows) AS rows
+            """
     }
+
+    /// Bytes of bodies in one answer, but for the last body: all of it is in memory.
+    private static let answerBytes = 8 << 20
 
     /// How many rows there are in all, and their bytes: from indexes alone. The fourth argument is not looked at.
     var amount: String? {

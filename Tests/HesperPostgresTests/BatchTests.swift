@@ -38,6 +38,43 @@ struct BatchTests {
         }
     }
 
+    @Test("Large bodies that come after many small ones are not all in memory at once")
+    func suddenlyLarge() async throws {
+        try await Stores.with { stores in
+            let store = try await stores.open()
+            let desk = try await SmallDesk(store)
+            let ids = (0..<24).map { _ in UniqueID.random() }
+            try await store.write { _ = try desk.push(ids.map { desk.note($0, "Milk") }, in: $0) }
+            try await store.enlarge(ids.suffix(6))
+            func scan(newestFirst: Bool) -> Scan {
+                Scan(.notes, rows: .all, sequences: 0...Int64.max, newestFirst: newestFirst, limit: 100)
+            }
+            let sql = try #require(ScanStatements(scan(newestFirst: false)).rows(newestFirst: false))
+            let bodies = try await store.run { connection in
+                try connection.all(sql, [.scope(desk.scope), .int8(0), .int8(Int64.max), .int(100)]) {
+                    $0.isNull(3) ? 0 : $0.bytes(3).count
+                }
+            }
+            #expect(bodies.count == 24 && bodies.prefix(20).allSatisfy { $0 > 0 } && bodies.suffix(4) == [0, 0, 0, 0])
+            for newestFirst in [false, true] {
+                let scan = scan(newestFirst: newestFirst)
+                let found = try await store.read { snapshot in
+                    var found: [UniqueID?] = []
+                    try snapshot.scan(scan, in: desk.scope) { row in
+                        found.append(row.id())
+                        return true
+                    }
+                    return found
+                }
+                #expect(found == (newestFirst ? ids.reversed() : ids))
+            }
+            let left = try await store.read { snapshot in
+                try #require(snapshot as? PostgresSnapshot).someStates(of: ids, in: desk.scope) { _, _, _ in }
+            }
+            #expect(left == Array(ids.suffix(4)))
+        }
+    }
+
     @Test("Rows are asked for by the megabyte")
     func sizes() {
         var batch = ScanBatch()
@@ -87,6 +124,17 @@ struct BatchTests {
                 try $0.edits(of: id, in: desk.scope, after: 100, limit: 52, bytes: 1 << 20)
             }
             #expect(isEnough && some.map(\.position) == Array(101...152))
+        }
+    }
+}
+
+extension PostgresStore {
+    /// Makes them as large as a text of control characters can be, as far as statements know.
+    func enlarge(_ ids: some Sequence<UniqueID>) async throws {
+        let ids = Array(ids)
+        try await run { connection in
+            _ = try connection.run(
+                "UPDATE objects SET bytes = $2 WHERE id = ANY ($1)", [.uuidArray(ids), .int(6 * Limits.textBytes)])
         }
     }
 }

@@ -85,6 +85,22 @@ struct SearchTests {
         }
     }
 
+    @Test("What is found is one list, also where an answer has no room for all texts")
+    func largeNotes() async throws {
+        try await Stores.with { stores in
+            let store = try await stores.open()
+            let desk = try await SmallDesk(store)
+            let ids = (0..<24).map { _ in UniqueID.random() }
+            try await store.write { _ = try desk.push(ids.map { desk.note($0, "milk and bread") }, in: $0) }
+            try await index(desk)
+            let found = try await found("\"milk and\"", desk)
+            #expect(Set(found) == Set(ids))
+            // The first four come alone, with all the others it is the second that has no room.
+            try await store.enlarge([found[0], found[1], found[2], found[7], found[8], found[9], found[23]])
+            #expect(try await self.found("\"milk and\"", desk) == found)
+        }
+    }
+
     @Test("By relevance: often before seldom, short before long, then the newest")
     func relevance() async throws {
         try await Stores.with { stores in

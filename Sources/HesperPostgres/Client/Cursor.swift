@@ -10,7 +10,8 @@ final class Cursor {
 
     /// A body may have a megabyte: so many of them at once are bearable.
     private static let firstBatch: Int32 = 16
-    private static let greatestBatch: Int32 = 2_048
+    /// However small those before were.
+    private static let greatestBatch: Int32 = 128
     private static let batchBytes = 1 << 20
 
     fileprivate init(_ connection: Connection, _ sql: String, _ arguments: [PostgresValue]) throws {
