@@ -152,11 +152,13 @@ public struct HesperServer: Sendable {
         let counts = ConnectionCounts(limits: settings.connections, proxies: settings.trustedProxies)
         let http1 = http1(counts)
         guard let certificate else { return .http1(configuration: http1) }
+        let streamCounts = ConnectionCounts(
+            limits: settings.connections, of: \.streamsPerAddress, proxies: settings.trustedProxies)
         return HTTPServerBuilder { [limits = settings.connections] responder in
             let channel = HTTP1Channel(responder: responder, configuration: http1)
             return SecureChannel(
                 certificate: certificate, http1: channel,
-                http2: HTTP2Connection(limits: limits, counts: counts, http1: channel),
+                http2: HTTP2Connection(limits: limits, counts: counts, streamCounts: streamCounts, http1: channel),
                 handshakeSeconds: limits.handshakeSeconds)
         }
     }

@@ -81,6 +81,7 @@ extension ServerSettings {
             ("wrongPasswordsPerMinute", signIns.perAddress.perMinute), ("signIns", signIns.atOncePerAddress),
             ("signUpsAtOnce", signIns.signUps.burst), ("signUpsPerMinute", signIns.signUps.perMinute),
             ("handshakeSeconds", connections.handshakeSeconds), ("streamsPerConnection", connections.streams),
+            ("streamsPerAddress", connections.streamsPerAddress),
             ("ephemeralsAtOnce", ephemerals.burst), ("graceSeconds", Int(sweep.grace / 1_000)),
             ("searchSeconds", Int(searches.patience.components.seconds)), ("searches", searches.turns.perAccount),
             ("searchesWaiting", searches.turns.waiting),

@@ -74,12 +74,14 @@ public enum SignUpPolicy: String, Sendable, CaseIterable {
 public struct ConnectionLimits: Sendable {
     /// Open at once; more wait in the system's queue.
     public var count = 8_192
-    /// Requests under way on one connection of HTTP/2.
-    public var streams = 100
-    /// Seconds for the handshake of TLS.
-    public var handshakeSeconds = 15
     /// Of them, from one address (of IPv6: one /64 network).
     public var perAddress = 256
+    /// Requests under way on one connection of HTTP/2.
+    public var streams = 100
+    /// Of them, on all connections of one address. Each takes about 90 KB, whoever sends it.
+    public var streamsPerAddress = 1_000
+    /// Seconds for the handshake of TLS.
+    public var handshakeSeconds = 15
     /// Whether loopback is an address like others: a proxy there speaks for everybody.
     public var countsLoopback = false
     /// Bytes of path and query.

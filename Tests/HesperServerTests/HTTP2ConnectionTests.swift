@@ -8,8 +8,9 @@ import Testing
 
 @testable import HesperServer
 
-/// What is slow on a connection of HTTP/2, by a clock that the test moves; floods and lies are in the black-box tests.
-@Suite struct HTTP2DeadlineTests {
+/// What is slow on a connection of HTTP/2, by a clock that the test moves, and what is too much; floods and lies are in the
+/// black-box tests.
+@Suite struct HTTP2ConnectionTests {
     @Test func whoSaysNothingIsGivenUp() throws {
         #expect(try Connection().secondsToTheEnd() == 75)
     }
@@ -99,6 +100,28 @@ import Testing
         #expect(stream.isActive == isTaken)
         _ = try? stream.finish(acceptAlreadyClosed: true)
     }
+
+    /// Whichever connections they are on. Whoever is refused may send the same again, and is heard once others are over.
+    @Test func anAddressHasSoManyStreams() throws {
+        var limits = ConnectionLimits()
+        limits.streamsPerAddress = 3
+        let streams = ConnectionCounts(limits: limits, of: \.streamsPerAddress)
+        let one = try Connection.withOpenStream(limits, streams)
+        let other = try Connection.withOpenStream(limits, streams)
+        func open(_ stream: UInt8) -> [UInt8] { frame(.headers, flags: endOfHead, stream: stream, head) }
+        #expect(try one.answers(to: open(3)).isEmpty)
+        // The connection's window may be told, too.
+        #expect(try other.answers(to: open(3)).starts(with: frame(.reset, stream: 3, [0, 0, 0, 7])))
+        let elsewhere = try Connection.withOpenStream(limits, streams, from: "192.0.2.2")
+        #expect(try elsewhere.answers(to: open(3)).isEmpty)
+        try one.send(frame(.reset, stream: 3, [0, 0, 0, 8]))
+        #expect(try other.answers(to: open(5)).isEmpty)
+        #expect(try other.answers(to: open(7)) == frame(.reset, stream: 7, [0, 0, 0, 7]))
+        try one.end()
+        #expect(try other.answers(to: open(9)).isEmpty)
+        for connection in [other, elsewhere] { try connection.end() }
+        #expect(streams.count == 0)
+    }
 }
 
 /// A client's window, which nothing goes through until it is opened.
@@ -132,6 +155,7 @@ private let (endOfStream, endOfHead): (UInt8, UInt8) = (1, 4)
 private enum FrameType: UInt8 {
     case data = 0
     case headers = 1
+    case reset = 3
     case settings = 4
     case ping = 6
     case continuation = 9
@@ -149,24 +173,51 @@ private final class Connection {
     /// Held, as a server does: what is open on it is let go when the connection is over.
     private let streams: HTTP2Connection.Streams
 
-    init(_ limits: ConnectionLimits = ConnectionLimits()) throws {
-        try channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 443)).wait()
+    init(
+        _ limits: ConnectionLimits = ConnectionLimits(), _ streamCounts: ConnectionCounts? = nil,
+        from address: String = "192.0.2.1"
+    ) throws {
+        try channel.connect(to: try SocketAddress(ipAddress: address, port: 443)).wait()
         let http1 = HTTP1Channel(responder: { _, _, _ in })
-        let http2 = HTTP2Connection(limits: limits, counts: ConnectionCounts(limits: limits), http1: http1)
+        let counts = ConnectionCounts(limits: limits)
+        let http2 = HTTP2Connection(
+            limits: limits, counts: counts, streamCounts: streamCounts ?? counts, http1: http1)
         streams = try http2.setup(channel: channel)
     }
 
     deinit { _ = try? channel.finish(acceptAlreadyClosed: true) }
 
     /// One with a request whose body is still to come: it is not idle.
-    static func withOpenStream(_ limits: ConnectionLimits = ConnectionLimits()) throws -> Connection {
-        let connection = try Connection(limits)
+    static func withOpenStream(
+        _ limits: ConnectionLimits = ConnectionLimits(), _ streamCounts: ConnectionCounts? = nil,
+        from address: String = "192.0.2.1"
+    ) throws -> Connection {
+        let connection = try Connection(limits, streamCounts, from: address)
         try connection.send(preface + frame(.settings) + frame(.headers, flags: endOfHead, stream: 1, head))
         #expect(connection.channel.isActive)
         return connection
     }
 
-    func send(_ bytes: [UInt8]) throws { try channel.writeInbound(ByteBuffer(bytes: bytes)) }
+    func send(_ bytes: [UInt8]) throws {
+        try channel.writeInbound(ByteBuffer(bytes: bytes))
+        channel.embeddedEventLoop.run()
+    }
+
+    /// What comes back when this is sent.
+    func answers(to bytes: [UInt8]) throws -> [UInt8] {
+        while try channel.readOutbound(as: IOData.self) != nil {}
+        try send(bytes)
+        var answers: [UInt8] = []
+        while case .byteBuffer(let buffer)? = try channel.readOutbound(as: IOData.self) {
+            answers += Array(buffer: buffer)
+        }
+        return answers
+    }
+
+    func end() throws {
+        channel.close(promise: nil)
+        channel.embeddedEventLoop.run()
+    }
 
     /// Moves the clock second by second.
     /// - Parameter pieces: what is sent meanwhile, one every so many seconds.

@@ -54,7 +54,7 @@ import Testing
         let http1 = HTTP1Channel(responder: { _, _, _ in })
         let secure = SecureChannel(
             certificate: try TestCertificate.nobodyTrusts(), http1: http1,
-            http2: HTTP2Connection(limits: limits, counts: counts, http1: http1),
+            http2: HTTP2Connection(limits: limits, counts: counts, streamCounts: counts, http1: http1),
             handshakeSeconds: limits.handshakeSeconds)
         let silent = { address in try TLSTests.silent(from: address, to: secure) }
         var open = try (0..<3).map { _ in try silent("192.0.2.1") }

@@ -1,14 +1,19 @@
 import HesperModel
 import NIOConcurrencyHelpers
 
-/// How many connections each address has open. Loopback and proxies of ours are free: there, one speaks for everybody.
+/// How many connections, or streams on them, each address has open. Loopback and proxies of ours are free: there, one speaks for
+/// everybody.
 final class ConnectionCounts: Sendable {
-    private let limits: ConnectionLimits
+    private let limit: Int
+    private let countsLoopback: Bool
     private let proxies: [AddressRange]
     private let open = NIOLockedValueBox<[String: Int]>([:])
 
-    init(limits: ConnectionLimits, proxies: [AddressRange] = []) {
-        self.limits = limits
+    init(
+        limits: ConnectionLimits, of limit: KeyPath<ConnectionLimits, Int> = \.perAddress, proxies: [AddressRange] = []
+    ) {
+        self.limit = limits[keyPath: limit]
+        countsLoopback = limits.countsLoopback
         self.proxies = proxies
     }
 
@@ -19,7 +24,7 @@ final class ConnectionCounts: Sendable {
     func begin(_ address: ClientAddress) -> Bool {
         guard isCounted(address) else { return true }
         return open.withLockedValue { open in
-            guard open[address.key, default: 0] < limits.perAddress else { return false }
+            guard open[address.key, default: 0] < limit else { return false }
             open[address.key, default: 0] += 1
             return true
         }
@@ -31,7 +36,7 @@ final class ConnectionCounts: Sendable {
     }
 
     private func isCounted(_ address: ClientAddress) -> Bool {
-        if address.isLoopback { return limits.countsLoopback }
+        if address.isLoopback { return countsLoopback }
         guard !proxies.isEmpty, let ip = address.text.flatMap({ IPAddress($0) }) else { return true }
         return !proxies.contains { $0.contains(ip) }
     }

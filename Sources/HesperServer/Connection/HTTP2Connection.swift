@@ -16,6 +16,7 @@ struct HTTP2Connection: Sendable {
     let limits: ConnectionLimits
     /// Of connections whose handshake is still to settle what they speak, too.
     let counts: ConnectionCounts
+    let streamCounts: ConnectionCounts
     /// What answers the requests of a stream.
     let http1: HTTP1Channel
 
@@ -31,6 +32,7 @@ struct HTTP2Connection: Sendable {
                 )))
         let end = ConnectionEnd(grace: HTTP2Connection.grace)
         let isolated = NIOLoopBound(end, eventLoop: channel.eventLoop)
+        let address = ClientAddress(channel.remoteAddress)
         try pipeline.addHandler(HeadDeadline(seconds: limits.idleSeconds))
         let streams = try pipeline.configureAsyncHTTP2Pipeline(
             mode: .server, streamDelegate: manager.http2StreamDelegate, configuration: configuration
@@ -38,6 +40,11 @@ struct HTTP2Connection: Sendable {
             stream.eventLoop.makeCompletedFuture {
                 isolated.value.begins(stream)
                 let pipeline = stream.pipeline.syncOperations
+                if streamCounts.begin(address) {
+                    stream.closeFuture.whenComplete { _ in streamCounts.end(address) }
+                } else {
+                    try pipeline.addHandler(StreamRefusal())
+                }
                 try pipeline.addHandler(HTTP2FramePayloadToHTTPServerCodec())
                 try pipeline.addHandlers(http1.configuration.additionalChannelHandlers())
                 return try Stream(wrappingChannelSynchronously: stream)
@@ -129,6 +136,17 @@ private final class ConnectionEnd: ChannelDuplexHandler {
     func channelInactive(context: ChannelHandlerContext) {
         deadline?.cancel()
         context.fireChannelInactive()
+    }
+}
+
+/// Refuses a stream before anything is done for it, so that its request can be sent again (RFC 9113, 8.7).
+private final class StreamRefusal: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias OutboundOut = HTTP2Frame.FramePayload
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .headers = unwrapInboundIn(data) else { return }
+        context.writeAndFlush(wrapOutboundOut(.rstStream(.refusedStream)), promise: nil)
     }
 }
 
