@@ -53,7 +53,8 @@ struct ScanStatements {
             """
     }
 
-    /// Bytes of bodies in one answer, but for the last body: all of it is in memory.
+    /// Bytes of bodies in one answer, but for the last body: all of it is in memory. The sum costs a first sync about a sixth of its
+    /// time.
     private static let answerBytes = 8 << 20
 
     /// How many rows there are in all, and their bytes: from indexes alone. The fourth argument is not looked at.
