@@ -49,7 +49,7 @@ struct ScanStatements {
             SELECT sequence, id, section,
                 CASE WHEN sum(bytes::integer) OVER (\(order) ROWS UNBOUNDED PRECEDING) - bytes < \(ScanStatements.answerBytes)
                 THEN body END, type, merged_into, deletion_date
-            FROM \(rows) AS rows
+            FROM \(rows) AS rows \(order)
             """
     }
 
