@@ -1,6 +1,6 @@
 # Each command does its own set-up: see Tools/set-up.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run test fuzz sanitize format lint bench demo deb screenshots clean
+.PHONY: help run test test-all fuzz sanitize format lint bench demo deb screenshots clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -10,6 +10,9 @@ run: ## install what is missing, build, and serve on http://127.0.0.1:8080 with 
 
 test: ## install what is missing and run every test; ends with `tests: N passed, N failed`
 	@Tools/test.sh
+
+test-all: ## the same, with the random tests in full: 3 million merges of texts, 10,000 lives, 40 long histories over HTTP
+	@Tools/test.sh --everything
 
 fuzz: ## send 100,000 requests with something wrong, of which none may be answered with a 5xx (REQUESTS=, SEED=)
 	@Tools/fuzz.sh

@@ -121,6 +121,7 @@ let package = Package(
             ]),
         .testTarget(name: "HouseTests"),
         .testTarget(name: "HesperModelTests", dependencies: ["HesperModel"]),
+        .executableTarget(name: "merge-trials", dependencies: ["HesperModel"], path: "Tests/MergeTrials"),
         .testTarget(
             name: "HesperStoreTests", dependencies: ["HesperStore", .product(name: "NIOCore", package: "swift-nio")]),
         .target(

@@ -16,6 +16,7 @@ from first_sync import first_sync  # noqa: E402
 from growth import growth  # noqa: E402
 from machine import WORK, fdatasync_cost  # noqa: E402
 from nothing_changed import nothing_changed  # noqa: E402
+from text_quality import text_quality  # noqa: E402
 from web_app import web_app  # noqa: E402
 
 ROWS = {
@@ -32,6 +33,7 @@ ROWS = {
     "fan-out": listeners.fan_out,
     "idle": listeners.idle,
     "web-app": web_app,
+    "text-quality": text_quality,
     "postgres-one-note": postgres_rows.one_note,
     "postgres-five-hundred": postgres_rows.five_hundred_notes,
     "postgres-first-sync": postgres_rows.first_sync,
@@ -45,18 +47,22 @@ def main() -> int:
         print(f"bench: no row is called {', '.join(unknown)}; there are {', '.join(ROWS)}", file=sys.stderr)
         return 2
     WORK.mkdir(parents=True, exist_ok=True)
-    began, rows, failed = time.monotonic(), [], []
+    began, rows, tables, failed = time.monotonic(), [], [], []
     for name in chosen:
         print(f"==> {name} (one fdatasync costs {fdatasync_cost():.2f} ms)", flush=True)
         try:
-            for row in ROWS[name]():
-                rows.append(row)
-                print(row.line, flush=True)
+            for result in ROWS[name]():
+                if isinstance(result, report.Table):
+                    tables.append(result)
+                    print(result.text, flush=True)
+                else:
+                    rows.append(result)
+                    print(result.line, flush=True)
         except Exception:  # One row that cannot be measured does not take the others' figures away.
             traceback.print_exc()
             failed.append(name)
     if chosen == list(ROWS):
-        report.write(rows, time.monotonic() - began)
+        report.write(rows, tables, time.monotonic() - began)
         print(f"bench: wrote {report.RESULTS}")
     else:
         print("bench: only a run of all rows writes RESULTS.md")

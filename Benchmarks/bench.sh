@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 Tools/set-up.sh bench
 swift build -c release --product hesper
+swift build -c release --product merge-trials
 # Beside ours, Hummingbird alone; the first build of it takes about 5 minutes.
 swift build -c release --package-path Benchmarks/hello --scratch-path .build-bench
 

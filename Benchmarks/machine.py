@@ -48,5 +48,6 @@ def description() -> list[str]:
         f"SQLite {sqlite3.sqlite_version}, "
         f"{output('psql', '--version').removeprefix('psql ').replace('(PostgreSQL)', 'PostgreSQL')}, "
         f"{output(str(ROOT / '.build/venv/bin/pocketbase'), '--version')}, {output('/usr/sbin/nginx', '-v')}, "
-        f"Hummingbird {hummingbird.group(1) if hummingbird else 'unknown'}, {output('chromium-headless-shell', '--version')}.",
+        f"Hummingbird {hummingbird.group(1) if hummingbird else 'unknown'}, {output('chromium-headless-shell', '--version')}, "
+        f"{output('git', '--version')}.",
     ]

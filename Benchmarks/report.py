@@ -52,12 +52,27 @@ class Row:
         )
 
 
+@dataclass
+class Table:
+    """A table of its own, below the main one."""
+
+    title: str
+    explanation: str
+    head: str
+    alignment: str
+    lines: list[str]
+
+    @property
+    def text(self) -> str:
+        return "\n".join([f"## {self.title}", "", self.explanation, "", self.head, self.alignment, *self.lines])
+
+
 def shown(figure: float) -> str:
     return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
 
 
-def write(rows: list[Row], seconds: float) -> None:
-    """Writes RESULTS.md; what a person found out about the figures (FINDINGS.md) goes below the table."""
+def write(rows: list[Row], tables: list[Table], seconds: float) -> None:
+    """Writes RESULTS.md; what a person found out about the figures (FINDINGS.md) goes below the tables."""
     lines = [
         "# What Hesper reaches",
         "",
@@ -74,6 +89,8 @@ def write(rows: list[Row], seconds: float) -> None:
         *(row.line for row in rows),
         "",
     ]
+    for table in tables:
+        lines += [table.text, ""]
     if FINDINGS.exists():
         lines += [FINDINGS.read_text().rstrip(), ""]
     RESULTS.write_text("\n".join(lines))

@@ -28,7 +28,7 @@ test)
 deb)
     packages=("${build[@]}" "${deb[@]}") requirements=() ;;
 bench)
-    packages=("${build[@]}" "${python[@]}" gcc pkg-config wrk nginx-light linux-perf postgresql openssl "${browser[@]}")
+    packages=("${build[@]}" "${python[@]}" gcc git pkg-config wrk nginx-light linux-perf postgresql openssl "${browser[@]}")
     requirements=(Tests/BlackBox/requirements.txt Benchmarks/requirements.txt) ;;
 demo)
     packages=("${build[@]}" "${python[@]}" fortunes fortunes-min fortunes-bg fortunes-br fortunes-cs fortunes-de

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every check there is, from a clean clone: `make test` and CI call this. It goes on after a part that failed, so that
 # one run tells everything, and ends with one line, `tests: N passed, N failed`, and the exit status that goes with it.
+# `Tools/test.sh --everything` (`make test-all`) runs the random tests in full, which takes hours.
 # A part that is no test (set-up, layout, a build) counts as one failed test when it fails, and not at all otherwise.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -46,8 +47,11 @@ fi
 # Four files at once: one after another they leave more than half of two cores idle. The tests of a file stay together, and
 # conftest.py says which file comes when.
 black_box=("$python" -m pytest Tests/BlackBox -ra -n 4 --dist loadfile --no-loadscope-reorder)
-if must "release build" 30 swift build -c release --product hesper; then
-    part "black box" 40 "${black_box[@]}" --junitxml="$results/pytest.xml"
+if must "release build" 30 swift build -c release --product hesper &&
+    must "release build of the trials" 5 swift build -c release --product merge-trials; then
+    minutes=40
+    [ "${1:-}" = --everything ] && minutes=300 black_box+=(--everything)
+    part "black box" $minutes "${black_box[@]}" --junitxml="$results/pytest.xml"
     pytest_status=$?
     # What depends on the store once more on the other one (conftest.py says what that is).
     part "black box on PostgreSQL" 20 "${black_box[@]}" --store postgresql --junitxml="$results/postgresql.xml"

@@ -11,6 +11,12 @@ public protocol Bag {
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel]
     /// The clock of the newest text by `node` that is older than `clock`, whether or not its value is still there.
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
+    /// The texts of an object that name clocks which the bag lacked when they came, in any order.
+    func textDescents(of object: UniqueID) throws -> [TextDescent]
+    /// The clock of the text of an object that stood when the scope was at this sequence number; nil if it had none.
+    func standingText(of object: UniqueID, at sequence: Int64) throws -> Clock?
+    /// The same of the deleted note whose words were rescued into this one, as far as they came before its deletion.
+    func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel]
     /// What the server knows of the bytes of an attachment; nil if it has none.
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData?
 }
@@ -20,6 +26,21 @@ extension Bag {
     public func states(of ids: [UniqueID]) throws -> [UniqueID: ObjectState] {
         var load = BagLoad()
         return try states(of: ids, counting: &load)
+    }
+}
+
+/// What a text in the bag says of texts that the bag lacked when it came (merge.md, Text).
+public struct TextDescent: Sendable, Equatable {
+    public let clock: Clock
+    /// ``Parcel/missingAncestors``.
+    public let missingAncestors: [Clock]
+    /// Where the scope stood once it had arrived.
+    public let sequence: Int64
+
+    public init(clock: Clock, missingAncestors: [Clock], sequence: Int64) {
+        self.clock = clock
+        self.missingAncestors = missingAncestors
+        self.sequence = sequence
     }
 }
 

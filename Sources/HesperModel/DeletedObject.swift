@@ -4,9 +4,15 @@ public struct DeletedObject: Sendable, Equatable {
     public let objectType: ObjectType
     /// For a tag: the tag that has its notes now.
     public private(set) var mergedInto: UniqueID?
+    /// For a note: the note that was made of words which its deletion had not seen. No digest contains it.
+    public private(set) var rescuedInto: UniqueID?
     public private(set) var deletionDate: Timestamp
 
-    public init(uniqueID: UniqueID, objectType: ObjectType, mergedInto: UniqueID? = nil, deletionDate: Timestamp) {
+    public init(
+        uniqueID: UniqueID, objectType: ObjectType, mergedInto: UniqueID? = nil, rescuedInto: UniqueID? = nil,
+        deletionDate: Timestamp
+    ) {
+        self.rescuedInto = rescuedInto
         self.uniqueID = uniqueID
         self.objectType = objectType
         self.mergedInto = mergedInto
@@ -14,6 +20,7 @@ public struct DeletedObject: Sendable, Equatable {
     }
 
     /// Of two, one with `mergedInto` stands before one without, of two with, the smaller target; and the earlier date.
+    /// What one knows of a rescue stands.
     /// - Returns: whether anything changed.
     mutating func fold(_ other: DeletedObject) -> Bool {
         let before = self
@@ -22,6 +29,7 @@ public struct DeletedObject: Sendable, Equatable {
         case (let standing?, let target?): mergedInto = min(standing, target)
         case (_, nil): break
         }
+        rescuedInto = rescuedInto ?? other.rescuedInto
         deletionDate = min(deletionDate, other.deletionDate)
         return self != before
     }
@@ -42,6 +50,7 @@ public struct DeletedObject: Sendable, Equatable {
             writer.member("uniqueID", uniqueID)
             writer.member("objectType", objectType.name)
             if let mergedInto { writer.member("mergedInto", mergedInto) }
+            if let rescuedInto { writer.member("rescuedInto", rescuedInto) }
             writer.member("deletionDate", deletionDate)
         }
     }
@@ -60,7 +69,9 @@ extension Problem {
             ("uniqueID", .string(deleted.uniqueID.description)), ("objectType", .string(deleted.objectType.name)),
             ("deletionDate", .string(deleted.deletionDate.description)),
         ]
-        let target = deleted.mergedInto.map { [("mergedInto", JSON.string($0.description))] } ?? []
+        let target = [("mergedInto", deleted.mergedInto), ("rescuedInto", deleted.rescuedInto)].compactMap { name, id in
+            id.map { (name, JSON.string($0.description)) }
+        }
         self.init(
             .deleted, "\(deleted.uniqueID) was deleted; there is no un-deleting.",
             context: ["deletedObject": .object(JSONObject(members + target))])

@@ -18,14 +18,22 @@ public struct Parcel: Sendable, Equatable {
     public let object: UniqueID
     public let objectType: ObjectType?
     public var edits: [Edit]
-    /// For a text that the server merged: the greatest device clock among what it was merged from (merge.md, Text).
+    /// For a text that the server made: the greatest device clock among what it was merged from (merge.md, Text).
     public var textOrigin: Clock?
+    /// The clocks of texts that its text descends from and that the bag lacked when it came; its text's own clock among
+    /// them, if that was given back.
+    public var missingAncestors: [Clock]
     /// Whether the server made these edits itself.
     public var isServers: Bool
+    /// Whether they keep what a deletion had not seen: then no device counts as having pushed them.
+    public var isRescue: Bool
 
     public init(
-        object: UniqueID, objectType: ObjectType?, edits: [Edit], textOrigin: Clock? = nil, isServers: Bool = false
+        object: UniqueID, objectType: ObjectType?, edits: [Edit], textOrigin: Clock? = nil,
+        missingAncestors: [Clock] = [], isServers: Bool = false, isRescue: Bool = false
     ) {
+        self.missingAncestors = missingAncestors
+        self.isRescue = isRescue
         self.object = object
         self.objectType = objectType
         self.edits = edits

@@ -163,6 +163,13 @@ struct ElementReader {
         }
     }
 
+    /// Refuses a field that was read, because another that it depends on was refused.
+    mutating func drop(_ attribute: Attribute, _ what: String) {
+        guard edits.contains(where: { $0.attribute == attribute }) else { return }
+        edits.removeAll { $0.attribute == attribute }
+        refuse(attribute.description, .invalidField, what)
+    }
+
     /// A clock that stands beside a field.
     mutating func plainClock(_ field: String) -> Clock? {
         read.append(field)
@@ -170,6 +177,25 @@ struct ElementReader {
         if case .string(let text) = json, let clock = Clock(text) { return clock }
         refuse(field, .invalidField, "\(field) is a clock as the server sent it")
         return nil
+    }
+
+    /// A list of clocks that stands beside a field.
+    mutating func plainClocks(_ field: String, limit: Int) -> [Clock]? {
+        read.append(field)
+        guard let json = object[field] else { return nil }
+        guard case .array(let elements) = json, elements.count <= limit else {
+            refuse(field, .invalidField, "\(field) must be an array of at most \(limit) clocks", limit: limit)
+            return nil
+        }
+        var clocks: [Clock] = []
+        for (index, element) in elements.enumerated() {
+            guard case .string(let text) = element, let clock = Clock(text) else {
+                refuse(field, .invalidField, "\(field) must contain only clocks", at: "/\(field)/\(index)")
+                return nil
+            }
+            clocks.append(clock)
+        }
+        return clocks
     }
 
     /// Refuses what nobody asked for. Call it last.

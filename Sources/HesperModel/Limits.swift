@@ -2,6 +2,8 @@
 public enum Limits {
     /// The text of a note, in UTF-8 bytes.
     public static let textBytes = 1 << 20
+    /// Own unanswered texts that a pushed text, or a deletion, may name.
+    public static let textAfter = 16
     /// The name of a tag, in UTF-8 bytes.
     public static let tagNameBytes = 256
     /// The value of one attribute that an app made up, in bytes of JSON.

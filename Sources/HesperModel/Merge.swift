@@ -15,13 +15,19 @@ public struct Merge {
         public var greatestClock: Clock?
         /// Devices that were revoked as lost, and the moments from which on nothing that they made is taken (merge.md, Devices).
         public var revoked: [NodeID: Timestamp]
+        /// Where the scope stood when the server was restored from a backup; nil if it never was (merge.md, Text).
+        public var restoredSequence: Int64?
+        /// The device that pushes; nil for the server itself.
+        public var sender: NodeID?
         /// How much of the bag may be loaded.
         public var loadBytes = Limits.pushLoadBytes
 
         public init(
             now: Timestamp, server: NodeID, serverClock: Clock?, greatestClock: Clock?,
-            revoked: [NodeID: Timestamp] = [:]
+            revoked: [NodeID: Timestamp] = [:], restoredSequence: Int64? = nil, sender: NodeID? = nil
         ) {
+            self.restoredSequence = restoredSequence
+            self.sender = sender
             self.revoked = revoked
             self.now = now
             self.server = server
@@ -43,8 +49,14 @@ public struct Merge {
     var parcels: [Parcel] = []
     /// Where the parcels of an object stand in ``parcels``.
     var parcelIndices: [UniqueID: [Int]] = [:]
-    /// Texts whose base nobody knew: no merge has taken them in.
-    var unmergedTexts: Set<Clock> = []
+    /// Texts of this push whose base is not known: no merge has taken them in.
+    var unmerged: Set<Clock> = []
+    /// Texts of this push that others in the bag descend from.
+    var history: Set<Clock> = []
+    /// Words of this push's texts that are not in what stands instead, whose clock is the second.
+    var superseded: [Clock: ([TextMerge.Superseded], by: Clock)] = [:]
+    /// Notes that were deleted with words which their deleters had not seen.
+    var rescues: [Rescue] = []
     /// Texts that lost words, in the order in which they did.
     var lostTexts: [LostText] = []
     var notes: [Int: ElementNotes] = [:]
@@ -58,17 +70,20 @@ public struct Merge {
         /// Where its parcel stands in ``Merge/parcels``.
         var parcel: Int?
         var deletion: Receipt.Status?
+        /// The note that was made of words which a deletion had not seen.
+        var rescue: UniqueID?
     }
 
     /// - Throws: what the bag throws; ``Problem`` `too-large`, if more of it would have to be loaded than may be.
     public static func apply(_ push: Push, to bag: any Bag, in context: Context) throws -> MergeOutcome {
         var merge = try Merge(push, bag, context)
         for (index, element) in push.elements.enumerated() {
-            if case .deletion(let deletion) = element { merge.delete(deletion, index) }
+            if case .deletion(let deletion) = element { try merge.delete(deletion, index) }
         }
         for (index, element) in push.elements.enumerated() {
             if case .change(let change) = element { try merge.change(change, index) }
         }
+        try merge.makeRescues()
         try merge.makeTagNamesUnique()
         try merge.checkHolders(push)
         return merge.outcome(of: push)
@@ -99,10 +114,11 @@ public struct Merge {
         if states.updateValue(state, forKey: id) == nil { touched.append(id) }
     }
 
-    /// Makes sure that the state before is known of an object that the push itself does not name.
-    mutating func load(_ id: UniqueID) throws {
-        guard before[id] == nil, states[id] == nil else { return }
-        let found = try bag.states(of: [id], counting: &loaded)
+    /// Makes sure that the state before is known of objects that the push itself does not name.
+    mutating func load(_ ids: [UniqueID]) throws {
+        let unknown = ids.filter { before[$0] == nil && states[$0] == nil }
+        guard !unknown.isEmpty else { return }
+        let found = try bag.states(of: unknown, counting: &loaded)
         before.merge(found) { first, _ in first }
     }
 
@@ -155,11 +171,11 @@ public struct Merge {
 
     // MARK: Deletions
 
-    private mutating func delete(_ deletion: Deletion, _ index: Int) {
+    private mutating func delete(_ deletion: Deletion, _ index: Int) throws {
         let now = context.now
         let deleted = DeletedObject(
             uniqueID: deletion.uniqueID, objectType: deletion.objectType, mergedInto: deletion.mergedInto,
-            deletionDate: min(deletion.deletionDate ?? now, now))
+            rescuedInto: deletion.rescuedInto, deletionDate: min(deletion.deletionDate ?? now, now))
         switch state(deletion.uniqueID) {
         case .deleted(let standing)? where standing.objectType != deletion.objectType:
             notes[index, default: ElementNotes()].problem = wrongType(
@@ -172,7 +188,13 @@ public struct Merge {
         case .entity(let entity)? where !matches(entity, deletion.objectType):
             notes[index, default: ElementNotes()].problem = wrongType(
                 entity.objectType, deletion.uniqueID, at: "\(deletion.pointer)/objectType")
-        case .entity?, nil:
+        case .entity(let entity)?:
+            if case .note(let note) = entity, try isUnseen(note, by: deletion) {
+                rescues.append(Rescue(element: index, note: note))
+            }
+            set(deletion.uniqueID, .deleted(deleted))
+            notes[index, default: ElementNotes()].deletion = .applied
+        case nil:
             set(deletion.uniqueID, .deleted(deleted))
             notes[index, default: ElementNotes()].deletion = .applied
         }

@@ -35,9 +35,14 @@ extension Merge {
     }
 
     private func receipt(_ deletion: Deletion, _ notes: ElementNotes) -> Receipt {
-        Receipt(
+        var receipt = Receipt(
             uniqueID: deletion.uniqueID, objectType: deletion.objectType.name, pointer: deletion.pointer,
             status: notes.problem == nil ? notes.deletion ?? .unchanged : .rejected, problem: notes.problem)
+        if let rescue = notes.rescue {
+            receipt.status = .rescued
+            receipt.rescuedInto = rescue
+        }
+        return receipt
     }
 
     private func receipt(_ change: Change, _ notes: ElementNotes) -> Receipt {
@@ -84,7 +89,13 @@ extension Merge {
         }
         guard let standing = entity.register(edit.attribute), standing.clock != clock else { return nil }
         let isMerged =
-            edit.attribute == .text && standing.clock.node == context.server && !unmergedTexts.contains(clock)
-        return Receipt.Field(isMerged ? .merged : .superseded, clock: standing.clock)
+            edit.attribute == .text && standing.clock.node == context.server && !unmerged.contains(clock)
+            && !history.contains(clock)
+        var field = Receipt.Field(isMerged ? .merged : .superseded, clock: standing.clock)
+        // The places are those in the text that stood right after it: another of the same push may have taken its place.
+        if edit.attribute == .text, let (words, stood) = superseded[clock], stood == standing.clock {
+            field.superseded = words
+        }
+        return field
     }
 }

@@ -58,7 +58,7 @@ extension Merge {
                 continue
             }
             if edit.attribute == .text, !isDeleted {
-                try mergeText(edit, clock, change, into: &entity, parcel: parcel)
+                try mergeText(change.text(edit, at: clock), into: &entity, parcel: parcel)
             } else {
                 parcels[parcel].edits.append(edit)
                 entity.fold(edit)

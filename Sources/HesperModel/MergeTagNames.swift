@@ -11,7 +11,7 @@ extension Merge {
             // A tag that this push does not touch still has the name that it had.
             if let holder = try bag.tag(named: name), states[holder] == nil {
                 claimants.insert(holder)
-                try load(holder)
+                try load([holder])
             }
             guard claimants.count > 1, let survivor = claimants.min() else { continue }
             for loser in claimants where loser != survivor {

@@ -1,114 +1,233 @@
-/// Texts that were changed on two devices at once (merge.md, Text).
+/// Which text of a note stands after a push: decided by what the pushed text descends from (merge.md, Text).
 extension Merge {
-    /// Folds a pushed text into a note, and adds the three-way merge where one is due.
-    mutating func mergeText(
-        _ edit: Edit, _ clock: Clock, _ change: Change, into entity: inout Entity, parcel: Int
-    ) throws {
-        let id = change.uniqueID
-        try addBaseValue(change, before: clock, into: &entity)
-        guard case .string(let incoming)? = edit.value, let standing = entity.register(.text),
-            case .string(let current) = standing.value
-        else {
-            parcels[parcel].edits.append(edit)
+    /// A text on its way into the bag.
+    struct IncomingText {
+        let clock: Clock
+        let text: String
+        /// What it says it descends from: ``Change/textBase``, ``Change/textBaseValue`` and ``Change/textAfter``.
+        var base: Clock?
+        var baseValue: String?
+        var after: [Clock]?
+        /// Whether it is a base that another text brought along.
+        var isBase = false
+        var replacesUnread = false
+
+        /// A device gives it back to a restored server.
+        var isGivenBack: Bool { base == clock }
+        /// The clocks that it names, but its own.
+        var named: [Clock] { ([base].compactMap(\.self) + (after ?? [])).filter { $0 != clock } }
+    }
+
+    /// What a text is to the one that stands.
+    private enum Descent {
+        /// A text in the bag descends from it.
+        case history
+        /// It descends from what stands.
+        case standing
+        /// Both descend from this text.
+        case base(String)
+        case unknown
+    }
+
+    /// Folds a pushed text into a note, and adds the text of the server's own that is due.
+    mutating func mergeText(_ text: IncomingText, into entity: inout Entity, parcel: Int) throws {
+        try takeBase(of: text, into: &entity)
+        try take(text, into: &entity, parcel: parcel)
+    }
+
+    /// Takes in the text that another descends from, as a text given back, if the bag lacks it.
+    private mutating func takeBase(of text: IncomingText, into entity: inout Entity) throws {
+        guard let base = text.base, let value = text.baseValue, !text.isGivenBack,
+            base != entity.register(.text)?.clock,
+            ahead(base, field: "textBase", pointer: "") == nil,
+            revoked(base, field: "textBase", pointer: "") == nil,
+            try find(.text, base, of: entity.uniqueID) == nil
+        else { return }
+        let parcel = add(Parcel(object: entity.uniqueID, objectType: .note, edits: []))
+        try take(
+            IncomingText(clock: base, text: value, base: base, after: [], isBase: true), into: &entity, parcel: parcel)
+    }
+
+    private mutating func take(_ text: IncomingText, into entity: inout Entity, parcel: Int) throws {
+        let edit = Edit(.text, .string(text.text), at: text.clock)
+        let missing = try missingAncestors(of: text, entity)
+        guard let register = entity.register(.text), case .string(let current) = register.value else {
+            add(edit, to: parcel, missing: missing)
             entity.fold(edit)
             return
         }
-        let base = try base(of: change, clock, standing: standing)
-        // Origins are looked up before the edit goes into its parcel, which would change what is there.
-        let incomingOrigin = clock
-        let standingOrigin = try origin(of: standing.clock, of: id)
-        parcels[parcel].edits.append(edit)
+        let standing = register.clock
+        // What is known is looked up before the edit goes into its parcel, which would change it.
+        let descent = try descent(of: text, from: standing, in: entity.uniqueID)
+        let standingOrigin = try origin(of: standing, of: entity.uniqueID)
+        add(edit, to: parcel, missing: missing)
         entity.fold(edit)
 
-        switch base {
-        case .none: leaveUnmerged(clock, incoming, beside: standing.clock, current, of: id)
+        let origin = max(standingOrigin, text.clock)
+        switch descent {
+        case .history:
+            history.insert(text.clock)
+            if text.isBase, TextWords(of: text.text).hasWords(beyond: [TextWords(of: current)]) {
+                lose(text.clock, of: entity.uniqueID)
+            }
+            stand(current, origin: standingOrigin, after: max(standing, text.clock), in: &entity)
         case .standing:
-            // What was written last stands, even if the clock it was written by is behind.
-            guard clock < standing.clock, !incoming.isIdentical(to: current) else { return }
-            addText(incoming, origin: max(standingOrigin, incomingOrigin), after: standing.clock, to: &entity)
-        case .text(let base):
-            let standsFirst = (standingOrigin, standing.clock) < (incomingOrigin, clock)
+            if text.replacesUnread, TextWords(of: current).hasMore(than: TextWords(of: text.text)) {
+                lose(standing, of: entity.uniqueID)
+            }
+            stand(text.text, origin: origin, after: standing, in: &entity)
+        case .unknown:
+            leaveUnmerged(text, beside: standing, current, in: entity)
+        case .base(let base):
+            let standsFirst = (standingOrigin, standing) < (text.clock, text.clock)
             let outcome = TextMerge.outcome(
-                base: base, older: standsFirst ? current : incoming, newer: standsFirst ? incoming : current)
-            let merged = outcome.text
-            // Two texts of the greatest size may come to one that no device could push again: then the greater clock stands.
-            guard merged.utf8.count <= Limits.textBytes else {
-                leaveUnmerged(clock, incoming, beside: standing.clock, current, of: id)
+                base: base, older: standsFirst ? current : text.text, newer: standsFirst ? text.text : current)
+            // Two texts of the greatest size may come to one that no device could push again.
+            guard outcome.text.utf8.count <= Limits.textBytes else {
+                leaveUnmerged(text, beside: standing, current, in: entity)
                 return
             }
-            if outcome.olderLostWords {
-                lostTexts.append(LostText(object: id, clock: standsFirst ? standing.clock : clock))
+            if !outcome.superseded.isEmpty { lose(standsFirst ? standing : text.clock, of: entity.uniqueID) }
+            stand(outcome.text, origin: origin, after: max(standing, text.clock), in: &entity)
+            if !standsFirst, let clock = entity.register(.text)?.clock {
+                superseded[text.clock] = (outcome.superseded, clock)
             }
-            guard case .string(let folded)? = entity.register(.text)?.value, !folded.isIdentical(to: merged)
-            else { return }
-            addText(
-                merged, origin: max(standingOrigin, incomingOrigin), after: max(standing.clock, clock), to: &entity)
         }
     }
 
-    /// Lets the greater clock stand; the other text is in the history alone.
-    private mutating func leaveUnmerged(
-        _ clock: Clock, _ incoming: String, beside standing: Clock, _ current: String, of id: UniqueID
-    ) {
-        unmergedTexts.insert(clock)
-        guard !incoming.isIdentical(to: current) else { return }
-        lostTexts.append(LostText(object: id, clock: min(standing, clock)))
+    /// Puts a text and the clocks that it names into a parcel.
+    private mutating func add(_ edit: Edit, to parcel: Int, missing: [Clock]) {
+        parcels[parcel].edits.append(edit)
+        parcels[parcel].missingAncestors += missing
     }
 
-    private enum Base {
-        case none
-        case standing
-        case text(String)
-    }
-
-    /// What a text descends from: the greater of `textBase` and the newest text in the bag by the same node that is
-    /// older than it. What a device writes always descends from what it wrote before, even when the answer was lost.
-    private func base(of change: Change, _ clock: Clock, standing: Register<Value>) throws -> Base {
-        let id = change.uniqueID
-        if change.textBase == standing.clock { return .standing }
-        if standing.clock.node == clock.node, standing.clock < clock { return .standing }
-        let known = try change.textBase.flatMap { try find(.text, $0, of: id)?.edit }
-        var own = before[id] == nil ? nil : try bag.newestText(of: id, by: clock.node, before: clock)
-        for parcel in added(to: id) {
-            guard let text = parcel.textClock, text.node == clock.node, text < clock else { continue }
-            own = max(own ?? text, text)
-        }
-        guard let base = [known?.clock, own].compactMap(\.self).max() else { return .none }
-        if base == standing.clock { return .standing }
-        if case .string(let text)? = try find(.text, base, of: id)?.edit.value { return .text(text) }
-        // Its value was thinned away; the device may have brought it along.
-        if base == change.textBase, let text = change.textBaseValue { return .text(text) }
-        return .none
-    }
-
-    /// Gives the bag the text that a device started from, if it lacks it.
-    private mutating func addBaseValue(
-        _ change: Change, before clock: Clock, into entity: inout Entity
-    ) throws {
-        guard let base = change.textBase, let text = change.textBaseValue, base != clock,
-            base != entity.register(.text)?.clock,
-            ahead(base, field: "textBase", pointer: change.pointer) == nil,
-            revoked(base, field: "textBase", pointer: change.pointer) == nil,
-            try find(.text, base, of: change.uniqueID) == nil
-        else { return }
-        let edit = Edit(.text, .string(text), at: base)
-        add(Parcel(object: change.uniqueID, objectType: .note, edits: [edit]))
-        entity.fold(edit)
-    }
-
-    /// The clock that a text counts as when two are put in order: of a text that the server merged, the greatest device
-    /// clock among what it was merged from.
-    private func origin(of clock: Clock, of id: UniqueID) throws -> Clock {
-        guard clock.node == context.server else { return clock }
-        return try find(.text, clock, of: id)?.parcel.textOrigin ?? clock
-    }
-
-    private mutating func addText(
-        _ text: String, origin: Clock, after clock: Clock, to entity: inout Entity
-    ) {
+    /// Lets a text stand: if the fold gives another, the server adds it under a clock of its own.
+    private mutating func stand(_ text: String, origin: Clock, after clock: Clock, in entity: inout Entity) {
+        guard case .string(let folded)? = entity.register(.text)?.value, !folded.isIdentical(to: text) else { return }
         let clock = tick(after: clock, entity.lastClock)
         let edit = Edit(.text, .string(text), at: clock)
         add(Parcel(object: entity.uniqueID, objectType: .note, edits: [edit], textOrigin: origin, isServers: true))
         entity.fold(edit)
+    }
+
+    /// Lets the greater clock stand; the other text is in the history alone, for ever.
+    private mutating func leaveUnmerged(
+        _ text: IncomingText, beside standing: Clock, _ current: String, in entity: Entity
+    ) {
+        unmerged.insert(text.clock)
+        guard !text.text.isIdentical(to: current) else { return }
+        lose(min(standing, text.clock), of: entity.uniqueID)
+        if text.clock < standing {
+            let whole = TextMerge.Superseded(text: text.text, location: 0, length: current.utf16.count)
+            superseded[text.clock] = ([whole], standing)
+        }
+    }
+
+    private mutating func lose(_ clock: Clock, of id: UniqueID) {
+        lostTexts.append(LostText(object: id, clock: clock))
+    }
+
+    // MARK: Descent
+
+    private func descent(of text: IncomingText, from standing: Clock, in id: UniqueID) throws -> Descent {
+        if text.clock > standing {
+            // A text that names this one stands above what this one started from: then that does not stand any more.
+            if text.base == standing, text.after?.isEmpty != false { return .standing }
+            // What a client that names no other texts writes descends from what it wrote before.
+            if text.after == nil, standing.node == text.clock.node { return .standing }
+        }
+        let known = try descents(of: id)
+        if known.contains(where: { $0.clock != text.clock && $0.missingAncestors.contains(text.clock) }) {
+            return .history
+        }
+        let base: Clock?
+        if text.isGivenBack {
+            guard let restored = context.restoredSequence else { return text.isBase ? .history : .unknown }
+            // Texts given back are a chain, in the order of their clocks, from what stood when the server was restored.
+            let givenBack = known.filter { $0.missingAncestors.contains($0.clock) && $0.sequence > restored }
+            if givenBack.contains(where: { $0.clock > text.clock }) { return .history }
+            base =
+                try givenBack.map(\.clock).max() ?? (before[id] == nil ? nil : bag.standingText(of: id, at: restored))
+        } else if let after = text.after {
+            base = try after.last { try isKnown($0, in: id) } ?? text.base
+        } else {
+            base = try baseByNode(of: text, from: standing, in: id)
+        }
+        guard let base else { return .unknown }
+        if base == standing { return .standing }
+        if let value = try knownText(base, of: id) { return .base(value) }
+        // Its value was thinned away, or it may not be taken; the device may have brought it along.
+        if base == text.base, let value = text.baseValue { return .base(value) }
+        return .unknown
+    }
+
+    /// What the text of a client descends from that does not name its unanswered texts: the greater of `textBase` and the
+    /// newest text in the bag by the same node that is older than it.
+    private func baseByNode(of text: IncomingText, from standing: Clock, in id: UniqueID) throws -> Clock? {
+        var own = before[id] == nil ? nil : try bag.newestText(of: id, by: text.clock.node, before: text.clock)
+        for parcel in added(to: id) {
+            guard let clock = parcel.textClock, clock.node == text.clock.node, clock < text.clock else { continue }
+            own = max(own ?? clock, clock)
+        }
+        guard let base = text.base, try own == nil || isKnown(base, in: id) else { return own }
+        return max(base, own ?? base)
+    }
+
+    /// The texts of a note, in the bag or in this push, that name clocks which the bag lacked.
+    private func descents(of id: UniqueID) throws -> [TextDescent] {
+        let known = before[id] == nil ? [] : try bag.textDescents(of: id)
+        return known
+            + added(to: id).compactMap { parcel in
+                guard let clock = parcel.textClock, !parcel.missingAncestors.isEmpty else { return nil }
+                return TextDescent(clock: clock, missingAncestors: parcel.missingAncestors, sequence: .max)
+            }
+    }
+
+    /// The clocks that a text names and the bag lacks, and its own if it is given back.
+    private func missingAncestors(of text: IncomingText, _ entity: Entity) throws -> [Clock] {
+        let standing = entity.register(.text)?.clock
+        var missing = try text.named.filter { try $0 != standing && !isKnown($0, in: entity.uniqueID) }
+        if text.isGivenBack { missing.append(text.clock) }
+        return missing
+    }
+
+    private func isKnown(_ clock: Clock, in id: UniqueID) throws -> Bool {
+        if try find(.text, clock, of: id) != nil { return true }
+        return try rescued(clock, into: id) != nil
+    }
+
+    private func knownText(_ clock: Clock, of id: UniqueID) throws -> String? {
+        let edit = try find(.text, clock, of: id)?.edit ?? rescued(clock, into: id)
+        if case .string(let text)? = edit?.value { return text }
+        return nil
+    }
+
+    /// A text of the deleted note whose words are in this one: devices move what they wrote there to here, with the descent that it
+    /// had there.
+    private func rescued(_ clock: Clock, into id: UniqueID) throws -> Edit? {
+        guard before[id] != nil else { return nil }
+        for parcel in try bag.parcels(rescuedInto: id, holding: clock) {
+            if let edit = parcel.edits.first(where: { $0.attribute == .text && $0.clock == clock }) { return edit }
+        }
+        return nil
+    }
+
+    /// The clock that a text counts as when two are put in order: of a text that the server made, the greatest device
+    /// clock among what it was merged from.
+    private func origin(of clock: Clock, of id: UniqueID) throws -> Clock {
+        // A text that was rescued kept its clock, and its origin, in another note.
+        guard clock.node == context.server else { return clock }
+        return try find(.text, clock, of: id)?.parcel.textOrigin ?? clock
+    }
+}
+
+extension Change {
+    /// One of its edits, with what it says of the descent of its text.
+    func text(_ edit: Edit, at clock: Clock) -> Merge.IncomingText {
+        var text = ""
+        if case .string(let value)? = edit.value { text = value }
+        return Merge.IncomingText(
+            clock: clock, text: text, base: textBase, baseValue: textBaseValue, after: textAfter,
+            replacesUnread: replacesUnread)
     }
 }

@@ -40,16 +40,21 @@ public struct Change: Sendable, Equatable {
     /// Where the element stands in the request: `/changes/notes/0`.
     public let pointer: String
     public var edits: [Edit]
-    /// The clock of the text that the pushed text started from (merge.md, Text).
+    /// The clock of the text that the pushed text descends from; its own clock, if the text is given back (merge.md, Text).
     public var textBase: Clock?
     /// That text itself.
     public var textBaseValue: String?
+    /// The clocks of the sender's own unanswered texts that the pushed text descends from, in the order of writing; nil from
+    /// clients that do not know of it.
+    public var textAfter: [Clock]?
+    /// Whether the text replaces what stands without its sender having read that.
+    public var replacesUnread = false
     /// Fields that were refused while reading, by name.
     public var refused: [String: Problem]
 
     public init(
         uniqueID: UniqueID, section: Section, pointer: String = "", edits: [Edit], textBase: Clock? = nil,
-        textBaseValue: String? = nil, refused: [String: Problem] = [:]
+        textBaseValue: String? = nil, textAfter: [Clock]? = nil, refused: [String: Problem] = [:]
     ) {
         self.uniqueID = uniqueID
         self.section = section
@@ -57,6 +62,7 @@ public struct Change: Sendable, Equatable {
         self.edits = edits
         self.textBase = textBase
         self.textBaseValue = textBaseValue
+        self.textAfter = textAfter
         self.refused = refused
     }
 }
@@ -66,14 +72,30 @@ public struct Deletion: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let objectType: ObjectType
     public let mergedInto: UniqueID?
+    /// The note that was made of words which an earlier deletion had not seen, if a device gives that back.
+    public let rescuedInto: UniqueID?
     /// Nil for now.
     public let deletionDate: Timestamp?
+    /// Which text of the note its maker saw; nil if all that stands counts as seen (merge.md, Deleting).
+    public let textSeen: TextSeen?
+    /// The clocks of its maker's own unanswered texts.
+    public let textAfter: [Clock]
     public let pointer: String
 
+    /// A text as the maker of a deletion saw it.
+    public enum TextSeen: Sendable, Equatable {
+        /// The note had none.
+        case none
+        case version(Clock)
+    }
+
     public init(
-        uniqueID: UniqueID, objectType: ObjectType, mergedInto: UniqueID? = nil, deletionDate: Timestamp? = nil,
-        pointer: String = ""
+        uniqueID: UniqueID, objectType: ObjectType, mergedInto: UniqueID? = nil, rescuedInto: UniqueID? = nil,
+        deletionDate: Timestamp? = nil, textSeen: TextSeen? = nil, textAfter: [Clock] = [], pointer: String = ""
     ) {
+        self.rescuedInto = rescuedInto
+        self.textSeen = textSeen
+        self.textAfter = textAfter
         self.uniqueID = uniqueID
         self.objectType = objectType
         self.mergedInto = mergedInto

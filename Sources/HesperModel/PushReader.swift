@@ -90,6 +90,7 @@ public enum PushReader {
         var reader = ElementReader(object, at: pointer)
         var textBase: Clock?
         var textBaseValue: String?
+        var textAfter: [Clock]?
         switch section {
         case .notes:
             reader.immutable(.creationDate, FieldValue.date)
@@ -100,7 +101,11 @@ public enum PushReader {
             reader.members("attachments") { .attachment($0) }
             reader.customAttributes()
             textBase = reader.plainClock("textBase")
+            textAfter = reader.plainClocks("textAfter", limit: Limits.textAfter)
             if case .string(let text)? = reader.value("textBaseValue", FieldValue.text) { textBaseValue = text }
+            if let field = ["textBase", "textAfter", "textBaseValue"].first(where: { reader.refused[$0] != nil }) {
+                reader.drop(.text, "text must come with a valid \(field)")
+            }
         case .tags:
             reader.register(.name, FieldValue.tagName)
             reader.customAttributes()
@@ -119,7 +124,7 @@ public enum PushReader {
         reader.refuseUnknown()
         return Change(
             uniqueID: id, section: section, pointer: pointer, edits: reader.edits, textBase: textBase,
-            textBaseValue: textBaseValue, refused: reader.refused)
+            textBaseValue: textBaseValue, textAfter: textAfter, refused: reader.refused)
     }
 
     /// One DeletedObject of a push.
@@ -138,33 +143,68 @@ public enum PushReader {
     }
 
     private static func deletion(_ object: JSONObject, id: UniqueID, at pointer: String) throws(Problem) -> Deletion {
+        func invalid(_ field: String, _ what: String) -> Problem {
+            Problem(.invalidField, "\(field) must be \(what).", at: "\(pointer)/\(field)")
+        }
         guard case .string(let name)? = object["objectType"], let type = ObjectType(name) else {
-            throw Problem(
-                .invalidField, "objectType is note, tag, attachment or a type that your app made up.",
-                at: "\(pointer)/objectType")
+            throw invalid("objectType", "note, tag, attachment or a type that your app made up")
         }
         var target: UniqueID?
         if let json = object["mergedInto"] {
             guard case .string(let text) = json, let id2 = UniqueID(text), id2 != id, type == .tag else {
-                throw Problem(
-                    .invalidField, "mergedInto is the ID of another tag, for a tag.", at: "\(pointer)/mergedInto")
+                throw invalid("mergedInto", "the ID of another tag, for a tag")
             }
             target = id2
+        }
+        var rescue: UniqueID?
+        if let json = object["rescuedInto"] {
+            guard case .string(let text) = json, let id2 = UniqueID(text), id2 == id.rescue, type == .note else {
+                throw invalid("rescuedInto", "\(id.rescue), and the object a note")
+            }
+            rescue = id2
         }
         var date: Timestamp?
         if let json = object["deletionDate"] {
             guard case .success(.date(let value)) = FieldValue.date(json) else {
-                throw Problem(.invalidField, "deletionDate is a date (RFC 3339).", at: "\(pointer)/deletionDate")
+                throw invalid("deletionDate", "a date (RFC 3339)")
             }
             date = value
         }
-        let known = ["uniqueID", "objectType", "mergedInto", "deletionDate"]
+        var seen: Deletion.TextSeen?
+        if let json = object["textSeen"] {
+            guard case .string(let text) = json, type == .note else {
+                throw invalid("textSeen", "the clock of a note's text, or empty if it had none")
+            }
+            if text.isEmpty {
+                seen = Deletion.TextSeen.none
+            } else {
+                guard let clock = Clock(text) else { throw invalid("textSeen", "a clock as the server sent it") }
+                seen = .version(clock)
+            }
+        }
+        var after: [Clock] = []
+        if let json = object["textAfter"] {
+            guard case .array(let list) = json, list.count <= Limits.textAfter else {
+                throw invalid("textAfter", "an array of at most \(Limits.textAfter) clocks")
+            }
+            for (index, element) in list.enumerated() {
+                guard case .string(let text) = element, let clock = Clock(text) else {
+                    throw invalid("textAfter/\(index)", "a clock")
+                }
+                after.append(clock)
+            }
+        }
+        let known = [
+            "uniqueID", "objectType", "mergedInto", "rescuedInto", "deletionDate", "textSeen", "textAfter",
+        ]
         for member in object.members where !known.contains(member.name) {
             throw Problem(
                 .unknownField, "\(member.name.prefix(64)) is not known here.",
                 at: "\(pointer)/\(JSONPointer.escape(member.name))")
         }
-        return Deletion(uniqueID: id, objectType: type, mergedInto: target, deletionDate: date, pointer: pointer)
+        return Deletion(
+            uniqueID: id, objectType: type, mergedInto: target, rescuedInto: rescue, deletionDate: date,
+            textSeen: seen, textAfter: after, pointer: pointer)
     }
 }
 

@@ -8,6 +8,8 @@ public struct Receipt: Sendable, Equatable {
         case applied
         /// Something else stands for at least one field.
         case merged
+        /// The note was deleted, and words that the deletion had not seen are in a new one.
+        case rescued
         /// The object is a DeletedObject.
         case deleted
         /// At least one field was refused.
@@ -25,6 +27,8 @@ public struct Receipt: Sendable, Equatable {
         public var outcome: Outcome
         /// The clock of what stands instead.
         public var clock: Clock?
+        /// Of a text: words of it that are not in what stands, in the order of the text that stands.
+        public var superseded: [TextMerge.Superseded] = []
         public var problem: Problem?
 
         public init(_ outcome: Outcome, clock: Clock? = nil, problem: Problem? = nil) {
@@ -42,6 +46,8 @@ public struct Receipt: Sendable, Equatable {
     public var status: Status
     /// By the name of the field as ``Attribute/description`` has it, or as it was sent if it is not known.
     public var fields: [String: Field]
+    /// Of the deletion of a note: the new note, if the status is ``Status/rescued``.
+    public var rescuedInto: UniqueID?
     /// Why the element as a whole was refused.
     public var problem: Problem?
 
@@ -63,6 +69,7 @@ public struct Receipt: Sendable, Equatable {
             if let objectType { writer.member("objectType", objectType) }
             writer.member("pointer", pointer)
             writer.member("status", status.rawValue)
+            if let rescuedInto { writer.member("rescuedInto", rescuedInto) }
             if !fields.isEmpty {
                 writer.name("fields")
                 writer.object { writer in
@@ -71,12 +78,28 @@ public struct Receipt: Sendable, Equatable {
                         writer.object { writer in
                             writer.member("outcome", field.outcome.rawValue)
                             if let clock = field.clock { writer.member("clock", clock) }
+                            if !field.superseded.isEmpty { writer.member("superseded", field.superseded) }
                             if let problem = field.problem { writer.member("problem", problem.json) }
                         }
                     }
                 }
             }
             if let problem { writer.member("problem", problem.json) }
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ name: String, _ superseded: [TextMerge.Superseded]) {
+        self.name(name)
+        array { writer in
+            for words in superseded {
+                writer.object { writer in
+                    writer.member("text", words.text)
+                    writer.member("location", Int64(words.location))
+                    writer.member("length", Int64(words.length))
+                }
+            }
         }
     }
 }

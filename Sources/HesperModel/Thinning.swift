@@ -120,8 +120,11 @@ public struct Thinning: Sendable {
                 // This one stood when the time in question began, so none with a lesser clock stood in it.
                 if version.pushedAt <= from { break }
             }
-            // What a device writes descends from what it wrote before.
-            if let own = versions.first(where: { $0.clock.node == device.node }) { starts.insert(own.clock) }
+        }
+        // What a device writes descends from what it wrote before, also if it has signed in again since.
+        var nodes: Set<NodeID> = []
+        for version in versions where version.pushedAt.milliseconds >= now.milliseconds - Thinning.memory {
+            if nodes.insert(version.clock.node).inserted { starts.insert(version.clock) }
         }
         return starts
     }

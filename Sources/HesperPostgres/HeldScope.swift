@@ -19,14 +19,14 @@ struct HeldScope {
     mutating func hasRevocation() {
         locked = LockedScope(
             head: locked.head, greatestClock: locked.greatestClock, serverClock: locked.serverClock,
-            hasRevocations: true)
+            hasRevocations: true, restoredSequence: locked.restoredSequence)
     }
 
     /// Keeps what is about to be written.
     mutating func advance(to writing: Writing, lastEdit: Int64) {
         locked = LockedScope(
             head: writing.head, greatestClock: writing.greatestClock, serverClock: writing.serverClock,
-            hasRevocations: locked.hasRevocations)
+            hasRevocations: locked.hasRevocations, restoredSequence: locked.restoredSequence)
         self.lastEdit = lastEdit
         guard !foreseen.isEmpty else { return }
         for object in writing.objects { foreseen[object.entity.uniqueID] = nil }
@@ -79,7 +79,8 @@ extension Row {
         HeldScope(
             locked: LockedScope(
                 head: ScopeHead(scope: scope, sequence: integer(0), digest: try digest(1)),
-                greatestClock: clockIfAny(2), serverClock: clockIfAny(3), hasRevocations: bool(5)),
+                greatestClock: clockIfAny(2), serverClock: clockIfAny(3), hasRevocations: bool(5),
+                restoredSequence: integerIfAny(6)),
             lastEdit: integer(4))
     }
 }

@@ -7,7 +7,7 @@ import HesperStore
 /// takes.
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
-        createTables, addAddresses, addRevocations, addTickets, addVerifications,
+        createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
     ]
 
     /// The version that this Hesper reads and writes.
@@ -97,5 +97,9 @@ enum Migrations {
 
     @Sendable private static func addVerifications(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfAccounts.emailVerificationDate)
+    }
+
+    @Sendable private static func addDescent(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfTexts.descent)
     }
 }

@@ -46,6 +46,22 @@ struct PostgresBag: Bag {
         }
     }
 
+    func textDescents(of object: UniqueID) throws -> [TextDescent] {
+        try snapshot.connection.all(PushStatements.textDescents, [.scope(scope), .id(object)]) { try $0.textDescent() }
+    }
+
+    func standingText(of object: UniqueID, at sequence: Int64) throws -> Clock? {
+        try snapshot.connection.first(PushStatements.standingText, [.scope(scope), .id(object), .int8(sequence)]) {
+            $0.clockIfAny(0)
+        }
+    }
+
+    func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel] {
+        try snapshot.connection.all(PushStatements.rescuedParcels, [.scope(scope), .id(note), .clock(clock)]) { row in
+            try row.parcel(of: try row.id(4))
+        }
+    }
+
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData? {
         try snapshot.blob(of: attachment, in: scope)?.data
     }

@@ -91,7 +91,7 @@ struct ScopeWriter {
             PushStatements.putTombstones,
             [
                 .scope(scope), .uuidArray(deleted.map(\.uniqueID)), .textArray(deleted.map(\.objectType.name)),
-                .array(.uuid, deleted.map { .id($0.mergedInto) }),
+                .array(.uuid, deletions.map { .id($0.target) }),
                 .array(.date, deleted.map { .date($0.deletionDate) }), .int8Array(deletions.map(\.sequence)),
                 .array(.int8, deleted.map { .int($0.body.count) }), .node(device), .date(date),
             ], expecting: deleted.count)
@@ -150,8 +150,9 @@ struct ScopeWriter {
                     .array(.text, parcels.map { .text($0.objectType?.name) }),
                     .array(.bool, parcels.map { .bool($0.isServers) }),
                     .array(.bool, numbered.map { .bool($0.hasLostWords) }), clocks(\.firstClock), clocks(\.lastClock),
-                    clocks(\.textClock), clocks(\.textOrigin), .array(.json, bodies.map { .json($0) }), .node(device),
-                    .date(date),
+                    clocks(\.textClock), clocks(\.textOrigin), .array(.json, bodies.map { .json($0) }),
+                    .array(.bytes, numbered.map { $0.missingAncestors.map { .bytes($0) } ?? .null }),
+                    .array(.bytes, parcels.map { .node($0.isRescue ? nil : device) }), .date(date),
                 ], expecting: numbered.count)
         }
     }

@@ -5,7 +5,8 @@ enum PushStatements {
 
     /// Scope. The row stays locked until the end; who only refers to it is not held up.
     static let lock = """
-        SELECT sequence, digest, greatest_clock, server_clock, last_edit, has_revocations FROM scopes WHERE id = $1
+        SELECT sequence, digest, greatest_clock, server_clock, last_edit, has_revocations, restored_sequence
+        FROM scopes WHERE id = $1
         FOR NO KEY UPDATE
         """
     /// Scope, IDs, bytes of bodies at most: those past it are null. Columns of ``Row/state(of:)``. With `id = ANY ($2)` the
@@ -40,6 +41,25 @@ enum PushStatements {
         SELECT last_clock, text_clock, number FROM edits
         WHERE scope = $1 AND object = $2 AND (last_clock, number) < ($3, $4)
         ORDER BY last_clock DESC, number DESC LIMIT $5
+        """
+
+    /// Scope, note, clock.
+    static let rescuedParcels = """
+        SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
+        FROM tombstones t JOIN edits e ON e.scope = t.scope AND e.object = t.id
+        WHERE t.scope = $1 AND t.merged_into = $2 AND e.scope = $1 AND e.sequence < t.sequence
+            AND e.last_clock >= $3 AND e.first_clock <= $3
+        """
+    /// Scope, object.
+    static let textDescents = """
+        SELECT text_clock, missing_ancestors, sequence FROM edits
+        WHERE scope = $1 AND object = $2 AND missing_ancestors IS NOT NULL
+        """
+    /// Scope, object, sequence. PostgreSQL 15 has no max of bytea.
+    static let standingText = """
+        SELECT text_clock FROM edits
+        WHERE scope = $1 AND object = $2 AND text_clock IS NOT NULL AND sequence <= $3
+        ORDER BY text_clock DESC LIMIT 1
         """
 
     // MARK: What a merge came to
@@ -113,13 +133,13 @@ enum PushStatements {
         WHERE id = $1 AND EXISTS (SELECT FROM gone)
         """
     /// Scope; numbers, objects, sequences, types, whether each is the server's, whether its text lost words, first, last
-    /// and text's clocks, texts' origins, bodies; device, date.
+    /// and text's clocks, texts' origins, bodies, clocks of ancestors that the bag lacks, devices; date.
     static let insertParcels = """
         INSERT INTO edits (scope, number, object, sequence, type, is_servers, has_lost_words, first_clock, last_clock,
-            text_clock, text_origin, body, pushed_by, pushed_at)
-        SELECT $1::bigint, n.*, $13::bytea, $14::timestamptz
+            text_clock, text_origin, body, missing_ancestors, pushed_by, pushed_at)
+        SELECT $1::bigint, n.*, $15::timestamptz
         FROM unnest($2::bigint[], $3::uuid[], $4::bigint[], $5::text[], $6::boolean[], $7::boolean[], $8::bytea[],
-            $9::bytea[], $10::bytea[], $11::bytea[], $12::json[]) n
+            $9::bytea[], $10::bytea[], $11::bytea[], $12::json[], $13::bytea[], $14::bytea[]) n
         """
     /// Scope; objects, clocks of their texts.
     static let loseWords = """

@@ -9,7 +9,7 @@ import HesperStore
 /// both migrate.
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
-        createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications,
+        createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
     ]
 
     /// The version that this Hesper reads and writes.
@@ -65,6 +65,10 @@ enum Migrations {
 
     @Sendable private static func addVerifications(_ database: Database) throws {
         try database.execute(sql: SchemaOfAccounts.emailVerificationDate)
+    }
+
+    @Sendable private static func addDescent(_ database: Database) throws {
+        try database.execute(sql: SchemaOfTexts.descent)
     }
 
     /// The first version kept members of notes that exist; a note that waits holds what it holds as well.

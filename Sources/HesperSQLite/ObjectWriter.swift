@@ -46,7 +46,7 @@ struct ObjectWriter {
         put.bind(1, scope)
         put.bind(2, deleted.uniqueID)
         put.bind(3, deleted.objectType.name)
-        put.bind(4, deleted.mergedInto)
+        put.bind(4, write.target)
         put.bind(5, deleted.deletionDate)
         put.bind(6, write.sequence)
         put.bind(7, deleted.body.count)

@@ -103,6 +103,11 @@ extension Prepared {
         value.withUTF8 { bind(index, text: UnsafeRawBufferPointer($0)) }
     }
 
+    func bind(_ index: Int32, blob: [UInt8]?) {
+        guard let blob else { return bindNull(index) }
+        blob.withUnsafeBytes { _ = sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), transient) }
+    }
+
     /// Bytes that are UTF-8.
     func bind(_ index: Int32, text: [UInt8]) { text.withUnsafeBytes { bind(index, text: $0) } }
 

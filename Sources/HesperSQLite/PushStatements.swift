@@ -5,7 +5,7 @@ public enum PushStatements {
 
     /// Scope.
     public static let lock =
-        "SELECT sequence, digest, greatest_clock, server_clock, has_revocations FROM scopes WHERE id = ?1"
+        "SELECT sequence, digest, greatest_clock, server_clock, has_revocations, restored_sequence FROM scopes WHERE id = ?1"
     /// Scope, ID.
     public static let object = "SELECT section, sequence, body FROM objects WHERE scope = ?1 AND id = ?2"
     /// Scope, ID.
@@ -29,6 +29,22 @@ public enum PushStatements {
         SELECT last_clock, text_clock FROM edits
         WHERE scope = ?1 AND object = ?2 AND last_clock IS NOT NULL ORDER BY last_clock DESC
         """
+
+    /// Scope, note, clock.
+    public static let rescuedParcels = """
+        SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
+        FROM tombstones t JOIN edits e ON e.scope = t.scope AND e.object = t.id
+        WHERE t.scope = ?1 AND t.merged_into = ?2 AND e.scope = ?1 AND e.sequence < t.sequence
+            AND e.last_clock >= ?3 AND e.first_clock <= ?3
+        """
+    /// Scope, object.
+    public static let textDescents = """
+        SELECT text_clock, missing_ancestors, sequence FROM edits
+        WHERE scope = ?1 AND object = ?2 AND missing_ancestors IS NOT NULL
+        """
+    /// Scope, object, sequence.
+    public static let standingText =
+        "SELECT max(text_clock) FROM edits WHERE scope = ?1 AND object = ?2 AND sequence <= ?3"
 
     // MARK: What a merge came to
 
@@ -71,11 +87,11 @@ public enum PushStatements {
     /// Scope, folded name, tag.
     public static let releaseTagName = "DELETE FROM tag_names WHERE scope = ?1 AND folded_name = ?2 AND tag = ?3"
     /// Scope, object, sequence, device, date, type, whether it is the server's, first clock, last clock, text's clock,
-    /// text's origin, body, whether its text lost words.
+    /// text's origin, body, whether its text lost words, the clocks of ancestors that the bag lacks.
     public static let insertParcel = """
         INSERT INTO edits (scope, object, sequence, pushed_by, pushed_at, type, is_servers, first_clock, last_clock,
-            text_clock, text_origin, body, has_lost_words)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+            text_clock, text_origin, body, has_lost_words, missing_ancestors)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
         """
     /// Scope, object, clock of the text.
     public static let loseWords = """

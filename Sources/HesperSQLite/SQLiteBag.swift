@@ -51,6 +51,29 @@ struct SQLiteBag: Bag {
         return newest
     }
 
+    func textDescents(of object: UniqueID) throws -> [TextDescent] {
+        let row = try snapshot.prepare(PushStatements.textDescents)
+        row.bind(1, scope)
+        row.bind(2, object)
+        return try row.all { try row.textDescent() }
+    }
+
+    func standingText(of object: UniqueID, at sequence: Int64) throws -> Clock? {
+        let row = try snapshot.prepare(PushStatements.standingText)
+        row.bind(1, scope)
+        row.bind(2, object)
+        row.bind(3, sequence)
+        return try row.first { row.clockIfAny(0) }
+    }
+
+    func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel] {
+        let row = try snapshot.prepare(PushStatements.rescuedParcels)
+        row.bind(1, scope)
+        row.bind(2, note)
+        row.bind(3, clock)
+        return try row.all { try row.parcel(of: try row.id(4)) }
+    }
+
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData? {
         try snapshot.blob(of: attachment, in: scope)?.data
     }

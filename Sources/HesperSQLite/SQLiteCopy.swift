@@ -38,6 +38,7 @@ public struct SQLiteCopy: Sendable {
                 try database.execute(sql: "PRAGMA secure_delete = ON")
                 try database.inTransaction {
                     for table in SQLiteCopy.ended { try database.execute(sql: "DELETE FROM \(table)") }
+                    try database.execute(sql: "UPDATE scopes SET restored_sequence = sequence")
                     try database.execute(
                         sql: "UPDATE installation SET epoch = ?",
                         arguments: [Int64(bitPattern: .random(in: 1 ... .max))])

@@ -26,12 +26,12 @@ extension SQLiteTransaction {
     ) throws {
         let insert = try prepare(PushStatements.insertParcel)
         insert.bind(1, scope)
-        insert.bind(4, device)
         insert.bind(5, date)
         for numbered in parcels {
             let parcel = numbered.parcel
             insert.bind(2, parcel.object)
             insert.bind(3, numbered.sequence)
+            insert.bind(4, parcel.isRescue ? nil : device)
             insert.bind(6, parcel.objectType?.name)
             insert.bind(7, parcel.isServers)
             insert.bind(8, parcel.firstClock)
@@ -40,6 +40,7 @@ extension SQLiteTransaction {
             insert.bind(11, parcel.textOrigin)
             insert.bind(12, text: ParcelBody.write(parcel.edits))
             insert.bind(13, numbered.hasLostWords)
+            insert.bind(14, blob: numbered.missingAncestors)
             try insert.run()
         }
     }

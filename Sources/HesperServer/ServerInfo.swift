@@ -10,7 +10,7 @@ struct ServerInfo: Resource {
     static let features = [
         "sync", "notes", "tags", "attachments", "uploads", "objects", "deleted-objects", "edits", "recently-deleted",
         "search", "digests", "export", "events", "ephemeral", "cookies", "revocations", "sign-out-others",
-        "password-resets", "compression",
+        "password-resets", "compression", "text-descent",
     ]
 
     /// What only some servers can do comes last.
@@ -44,7 +44,7 @@ struct ServerInfo: Resource {
     }
 
     private static let limits: [(String, Int)] = [
-        ("textBytes", Limits.textBytes), ("tagNameBytes", Limits.tagNameBytes),
+        ("textBytes", Limits.textBytes), ("textAfter", Limits.textAfter), ("tagNameBytes", Limits.tagNameBytes),
         ("attributeValueBytes", Limits.attributeValueBytes), ("attributes", Limits.attributes),
         ("objectAttributes", Limits.objectAttributes), ("members", Limits.members), ("nameLength", Limits.nameLength),
         ("previewBytes", Limits.previewBytes), ("filenameBytes", Limits.filenameBytes), ("depth", Limits.depth),

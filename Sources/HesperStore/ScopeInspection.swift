@@ -102,6 +102,9 @@ public struct ScopeInspection {
         guard let deleted = row.deleted else {
             return report("\(row.id) is a DeletedObject of a type that there is not.")
         }
+        if let rescue = deleted.rescuedInto, rescue != row.id.rescue {
+            report("\(row.id) says that it was rescued into \(rescue), not \(row.id.rescue).")
+        }
         if row.bytes != deleted.body.count {
             report("\(row.id) has \(deleted.body.count) bytes, not \(row.bytes).")
         }

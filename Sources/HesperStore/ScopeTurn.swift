@@ -45,7 +45,8 @@ struct ScopeTurn {
             in: Merge.Context(
                 now: now, server: server, serverClock: stamp.last ?? scope.serverClock,
                 greatestClock: [scope.greatestClock, stamp.last].compactMap(\.self).max(),
-                revoked: Dictionary(moments) { first, _ in first }))
+                revoked: Dictionary(moments) { first, _ in first }, restoredSequence: scope.restoredSequence,
+                sender: sender))
         if isWhole, let problem = outcome.receipts.lazy.compactMap(\.firstProblem).first { throw problem }
         if outcome.parcels.isEmpty, outcome.changes.isEmpty { return nothing(outcome.receipts) }
         let (head, sequences) = try transaction.append(outcome, to: scope, by: sender, at: now)
@@ -73,7 +74,8 @@ private func echoes(
     var echoes: [UniqueID: Int64] = [:]
     var before: [UniqueID: Int64] = [:]
     for change in outcome.changes {
-        if let sequence = change.before?.sequence { before[change.uniqueID] = sequence }
+        // What waited may have come from anybody.
+        if let state = change.before { before[change.uniqueID] = state.sequence ?? .max }
     }
     // To an attachment the server adds what it knows of the bytes.
     for receipt in outcome.receipts where receipt.status == .applied && receipt.objectType != ObjectType.attachment.name

@@ -177,9 +177,14 @@ public struct LockedScope: Sendable, Equatable {
     public let serverClock: Clock?
     /// Whether any device was revoked as lost: hardly ever, so only then it is asked which.
     public let hasRevocations: Bool
+    /// Where it stood when the database was restored from a backup; nil if it never was.
+    public let restoredSequence: Int64?
 
-    public init(head: ScopeHead, greatestClock: Clock?, serverClock: Clock?, hasRevocations: Bool) {
+    public init(
+        head: ScopeHead, greatestClock: Clock?, serverClock: Clock?, hasRevocations: Bool, restoredSequence: Int64?
+    ) {
         self.hasRevocations = hasRevocations
+        self.restoredSequence = restoredSequence
         self.head = head
         self.greatestClock = greatestClock
         self.serverClock = serverClock

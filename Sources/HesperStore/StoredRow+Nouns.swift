@@ -31,11 +31,21 @@ extension StoredRow {
             isFinished: bool(4), creationDate: timestamp(5))
     }
 
-    /// `type, merged_into, deletion_date`, beginning with `first`.
+    /// `type, merged_into, deletion_date`, beginning with `first`. Of a note `merged_into` is the note that was rescued from it.
     public func deletedObject(id: UniqueID, from first: Int32 = 0) throws -> DeletedObject {
-        DeletedObject(
-            uniqueID: id, objectType: try type(first), mergedInto: idIfAny(first + 1),
-            deletionDate: timestamp(first + 2))
+        let (type, target) = (try type(first), idIfAny(first + 1))
+        return DeletedObject(
+            uniqueID: id, objectType: type, mergedInto: type == .note ? nil : target,
+            rescuedInto: type == .note ? target : nil, deletionDate: timestamp(first + 2))
+    }
+
+    /// `text_clock, missing_ancestors, sequence`.
+    public func textDescent() throws -> TextDescent {
+        let bytes = bytes(1)
+        let clocks = stride(from: 0, to: bytes.count - 15, by: 16).compactMap {
+            Clock(bytes: UnsafeRawBufferPointer(rebasing: bytes[$0..<$0 + 16]))
+        }
+        return TextDescent(clock: try clock(0), missingAncestors: clocks, sequence: integer(2))
     }
 
     /// `type, is_servers, text_origin, body`.

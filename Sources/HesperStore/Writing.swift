@@ -38,6 +38,9 @@ public struct Writing {
         public let sequence: Int64
         /// Whether it was an object until now.
         public let wasObject: Bool
+
+        /// What it was merged, or rescued, into.
+        public var target: UniqueID? { deleted.mergedInto ?? deleted.rescuedInto }
     }
 
     public struct Member: Equatable {
@@ -55,6 +58,11 @@ public struct Writing {
         public let sequence: Int64
         /// Whether its text lost words in a merge.
         public let hasLostWords: Bool
+
+        /// ``Parcel/missingAncestors``, one after the other; nil if there are none.
+        public var missingAncestors: [UInt8]? {
+            parcel.missingAncestors.isEmpty ? nil : parcel.missingAncestors.flatMap(\.bytes)
+        }
     }
 
     /// - Throws: ``StoreError/failed(_:)`` if an object would come back from the dead.

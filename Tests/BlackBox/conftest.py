@@ -23,10 +23,11 @@ ON_POSTGRESQL = [
         for name in [
             "accounts", "attachment_data", "attachments", "case_attachments", "case_restored", "cases", "changes",
             "deleted_objects", "devices", "digests", "edits", "ephemeral", "events", "events_converge", "export", "isolation",
-            "mail", "notes", "objects", "recently_deleted", "search", "sync", "tags", "trace", "uploads",
+            "mail", "notes", "objects", "recently_deleted", "search", "sync", "tags", "text_descent", "trace", "uploads",
         ]
     ),
     *(f"faults/test_{name}.py" for name in ["events_killed", "kill", "uploads_killed"]),
+    "differential/test_differential.py",
 ]  # fmt: skip
 
 # What reads feeds and searches: run once more with `--store standby`.
@@ -38,6 +39,7 @@ ON_STANDBY = [
 # The longest, which workers begin with: what is begun last they would wait for together.
 LONGEST = [
     *(f"{name}.py" for name in ["contract/test_schemathesis", "browser/test_web_cases", "faults/test_backup_storm"]),
+    "differential/test_differential.py",
     *(f"browser/test_web_{name}.py" for name in ["editing", "signing_in", "looks", "injection"]),
     *(f"api/test_{name}.py" for name in ["cases", "events", "isolation"]),
     *(f"{name}.py" for name in ["faults/test_kill", "postgres/test_read_replica", "faults/test_uploads_killed"]),
@@ -45,12 +47,21 @@ LONGEST = [
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--everything", action="store_true", help="run the random tests in full, for hours")
     parser.addoption(
         "--store",
         choices=["sqlite", "postgresql", "standby"],
         default="sqlite",
         help="where the servers of the tests keep their data; standby: in PostgreSQL, whose standby they read from",
     )
+    parser.addoption("--seeds", type=int, help="how many random lives differential/ has: 2, or 40")
+    parser.addoption("--operations", type=int, help="how many operations each of them has: 300, or 1250")
+
+
+@pytest.fixture(scope="session")
+def everything(request: pytest.FixtureRequest) -> bool:
+    """Whether random tests run in full."""
+    return request.config.getoption("--everything")
 
 
 def pytest_configure(config: pytest.Config) -> None:

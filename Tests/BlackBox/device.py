@@ -2,6 +2,7 @@
 
 import copy
 import uuid
+from dataclasses import replace
 from typing import Any
 
 import clocks
@@ -11,6 +12,7 @@ from push import Push, Unsent, in_parts, what_it_lacks
 
 DAY = 86_400_000
 STAMP_AGAIN = ("clock-ahead", "clock-reused")
+MOST_UNANSWERED = 16  # clocks that `textAfter` may have
 
 
 class Device:
@@ -23,12 +25,14 @@ class Device:
         self.before: LocalCopy | None = None  # the copy of before it was told to start over, while it does
         self.token: str | None = None
         self.unsent: dict[tuple[str, str], Unsent] = {}
+        self.unanswered: dict[str, list[Unsent]] = {}  # texts of a note that were sent, in the order of writing
         self.new: dict[str, tuple[str, dict]] = {}  # of objects made here: type, and what never changes
         self.deletions: dict[str, dict] = {}
         self.relays: list[Push] = []  # what a restored server lacks
         self.shelf: list[dict] = []  # what the server refused, with its problem
         self.receipts: list[dict] = []  # the results of the latest sync
-        self.rescued: dict[str, str] = {}  # of deleted notes: where their words went
+        self.rescued: dict[str, str] = {}  # of deleted notes: the notes that were made here of their words
+        self.moved: dict[str, str] = {}  # of deleted notes: the notes that the server made, where words from here went
         self.digest: str | None = None  # what the server said at the end of the latest sync
         self.started_over = False
         self.repaired = 0  # how often the digests differed though nothing was unsent
@@ -89,11 +93,21 @@ class Device:
 
     def delete(self, unique_id: str) -> None:
         """Makes a DeletedObject. What was unsent of the object goes; it is sent even if the server never saw it."""
-        self.deletions[unique_id] = {"uniqueID": unique_id, "objectType": self.type_of(unique_id)}
+        deletion = {"uniqueID": unique_id, "objectType": self.type_of(unique_id)}
+        if deletion["objectType"] == "note":
+            deletion["textSeen"] = self.text_seen(unique_id)
+            deletion["textAfter"] = [text.clock for text in self.unanswered.get(unique_id, [])]
+        self.deletions[unique_id] = deletion
         self.forget(unique_id)
+
+    def text_seen(self, note: str) -> str:
+        """The clock of the server's text that a person sees, under their own words; empty if there is none."""
+        unsent, standing = self.unsent.get((note, "text")), self.copy.objects.get(note)
+        return (unsent.base if unsent else standing.clock("text") if standing else None) or ""
 
     def forget(self, unique_id: str) -> None:
         self.new.pop(unique_id, None)
+        self.unanswered.pop(unique_id, None)
         for key in [key for key in self.unsent if key[0] == unique_id]:
             del self.unsent[key]
 
@@ -162,8 +176,10 @@ class Device:
         """Sends what is unsent, reads to the end: the receipts. `lose_answer`: the push arrives, its answer not."""
         self.receipts, self.stamped_again, repaired = [], 0, self.repaired
         for _ in range(10_000):
-            push = self.prepare()
             try:
+                if self.before:
+                    self.read_again()  # it was told to start over, and has not read to the end yet
+                push = self.prepare()
                 answer = self.send(push, limit)
             except Refused as refusal:
                 if refusal.slug != "token-expired":
@@ -188,12 +204,27 @@ class Device:
         return bool(self.unsent or self.new or self.deletions or self.relays)
 
     def prepare(self) -> Push:
-        """The next push, of what a restored server lacks if there is any."""
+        """The next push, of what a restored server lacks if there is any. Its texts are unanswered from now on."""
         if self.relays:
             relay = self.relays[0]
             relay.token = self.token
             return relay
-        return in_parts(self.deletions, self.new, self.unsent, self.token)[0]
+        push = in_parts(self.deletions, self.new, self.unsent, self.token)[0]
+        for (unique_id, attribute), edit in push.edits.items():
+            if attribute == "text":
+                push.edits[unique_id, attribute] = self.on_its_way(unique_id, edit)
+        return push
+
+    def on_its_way(self, note: str, text: Unsent) -> Unsent:
+        """The text to send, with those that it descends from: with too many unanswered, the last of them again."""
+        sent = self.unanswered.setdefault(note, [])
+        clocks_sent = [text.clock for text in sent]
+        if text.clock not in clocks_sent:
+            if len(sent) == MOST_UNANSWERED:
+                return replace(sent[-1], after=clocks_sent[:-1])
+            sent.append(text)
+            clocks_sent.append(text.clock)
+        return replace(text, after=clocks_sent[: clocks_sent.index(text.clock)])
 
     @property
     def was_away(self) -> bool:
@@ -221,7 +252,7 @@ class Device:
         self.digest = answer.get("digest")
         if push.relayed:
             self.relays.pop(0)
-        if not answer["hasMore"]:
+        if not answer["hasMore"] and not self.has_unsent and not self.before:
             self.last_sync = self.clock.wall()
             self.started_over = False
 
@@ -234,7 +265,8 @@ class Device:
             if result["status"] == "rejected":
                 self.shelf.append({"uniqueID": unique_id, "deletion": deletion, "problem": result.get("problem")})
             else:
-                self.copy.fold_deleted(deletion)
+                named = ("uniqueID", "objectType", "mergedInto", "rescuedInto", "deletionDate")
+                self.copy.fold_deleted({name: deletion[name] for name in named if name in deletion})
         for unique_id, (kind, fixed) in push.fixed.items():
             result = results[unique_id]
             if result["status"] == "deleted":
@@ -254,6 +286,8 @@ class Device:
             problem = field.get("problem") if field.get("outcome") == "rejected" else result.get("problem")
             if problem and problem["slug"] in STAMP_AGAIN:
                 again.add(problem["slug"])
+                if attribute == "text" and not push.relayed:
+                    self.take_answered(unique_id, sent, problem)
                 continue
             if problem:
                 self.shelf.append(
@@ -263,12 +297,24 @@ class Device:
                 self.clock.observe(sent.clock)
                 self.copy.fold_entity(Entity(sent.type, unique_id, {}, {attribute: (sent.value, sent.clock)}))
             now = self.unsent.get((unique_id, attribute))
+            is_first_answer = attribute == "text" and not push.relayed and self.take_answered(unique_id, sent, problem)
             if now and now.clock == sent.clock:
                 del self.unsent[unique_id, attribute]
-            elif now and attribute == "text" and not problem and not push.relayed:
+            elif now and is_first_answer and not problem:
                 # Typed on while it was in flight: what is here descends from what was acknowledged just now.
-                now.base, now.base_value = sent.clock, sent.value
+                now.base, now.base_value, now.moved = sent.clock, sent.value, False
         return again
+
+    def take_answered(self, note: str, sent: Unsent, problem: dict | None) -> bool:
+        """A text was answered, and with it those that it named, unless it was refused; False if it was before."""
+        texts = self.unanswered.get(note, [])
+        if sent.clock not in (text.clock for text in texts):
+            return False
+        answered = {sent.clock} if problem else {sent.clock, *sent.after}
+        self.unanswered[note] = [text for text in texts if text.clock not in answered]
+        if not self.unanswered[note]:
+            del self.unanswered[note]
+        return True
 
     def take_entity(self, incoming: Entity) -> None:
         for _, clock in incoming.registers.values():
@@ -276,19 +322,31 @@ class Device:
         self.copy.fold_entity(incoming)
 
     def take_deleted(self, incoming: dict) -> None:
-        """A DeletedObject removes the object; words of a note that are unsent go into a new note."""
+        """A DeletedObject removes the object; words of a note that are unsent go where the others of it went."""
         unique_id = incoming["uniqueID"]
-        text = self.unsent.get((unique_id, "text"))
-        if text and unique_id not in self.deletions:
+        text = self.unsent.get((unique_id, "text")) if unique_id not in self.deletions else None
+        unanswered = self.unanswered.get(unique_id, [])
+        if text and not incoming.get("rescuedInto"):
             self.rescue(unique_id, text.value)
         self.copy.fold_deleted(incoming)
         self.deletions.pop(unique_id, None)
         self.forget(unique_id)
+        if text and incoming.get("rescuedInto"):
+            self.move(text, unanswered, unique_id, incoming["rescuedInto"])
+
+    def move(self, text: Unsent, unanswered: list[Unsent], out_of: str, into: str) -> None:
+        """Words that the server had not got when it made a new note of the others of a deleted one."""
+        self.moved[out_of] = into
+        self.unsent[into, "text"] = replace(text, clock=self.clock.tick(), moved=True)
+        if unanswered:
+            self.unanswered[into] = [replace(sent, moved=True) for sent in unanswered]
+        if into in self.copy.deleted:
+            self.take_deleted(self.copy.deleted[into])  # and then that one was deleted
 
     def rescue(self, unique_id: str, text: str) -> None:
         """The new note's ID comes from the deleted one's and the text: two that rescue the same words make one."""
         view = self.before or self.view
-        before = view.objects.get(unique_id) or self.view.objects[unique_id]
+        before = view.objects.get(unique_id) or self.view.objects.get(unique_id) or Entity("note", unique_id)
         rescued = str(uuid.uuid5(uuid.UUID(unique_id), text))
         if rescued in self.copy.objects or rescued in self.copy.deleted or rescued in self.new:
             return
@@ -303,9 +361,7 @@ class Device:
     def stamp_again(self, reused: bool) -> None:
         """A clock was refused: back to one that the server knows, then every unsent edit anew, in its order."""
         if reused:
-            # Two copies of this device exist: this one becomes a device of its own.
-            self.client.sign_in(self.client.email, self.client.password, device_name="again")
-            self.clock.node = self.client.device["uniqueID"]
+            self.sign_in_again()  # two copies of this device exist: this one becomes a device of its own
         self.stamped_again += 1
         if self.stamped_again > 5:
             raise RuntimeError("the server refuses every clock")
@@ -313,17 +369,24 @@ class Device:
         for edit in sorted(self.unsent.values(), key=lambda edit: edit.clock):
             edit.clock = self.clock.tick()
 
+    def sign_in_again(self) -> None:
+        """Its token does not hold any more. What is unsent and unanswered stays as it is, under the former node."""
+        self.client.sign_in(self.client.email, self.client.password, device_name="again")
+        self.clock.node = self.client.device["uniqueID"]
+
     def start_over(self) -> None:
-        """The server was restored: read it all again, give back what it lacks or has older (protocol.md, Sync)."""
-        before, self.copy = self.before or self.copy, LocalCopy()
-        self.before = before
-        self.token, self.started_over, self.relays = None, True, []
+        """The server was restored: read it all again, give back what it lacks (protocol.md, Restored servers)."""
+        self.before, self.copy = self.before or self.copy, LocalCopy()
+        self.token, self.started_over = None, True
+
+    def read_again(self) -> None:
+        """Reads to the end; then what the server lacks goes out first."""
         for _ in range(10_000):
             nothing = Push({}, {}, {}, self.token)
             answer = self.send(nothing)
             self.receive(nothing, answer)
-            self.started_over = True
             if not answer["hasMore"]:
                 break
-        self.relays = what_it_lacks(before, self.copy)
+        # What was to be given back before, when it was told to start over once more, still is.
+        self.relays = what_it_lacks(self.before, self.copy) + self.relays
         self.before = None

@@ -142,6 +142,8 @@ class LocalCopy:
         targets = [one["mergedInto"] for one in (standing, incoming) if one.get("mergedInto")]
         if targets:
             standing["mergedInto"] = min(targets)
+        if incoming.get("rescuedInto"):
+            standing.setdefault("rescuedInto", incoming["rescuedInto"])
         return self.objects.pop(unique_id, None)
 
     @property

@@ -1,7 +1,7 @@
 """What one call of sync carries up: edits, new objects, DeletedObjects."""
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from local_copy import SECTIONS, Entity, LocalCopy, write_change
@@ -12,13 +12,19 @@ MOST_BYTES = 4 << 20
 
 @dataclass
 class Unsent:
-    """An edit that the server has not acknowledged. `base`, `base_value`: the version of the text it was made from."""
+    """An edit that the server has not acknowledged. `base`, `base_value`: the version of the text it was made from.
+
+    `after`: the clocks of own texts that it descends from, which were sent and not answered. `moved`: it was written on
+    another note, which was deleted, so the server knows its base only there.
+    """
 
     type: str
     value: Any
     clock: str
     base: str | None = None
     base_value: str | None = None
+    after: list[str] = field(default_factory=list)
+    moved: bool = False
 
 
 @dataclass
@@ -46,9 +52,11 @@ class Push:
         for entity in entities.values():
             item = write_change(entity)
             text = self.edits.get((entity.unique_id, "text"))
-            if text and text.base:
-                item["textBase"] = text.base
-                if with_base_values and text.base_value is not None:
+            if text:
+                item["textAfter"] = text.after
+                if text.base:
+                    item["textBase"] = text.base
+                if (with_base_values or text.moved) and text.base_value is not None:
                     item["textBaseValue"] = text.base_value
             changes.setdefault(SECTIONS.get(entity.type, "objects"), []).append(item)
         if self.deletions:
@@ -93,11 +101,18 @@ def in_parts(
 
 
 def what_it_lacks(held: LocalCopy, server: LocalCopy) -> list[Push]:
-    """What a device gives back to a restored server: DeletedObjects, objects, registers that it lacks or has older."""
+    """What a device gives back to a restored server: DeletedObjects, objects, registers that it lacks or has older.
+
+    A text is given back wherever the server has another, also under a greater clock: that one may not descend from it.
+    """
     deletions = {
         unique_id: dict(deleted)
         for unique_id, deleted in held.deleted.items()
-        if unique_id not in server.deleted or server.deleted[unique_id].get("mergedInto") != deleted.get("mergedInto")
+        if unique_id not in server.deleted
+        or any(
+            deleted.get(name) not in (None, server.deleted[unique_id].get(name))
+            for name in ("mergedInto", "rescuedInto")
+        )
     }
     fixed: dict[str, tuple[str, dict]] = {}
     edits: dict[tuple[str, str], Unsent] = {}
@@ -108,6 +123,9 @@ def what_it_lacks(held: LocalCopy, server: LocalCopy) -> list[Push]:
         if there is None or there.fixed != entity.fixed:
             fixed[unique_id] = (entity.type, entity.fixed)
         for attribute, (value, clock) in entity.registers.items():
-            if there is None or (there.clock(attribute) or "") < clock:
+            standing = (there.clock(attribute) if there else None) or ""
+            if standing < clock:
                 edits[unique_id, attribute] = Unsent(entity.type, value, clock)
+            if attribute == "text" and standing != clock:
+                edits[unique_id, attribute] = Unsent(entity.type, value, clock, base=clock)
     return [push for push in in_parts(deletions, fixed, edits, relayed=True) if push]

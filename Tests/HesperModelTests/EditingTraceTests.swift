@@ -267,13 +267,13 @@ struct EditingTraceTests {
         #expect(server.superseded.count <= all / 25)
         #expect(missing <= all / 20)
         #expect(more <= all / 20)
-        let paragraphs = TextMergeLaws.paragraphs(recorded)
-        for (paragraph, count) in TextMergeLaws.paragraphs(text) {
+        let paragraphs = Self.paragraphs(recorded)
+        for (paragraph, count) in Self.paragraphs(text) {
             #expect(count <= paragraphs[paragraph] ?? 1, "\(String(decoding: paragraph, as: UTF8.self))")
         }
         // Nor is one there twice with a word changed.
-        let runs = TextMergeLaws.runs(recorded)
-        for (run, count) in TextMergeLaws.runs(text) {
+        let runs = Self.runs(recorded)
+        for (run, count) in Self.runs(text) {
             #expect(count <= runs[run] ?? 1, "\(run.joined(separator: " "))")
         }
     }
@@ -294,5 +294,17 @@ struct EditingTraceTests {
 
     private static func words(_ text: String) -> [String: Int] {
         text.split(whereSeparator: \.isWhitespace).reduce(into: [:]) { $0[String($1), default: 0] += 1 }
+    }
+
+    /// How often each line of three words or more stands in a text.
+    private static func paragraphs(_ text: String) -> [[UInt8]: Int] {
+        text.split(whereSeparator: \.isNewline).filter { $0.split(separator: " ").count >= 3 }
+            .reduce(into: [:]) { $0[Array($1.utf8), default: 0] += 1 }
+    }
+
+    /// How often each run of eight words stands in a text, whatever is between the words.
+    private static func runs(_ text: String) -> [ArraySlice<Substring>: Int] {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        return words.indices.dropLast(7).reduce(into: [:]) { $0[words[$1..<($1 + 8)], default: 0] += 1 }
     }
 }

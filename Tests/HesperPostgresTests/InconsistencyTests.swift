@@ -56,7 +56,7 @@ struct InconsistencyTests {
             "Tag TAG is found by a name that is not its own."),
         Damage("UPDATE tombstones SET bytes = 7", "DEAD has"),
         Damage("UPDATE tombstones SET type = '?'", "DEAD is a DeletedObject of a type that there is not."),
-        Damage("UPDATE tombstones SET merged_into = \(nobody)", "The scope's digest is"),
+        Damage("UPDATE tombstones SET merged_into = \(nobody)", "says that it was rescued into"),
         Damage(
             """
             INSERT INTO tombstones (scope, sequence, bytes, id, deletion_date, arrival_date, type)

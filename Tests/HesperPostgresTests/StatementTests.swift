@@ -96,6 +96,7 @@ struct StatementTests {
         ("UNION ALL (SELECT sequence", 1, "a feed merges its parts, each of which is no longer than the page"),
         ("NULL::timestamptz AS deletion_date, digest", 1, "all digests of a scope, without bodies"),
         ("AND deleted_by = $3 AND arrival_date > $4", 1, "the few that a lost device deleted"),
+        ("ORDER BY text_clock DESC LIMIT 1", 1, "the texts of one note, for one that is given back after a restore"),
         ("ORDER BY a.email_key", 1, "all accounts, for an operator"),
         ("ORDER BY id", 1, "the check reads everything"), ("ORDER BY object", 1, "the check reads everything"),
         ("ORDER BY member", 1, "the check reads everything"), ("ORDER BY tag", 1, "the check reads everything"),

@@ -57,7 +57,7 @@ struct InconsistencyTests {
             "Tag TAG is found by a name that is not its own."),
         Damage("UPDATE tombstones SET bytes = 7", "DEAD has"),
         Damage("UPDATE tombstones SET type = '?'", "DEAD is a DeletedObject of a type that there is not."),
-        Damage("UPDATE tombstones SET merged_into = zeroblob(16)", "The scope's digest is"),
+        Damage("UPDATE tombstones SET merged_into = zeroblob(16)", "says that it was rescued into"),
         Damage(
             "INSERT INTO tombstones SELECT NULL, scope, id, 'note', NULL, 0, 4, 9, NULL, 0 FROM objects WHERE section = 0",
             "NOTE is both an object and a DeletedObject."),

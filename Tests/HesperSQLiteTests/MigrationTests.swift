@@ -15,7 +15,9 @@ struct MigrationTests {
     private static let downgrade = """
         DROP TABLE blobs; DROP TABLE removed_blobs; DROP TABLE uploads; DROP TABLE sweeps; DROP TABLE versions;
         DROP TABLE revocations; DROP TABLE leases; DROP TABLE tickets; DROP INDEX edits_lost_words;
-        DROP INDEX tombstones_type;
+        DROP INDEX edits_missing_ancestors; DROP INDEX tombstones_type;
+        ALTER TABLE edits DROP COLUMN missing_ancestors;
+        ALTER TABLE scopes DROP COLUMN restored_sequence;
         ALTER TABLE scopes DROP COLUMN blob_bytes;
         ALTER TABLE scopes DROP COLUMN has_revocations;
         ALTER TABLE tombstones DROP COLUMN arrival_date;

@@ -77,6 +77,15 @@ final class SweepDesk: Sendable {
         change(id, .notes, base: base, Edit(.text, .string(text), at: clock(by: node)))
     }
 
+    /// The clock of the text that stands.
+    func textClock(of id: UniqueID) async throws -> Clock? {
+        let scope = scope
+        guard case .entity(.note(let note), _)? = try await store.read({ try $0.state(of: id, in: scope) }) else {
+            return nil
+        }
+        return note.$text.clock
+    }
+
     func delete(_ id: UniqueID, _ type: ObjectType = .note) -> Push.Element {
         .deletion(Deletion(uniqueID: id, objectType: type))
     }

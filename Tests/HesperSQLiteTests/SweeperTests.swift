@@ -132,7 +132,7 @@ struct SweeperTests {
         try await desk.push(desk.text(note, "a green car\n", by: other, base: base), by: other)
         for word in ["a green cart\n", "a green card\n", "a green care\n"] {
             desk.pass(1_000)
-            try await desk.push(desk.text(note, word))
+            try await desk.push(desk.text(note, word, base: try await desk.textClock(of: note)))
         }
         desk.pass(2 * SweeperTests.day)
         for device in [desk.node, other] { try await desk.read(device, upTo: try await desk.head.sequence) }

@@ -307,7 +307,7 @@ import Testing
         }
         try await LettersTests.test { client, _ in
             let info = try await client.send(.get, "/v1/server").text
-            #expect(info.contains(#""compression","mail"]"#))
+            #expect(info.contains(#""text-descent","mail"]"#))
         }
     }
 }

@@ -138,6 +138,78 @@ extension StoreContract {
             try expect(try await newest(other, 36), is: desk.clock(35, by: other))
             try expect(try await newest(.random(), 100), is: nil)
         },
+        Case("keeps what texts say of texts that it lacks, and finds the text that stood at a sequence") {
+            (desk: Desk) in
+            let (note, other) = (UniqueID.random(), NodeID.random())
+            func text(_ text: String, _ time: UInt64, _ base: UInt64?, after: [UInt64] = []) -> Push.Element {
+                .change(
+                    Change(
+                        uniqueID: note, section: .notes, edits: [Edit(.text, .string(text), at: desk.clock(time))],
+                        textBase: base.map { desk.clock($0) }, textAfter: after.map { desk.clock($0, by: other) }))
+            }
+            func descents() async throws -> [TextDescent] {
+                try await desk.bag { try $0.textDescents(of: note) }.sorted { $0.clock < $1.clock }
+            }
+            let made = try await desk.push(desk.note(note, "one", at: 1))
+            try expect(try await descents(), is: [])
+            let second = try await desk.push(text("one two", 5, 1, after: [3, 4]))
+            let missing = [desk.clock(3, by: other), desk.clock(4, by: other)]
+            let first = TextDescent(
+                clock: desk.clock(5), missingAncestors: missing, sequence: second.head.sequence)
+            try expect(try await descents(), is: [first])
+            let third = try await desk.push(text("one two three", 7, 7), text("one two three four", 8, 7))
+            let givenBack = TextDescent(
+                clock: desk.clock(7), missingAncestors: [desk.clock(7)], sequence: third.head.sequence)
+            try expect(try await descents(), is: [first, givenBack])
+            func standing(_ sequence: Int64) async throws -> Clock? {
+                try await desk.bag { try $0.standingText(of: note, at: sequence) }
+            }
+            try expect(try await standing(made.head.sequence - 1), is: nil)
+            try expect(try await standing(made.head.sequence), is: desk.clock(1))
+            try expect(try await standing(second.head.sequence), is: desk.clock(5))
+            try expect(try await standing(.max), is: desk.clock(8))
+            try expect(try await desk.bag { try $0.textDescents(of: .random()) }, is: [])
+            try expect(try await desk.inconsistencies(), is: [])
+        },
+        Case("keeps a note that was rescued from a deletion, which no device has pushed") { (desk: Desk) in
+            let (note, picture, other) = (UniqueID.random(), UniqueID.random(), NodeID.random())
+            try await desk.bytesArrive(for: picture)
+            try await desk.push(
+                desk.change(picture, .attachments, [Edit(.mimeType, .string("image/png"), at: nil)]),
+                desk.note(note, "Milk", at: 1, (.attachment(picture), .bool(true))))
+            try await desk.push(desk.set(note, .text, .string("Milk and bread"), at: 5, by: other))
+            let deletion = Deletion(uniqueID: note, objectType: .note, textSeen: .version(desk.clock(1)))
+            let pushed = try await desk.push(.deletion(deletion))
+            try expect(pushed.receipts.map(\.status), is: [.rescued])
+            let rescued = try await desk.note(note.rescue)
+            try expect(rescued.text, is: "Milk and bread")
+            try expect(rescued.attachments.raw, is: [picture])
+            try expect(try await desk.holders(picture), is: [note.rescue])
+            guard case .deleted(let deleted, _)? = try await desk.state(note) else {
+                throw Violation(description: "the note is not deleted")
+            }
+            try expect(deleted.rescuedInto, is: note.rescue)
+            try expect(deleted.mergedInto, is: nil)
+            let history = try await desk.read {
+                try $0.history(of: note.rescue, in: desk.scope, before: nil, limit: 9)
+            }
+            try expect(history.map(\.pushedBy), is: [nil])
+            try expect(history.map(\.parcel.isServers), is: [true])
+            // What the deleted note had before is found for what is moved to the new one, and nothing that came later.
+            try await desk.push(desk.set(note, .text, .string("late"), at: 7, by: other))
+            let found = try await desk.bag { bag in
+                try [desk.clock(1), desk.clock(5, by: other), desk.clock(7, by: other)].map { clock in
+                    try bag.parcels(rescuedInto: note.rescue, holding: clock).count
+                }
+            }
+            try expect(found, is: [1, 1, 0])
+            try expect(try await desk.bag { try $0.parcels(rescuedInto: note, holding: desk.clock(1)).count }, is: 0)
+            // It is deleted like any other, and so is what was made of it.
+            let again = try await desk.push(
+                .deletion(Deletion(uniqueID: note, objectType: .note, textSeen: Deletion.TextSeen.none)))
+            try expect(again.receipts.map(\.status), is: [.unchanged])
+            try expect(try await desk.inconsistencies(), is: [])
+        },
     ]
 }
 

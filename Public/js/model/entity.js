@@ -36,8 +36,8 @@ export class ClockSource {
     return wallMs + this.saved.offset
   }
 
-  tick(wallMs, node = this.node) {
-    const {greatest} = this.saved
+  tick(wallMs) {
+    const {node, saved: {greatest}} = this
     let made = makeClock(this.now(wallMs), 0, node)
     if (made.slice(0, 24) <= greatest.slice(0, 24)) {
       const {milliseconds, counter} = partsOf(greatest)

@@ -239,9 +239,6 @@ export const rebase = (base, mine, theirs) => {
   return theirs.slice(0, start + shift) + text + theirs.slice(end + shift)
 }
 
-/** @type {Model["lostWords"]} */
-export const lostWords = (mine, base, standing) => {
-  const counts = Object.create(null)
-  for (const term of [...termsOf(base), ...termsOf(standing)]) counts[term] = (counts[term] ?? 0) + 1
-  return termsOf(mine).some(term => !counts[term]--)
-}
+/** @type {Model["putIn"]} */
+export const putIn = (standing, superseded) => superseded.reduceRight((whole, {text, location, length}) =>
+  whole.slice(0, location) + text + whole.slice(location + length), standing)

@@ -38,6 +38,14 @@ interface Piece {
   now: number
 }
 
+/** Words of a text that are not in the one that stands, and what of it is there instead (protocol.md, Receipts). */
+interface Superseded {
+  text: string
+  /** In UTF-16 code units. */
+  location: number
+  length: number
+}
+
 /** By uniqueID. */
 type Graves = ReadonlyMap<string, DeletedObject>
 
@@ -144,6 +152,6 @@ interface Model {
   moveCaret: (place: number, before: string, after: string) => number
   /** What `mine` changed in `base`, done to `theirs`: null if they changed the same place. */
   rebase: (base: string, mine: string, theirs: string) => string | null
-  /** Whether words that `mine` added to `base` are missing in what stands now. */
-  lostWords: (mine: string, base: string, standing: string) => boolean
+  /** The text that stands, with words put back that it took the place of. */
+  putIn: (standing: string, superseded: Superseded[]) => string
 }

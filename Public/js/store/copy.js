@@ -1,12 +1,13 @@
 // All that a client reads and writes (clients.md, rules 1 and 2), and what is done inside of transactions.
 import {
   ClockSource, ZERO, derivedID, exists, fold, foldDeleted, formatDate, hashOf, hashOfDeleted, hashOfFile, membersOf,
-  newID, partsOf, rawMembers, registersOf, resolve, utf8, valueOf, writeState, xor,
+  newID, rawMembers, registersOf, resolve, utf8, valueOf, writeState, xor,
 } from "../model/entity.js"
-import {excerptOf, foldName, haystackOf, matches, queryOf, rebase, titleOf} from "../model/text.js"
+import {excerptOf, foldName, haystackOf, matches, queryOf, rebase, splice, titleOf} from "../model/text.js"
 import {ALL_STORES, Database, FIRST, StoreError, TAGS} from "./database.js"
 
 const HOLD = 10_000 // ms
+export const MOST_NAMED = 16 // texts that another descends from
 const SLICE = 8 // ms of building haystacks at a time
 const WRITTEN = ["shelf", "notices", "meta", "objects", "deleted", "unsent", "made", "deletions"]
 
@@ -35,18 +36,16 @@ export const clockIn = tx => tx.clock ??= (async () => {
 /** @type {Records["edit"]} */
 export const edit = async (tx, type, uniqueID, attribute, value) => {
   const clock = (await clockIn(tx)).tick(Date.now())
-  tx.put("unsent", {uniqueID, attribute, type, value, clock})
+  tx.put("unsent", {uniqueID, attribute, type, value, clock, ...attribute === "text" && {after: []}})
   return clock
 }
 
 /** @type {Records["stampAgain"]} */
-export const stampAgain = async (tx, isNewNode = false) => {
+export const stampAgain = async tx => {
   const clock = await clockIn(tx), edits = await tx.getAll("unsent")
   clock.setBack()
-  // A text keeps its node: it descends from what of it the server may have.
   for (const one of edits.sort((a, b) => a.clock < b.clock ? -1 : 1)) {
-    const node = isNewNode || one.attribute !== "text" ? clock.node : partsOf(one.clock).node
-    tx.put("unsent", {...one, clock: clock.tick(Date.now(), node)})
+    tx.put("unsent", {...one, clock: clock.tick(Date.now())})
   }
 }
 
@@ -70,6 +69,12 @@ export const rescueIn = async (tx, {uniqueID, creationDate, tags, attachments}, 
   const isMade = await makeNote(tx, into, {creationDate, text, tags, attachments})
   if (isMade) tx.put("notices", {kind: "rescued", uniqueID, into, mine: text, moment: Date.now()})
   return into
+}
+
+/** @type {Records["rescueOf"]} */
+export const rescueOf = async (get, id, steps = 9) => {
+  const into = (await get(id))?.rescuedInto
+  return into && steps && await get(into) ? rescueOf(get, into, steps - 1) : into
 }
 
 const count = (tx, ...hashes) => {
@@ -113,7 +118,7 @@ export const putDeleted = async (tx, incoming) => {
   const hash = hashOfDeleted(folded)
   count(tx, before?.hash, standing?.hash, hash)
   if (before) tx.delete("objects", id)
-  if (standing?.hash !== hash) tx.put("deleted", {...folded, hash})
+  if (standing?.hash !== hash || standing.rescuedInto !== folded.rescuedInto) tx.put("deleted", {...folded, hash})
   return {before}
 }
 
@@ -122,6 +127,11 @@ export const forget = async (tx, id) => {
   for (const {attribute} of await tx.getAllBy("unsent", "uniqueID", id)) tx.delete("unsent", [id, attribute])
   if (await tx.get("made", id)) tx.delete("made", id)
 }
+
+/** What a person has seen of a note's text: its own words, and what they were written over. */
+const seenIn = (text, held) => text
+  ? {textSeen: text.base ?? "", textAfter: [...new Set([...text.after ?? [], text.clock])].slice(-MOST_NAMED)}
+  : {textSeen: held?.registers.text?.[1] ?? "", textAfter: []}
 
 /** @type {Records["takeDeletions"]} */
 export const takeDeletions = async (tx, wallMs) => {
@@ -341,14 +351,15 @@ export class Copy extends Database {
       const [standing, dead] = await Promise.all([tx.get("unsent", [id, "text"]), tx.get("deleted", id)])
       check(!dead, "gone")
       if (text === (standing ?? base).value) return (standing ?? base).clock
-      // What may have arrived descends from itself after a new sign-in, too.
-      const clock = (await clockIn(tx)).tick(Date.now(), standing && partsOf(standing.clock).node)
+      const clock = (await clockIn(tx)).tick(Date.now())
       const value = !standing || standing.value === base.value ? text : rebase(base.value, text, standing.value)
       if (value === null) {
-        const {value: mine, clock} = standing
-        tx.put("notices", {kind: "merged", uniqueID: id, mine, base: base.value, clock, moment: Date.now()})
+        const {start, end, text: words} = splice(text, standing.value)
+        const superseded = [{text: words, location: start, length: end - start}]
+        tx.put("notices", {kind: "merged", uniqueID: id, superseded, clock, moment: Date.now()})
       }
-      const descent = standing ?? (base.clock && {base: base.clock, baseValue: base.value})
+      const descent = standing
+        ?? {after: [], ...base.clock && {base: base.clock, baseValue: base.value, isMoved: base.isMoved}}
       tx.put("unsent", {...descent, uniqueID: id, attribute: "text", type: "note", value: value ?? text, clock})
       return clock
     })
@@ -358,6 +369,8 @@ export class Copy extends Database {
     this.#checkSize(text, "textBytes")
     return this.#change(tx => rescueIn(tx, note, text))
   }
+
+  rescueOf = id => rescueOf(async key => this.memory.deleted.get(key), id)
 
   async setMember(note, kind, member, isIn) {
     this.#found(note, "note")
@@ -406,8 +419,11 @@ export class Copy extends Database {
   }
 
   async remove(id) {
-    const {type: objectType} = this.#found(id)
-    await this.#change(tx => tx.put("deletions", {uniqueID: id, objectType, heldUntil: Date.now() + HOLD}))
+    const {type: objectType} = this.#found(id), deletion = {uniqueID: id, objectType, heldUntil: Date.now() + HOLD}
+    await this.#change(async tx => {
+      const [text, held] = await Promise.all([tx.get("unsent", [id, "text"]), tx.get("objects", id)])
+      tx.put("deletions", objectType === "note" ? {...deletion, ...seenIn(text, held)} : deletion)
+    })
   }
 
   undoRemove = id => this.#change(async tx => {

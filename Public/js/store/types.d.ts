@@ -23,6 +23,8 @@ interface DeletedObject {
   uniqueID: string
   objectType: string
   mergedInto?: string
+  /** The note that has the words of this one which its deletion had not seen. */
+  rescuedInto?: string
   deletionDate?: string
 }
 
@@ -46,6 +48,12 @@ interface Edit {
   /** Of a text: the version that it was made from, and its words. */
   base?: string | null
   baseValue?: string
+  /** For a text: the clocks of earlier texts that were sent but not answered, oldest first. Missing in records of earlier versions. */
+  after?: string[]
+  /** The last of them, when they are as many as a push may name: it is sent again instead of a new one. */
+  last?: Edit
+  /** It was written on another note, so the server may lack its base here. */
+  isMoved?: boolean
 }
 
 /** `made`: a new object that the server has not acknowledged. */
@@ -62,6 +70,25 @@ interface Deletion {
   uniqueID: string
   objectType: string
   heldUntil: number
+  /** Of a note: the text that the person saw, and their own words on the way (merge.md, Deleting what one has not read). */
+  textSeen?: string
+  textAfter?: string[]
+}
+
+/** `notices`: what a person should hear of. */
+interface Notice {
+  /**
+   * "merged": words of this browser that do not stand. "rescued": a note was deleted elsewhere, and words of this browser are
+   * in `into`. "unseen": this browser deleted a note, and words that it had not seen are in `into`.
+   */
+  kind: "merged" | "rescued" | "unseen"
+  /** Of the note. */
+  uniqueID: string
+  into?: string
+  superseded?: Superseded[]
+  /** Of the text that `superseded` is about. */
+  clock?: string
+  moment: number
 }
 
 /** `meta`, "session". */
@@ -148,7 +175,7 @@ interface Memory {
   /** Whose bytes are here. */
   bytes: Map<string, true>
   shelf: Map<number, any>
-  notices: Map<number, any>
+  notices: Map<number | string, any>
   meta: Map<string, any>
 }
 
@@ -200,7 +227,7 @@ interface Records {
    * Stamps all that is unsent again, in its order, from the greatest clock that the server knows (merge.md, Ahead).
    * `meta`, `unsent`.
    */
-  stampAgain: (tx: Transaction, isNewNode?: boolean) => Promise<void>
+  stampAgain: (tx: Transaction) => Promise<void>
   /** Whether it was made: an ID that is known, dead or alive, makes nothing. `meta`, `objects`, `deleted`, `made`, `unsent`. */
   makeNote: (tx: Transaction, uniqueID: string, note: NewNote) => Promise<boolean>
   /**
@@ -208,6 +235,9 @@ interface Records {
    * words make one note (clients.md, rule 4). As `makeNote`, and `notices`.
    */
   rescueIn: (tx: Transaction, note: Rescued, text: string) => Promise<string>
+  /** Of a dead note: the live one that has its words, by its DeletedObject and those that follow. */
+  rescueOf: (get: (id: string) => Promise<DeletedObject | undefined>, id: string, steps?: number) =>
+    Promise<string | undefined>
   /**
    * Folds what the server acknowledged or sent into `objects`; not two of one ID at once. `now` undefined: it is dead.
    * `objects`, `deleted`, `meta`, as the digest there is kept with it.
@@ -287,7 +317,9 @@ interface LocalCopy extends EventTarget {
    * Sets a note's text; the clock of what stands. `base` is the version that the editor has typed over. What another tab
    * typed meanwhile stays beside it, or where both changed the same words, in a notice. "gone": rescue it.
    */
-  write(id: string, text: string, base: {clock: string | null, value: string}): Promise<string | null>
+  write(id: string, text: string, base: {clock: string | null, value: string, isMoved?: boolean}): Promise<string | null>
+  /** Of a deleted note: the live one that has its words. */
+  rescueOf(id: string): Promise<string | undefined>
   /** Puts words of a note that was deleted elsewhere into a new one; its ID. */
   rescue(note: Rescued, text: string): Promise<string>
   setArchived(ids: string[], archived: boolean): Promise<void>
@@ -309,7 +341,7 @@ interface LocalCopy extends EventTarget {
   remove(id: string): Promise<void>
   /** False: too late, it is being sent. */
   undoRemove(id: string): Promise<boolean>
-  dismiss(key: number): Promise<void>
+  dismiss(key: number | string): Promise<void>
   takeOffShelf(key: number): Promise<void>
   /** Everything, for all tabs: "session" tells them. */
   erase(): Promise<void>

@@ -1,8 +1,8 @@
 // What is unsent goes up; what changed comes down, in one transaction with its token (clients.md, rules 3, 4, 5, 9).
 import {ZERO, derivedID, emptyEntity, readState, registersOf, sectionOf, writeChange} from "../model/entity.js"
-import {lostWords} from "../model/text.js"
 import {
-  clockIn, edit, forget, putDeleted, putEntity, replaceEntity, rescueIn, stampAgain, takeDeletions,
+  MOST_NAMED, clockIn, edit, forget, putDeleted, putEntity, replaceEntity, rescueIn, rescueOf, stampAgain,
+  takeDeletions,
 } from "../store/copy.js"
 import {Problem} from "./server.js"
 
@@ -14,6 +14,7 @@ const DELETED = "deleted object"
 
 /** @type {Push} */
 const NOTHING = {parts: [], deletions: []}
+const isText = ({attribute}) => attribute === "text"
 const isEmpty = ({parts, deletions}) => !parts.length && !deletions.length
 
 const partsIn = (edits, made) => {
@@ -44,14 +45,26 @@ const firstOf = (all, deletions, most, relayed = false) => {
   return push
 }
 
+/** What a text descends from that was sent and not answered is on the disk before it goes (clients.md, rule 3). */
+const sendTexts = (tx, push) => {
+  for (const {edits} of push.parts) {
+    const at = edits.findIndex(isText), {after, clock, last} = edits[at] ?? {}
+    if (!after || after.includes(clock)) continue
+    const sent = edits[at] = last ?? {...edits[at], after: [...after, clock]}
+    if (!last) tx.put("unsent", sent.after.length < MOST_NAMED ? sent : {...sent, last: sent})
+  }
+  return push
+}
+
 const changesOf = ({parts, deletions}, withBases) => {
   const changes = {deletedObjects: deletions}
   for (const {uniqueID, type, made, edits} of parts) {
-    const {base, baseValue} = edits.find(one => one.attribute === "text") ?? {}
+    const {base, baseValue, after, clock, isMoved} = edits.find(isText) ?? {}
     const section = changes[sectionOf(type)] ??= []
     section.push({
       ...writeChange({uniqueID, type, fixed: made?.fixed ?? {}, registers: registersOf(edits)}),
-      ...base && {textBase: base, textBaseValue: withBases ? baseValue : undefined},
+      ...base && {textBase: base, textBaseValue: withBases || isMoved ? baseValue : undefined},
+      textAfter: after?.filter(one => one !== clock),
     })
   }
   return changes
@@ -60,18 +73,14 @@ const changesOf = ({parts, deletions}, withBases) => {
 const receive = async (tx, copy, push, answer) => {
   const moment = Date.now(), sync = await tx.get("meta", "sync") ?? {}, source = await clockIn(tx)
   source.learn(answer.serverClock, moment)
-  const {refusedClocks, overruled} = await takeResults(tx, push, answer.results ?? [])
+  const refusedClocks = await takeResults(tx, push, answer.results ?? [])
   const {deletedObjects = [], ...sections} = answer.changes
-  await Promise.all(deletedObjects.map(one => takeDeleted(tx, copy, one)))
+  const texts = await Promise.all(deletedObjects.map(one => takeDeleted(tx, copy, push, one)))
+  for (const text of texts) if (text) await keepWords(tx, copy, text)
   const incoming = Object.entries(sections).flatMap(([name, items]) => items.map(item => readState(name, item)))
   await Promise.all(incoming.map(async theirs => {
-    const {before, now} = await fold(tx, theirs)
-    if (sync.reading && before) compare(tx, before, theirs)
-    for (const {uniqueID, value, baseValue, clock} of overruled) {
-      const base = baseValue ?? "" // null: nobody knows it.
-      if (uniqueID !== theirs.uniqueID || !now || !lostWords(value, base, now.registers.text[0])) continue
-      tx.put("notices", {kind: "merged", uniqueID, mine: value, base, clock, moment})
-    }
+    const {before} = await fold(tx, theirs)
+    if (sync.reading && before) await compare(tx, before, theirs)
   }))
   await tryHoldersAgain(tx, incoming, deletedObjects)
   if (refusedClocks.includes("clock-reused")) {
@@ -92,7 +101,7 @@ const fold = async (tx, entity) => {
 }
 
 const takeResults = async (tx, {parts, deletions, relayed}, results) => {
-  const refusedClocks = [], overruled = []
+  const refusedClocks = []
   // An object and its DeletedObject may be in one push.
   const receipts = new Map(results.map(one => [one.uniqueID + /^.changes.deleted/.test(one.pointer), one]))
   const shelve = (record, problem) => tx.put("shelf", {...record, problem, moment: Date.now()})
@@ -101,7 +110,10 @@ const takeResults = async (tx, {parts, deletions, relayed}, results) => {
     const {uniqueID} = deletion, {status, problem} = receipts.get(`${uniqueID}true`)
     tx.delete("deletions", uniqueID)
     if (status === "rejected") shelve({uniqueID, deletion}, problem)
-    else await putDeleted(tx, deletion)
+    else {
+      const {textSeen, textAfter, ...deleted} = deletion
+      await putDeleted(tx, deleted)
+    }
   }
 
   const takePart = async ({uniqueID, type, made, edits}) => {
@@ -119,25 +131,31 @@ const takeResults = async (tx, {parts, deletions, relayed}, results) => {
     let isTaken = made && !problem
     for (const one of edits) {
       const {attribute, value, clock} = one, key = [uniqueID, attribute], now = await tx.get("unsent", key)
-      const {outcome, problem: refused = problem} = fields[attribute] ?? {}
+      const {outcome, problem: refused = problem, superseded = [], clock: standing} = fields[attribute] ?? {}
+      const without = named => ({...now, after: now.after.filter(one => !named.includes(one)), last: undefined})
       if (outcome === "deleted") continue
       if (refused && relayed) await giveUp(tx, uniqueID, attribute)
       if (STAMP_AGAIN.includes(refused?.slug)) {
         refusedClocks.push(refused.slug)
         // What another device made becomes an edit of this one.
         if (!now) tx.put("unsent", one)
+        else if (now.after) tx.put("unsent", without([clock]))
         continue
       }
       if (refused) shelve(one, refused)
       else {
         isTaken = true
         entity.registers[attribute] = [value, clock]
-        if (attribute === "text" && outcome && !relayed) overruled.push(one)
+        const words = superseded.filter(({text}) => text)
+        if (words.length) {
+          tx.put("notices", {kind: "merged", uniqueID, superseded: words, clock: standing, moment: Date.now()})
+        }
       }
       if (now?.clock === clock) tx.delete("unsent", key)
-      else if (now && attribute === "text" && !refused && !relayed) {
+      else if (now?.after?.includes(clock)) {
         // Typed on while it was in flight: what is here descends from that.
-        tx.put("unsent", {...now, base: clock, baseValue: value})
+        const descent = {...without(one.after), base: clock, baseValue: value, isMoved: false}
+        tx.put("unsent", refused ? without([clock]) : descent)
       }
     }
     if (isTaken) await fold(tx, entity)
@@ -145,19 +163,34 @@ const takeResults = async (tx, {parts, deletions, relayed}, results) => {
 
   await Promise.all(deletions.map(takeDeletion))
   await Promise.all(parts.map(takePart))
-  if (relayed) for (const {uniqueID} of [...deletions, ...parts]) tx.delete("relays", uniqueID)
-  return {refusedClocks, overruled}
+  if (relayed) await Promise.all([...deletions, ...parts].map(({uniqueID}) => given(tx, uniqueID)))
+  return refusedClocks
 }
 
-const takeDeleted = async (tx, copy, incoming) => {
-  const id = incoming.uniqueID
+const takeDeleted = async (tx, copy, push, incoming) => {
+  const id = incoming.uniqueID, into = incoming.rescuedInto
   const own = await tx.get("deletions", id), text = await tx.get("unsent", [id, "text"])
-  if (text && !own) await rescueIn(tx, {uniqueID: id, tags: [], attachments: [], ...copy.note(id)}, text.value)
-  const {before} = await putDeleted(tx, incoming)
-  if ((await tx.get("deleted", id)).mergedInto === incoming.mergedInto) tx.delete("relays", id)
+  const {before} = await putDeleted(tx, incoming), {mergedInto, rescuedInto} = await tx.get("deleted", id)
+  if (mergedInto === incoming.mergedInto && rescuedInto === into) tx.delete("relays", id)
   if (before?.type === "attachment" && !own) await uploadAgain(tx, copy, before)
+  const isOwn = own || !push.relayed && push.deletions.some(one => one.uniqueID === id)
+  if (into && isOwn) tx.put("notices", {kind: "unseen", uniqueID: id, into, moment: Date.now()}, id)
   tx.delete("deletions", id)
   await forget(tx, id)
+  return !own && text
+}
+
+/** Words of a deleted note go on in the note that has its others, or else in a new one (clients.md, rule 4). */
+const keepWords = async (tx, copy, text) => {
+  const uniqueID = text.uniqueID, into = await rescueOf(id => tx.get("deleted", id), uniqueID) ?? ""
+  const others = [tx.get("deleted", into), tx.get("deletions", into), tx.get("unsent", [into, "text"])]
+  if (!into || (await Promise.all(others)).some(Boolean)) {
+    return rescueIn(tx, {uniqueID, tags: [], attachments: [], ...copy.note(uniqueID)}, text.value)
+  }
+  const clock = (await clockIn(tx)).tick(Date.now())
+  const after = text.after?.slice(1 - MOST_NAMED)
+  tx.put("unsent", {...text, uniqueID: into, clock, after, last: undefined, isMoved: true})
+  tx.put("notices", {kind: "rescued", uniqueID, into, moment: Date.now()})
 }
 
 const uploadAgain = async (tx, copy, {uniqueID, fixed}) => {
@@ -184,34 +217,49 @@ const tryHoldersAgain = async (tx, incoming, deleted) => {
 
 /** At first all is to be given back, and what turns out to be there no longer is. */
 const startOver = async tx => {
-  const all = await Promise.all([tx.getAll("objects"), tx.getAll("deleted")])
+  const [relays, ...all] = await Promise.all(["relays", "objects", "deleted"].map(store => tx.getAll(store)))
+  const before = new Map(relays.map(({uniqueID, texts}) => [uniqueID, texts]))
   tx.clear("relays")
-  for (const {uniqueID, type = DELETED} of all.flat()) tx.put("relays", {uniqueID, type, fixed: true}, uniqueID)
+  for (const {uniqueID, type = DELETED, registers} of all.flat()) {
+    // As it stood: another may take its place here before this one is given back.
+    const text = registers?.text, earlier = (before.get(uniqueID) ?? []).filter(one => one[1] !== text?.[1])
+    tx.put("relays", {uniqueID, type, fixed: true, texts: [...earlier, ...text ? [text] : []]}, uniqueID)
+  }
   const sync = await tx.get("meta", "sync")
   tx.put("meta", {...sync, token: null, serverDigest: null, startedOver: true, reading: true}, "sync")
 }
 
-const compare = (tx, {uniqueID, type, fixed, registers}, theirs) => {
-  const attributes = Object.keys(registers).filter(name => registers[name][1] > (theirs.registers[name]?.[1] ?? ""))
+const compare = async (tx, {uniqueID, type, fixed, registers}, theirs) => {
+  const clockOf = name => theirs.registers[name]?.[1] ?? ""
+  const texts = (await tx.get("relays", uniqueID))?.texts?.filter(([, clock]) => clock !== clockOf("text")) ?? []
+  const isLacking = name => name === "text" ? texts.length : registers[name][1] > clockOf(name)
+  const attributes = Object.keys(registers).filter(isLacking)
   const isLess = ([name, value]) => !(name in theirs.fixed) || (name === "creationDate" && value < theirs.fixed[name])
-  const relay = {uniqueID, type, attributes, fixed: Object.entries(fixed).some(isLess), theirs}
+  const relay = {uniqueID, type, attributes, fixed: Object.entries(fixed).some(isLess), theirs, texts}
   if (relay.fixed || attributes.length) tx.put("relays", relay, uniqueID)
   else tx.delete("relays", uniqueID)
 }
 
 const nextRelays = async (tx, most) => {
   const parts = [], deletions = []
-  await Promise.all((await tx.getAll("relays")).map(async ({uniqueID, type, attributes, fixed}) => {
+  await Promise.all((await tx.getAll("relays")).map(async ({uniqueID, type, attributes, fixed, texts = []}) => {
     const {hash, place, ...standing} = await tx.get(type === DELETED ? "deleted" : "objects", uniqueID)
     if (type === DELETED) return deletions.push(standing)
     const {registers} = standing, made = fixed ? {uniqueID, type, fixed: standing.fixed} : undefined
     const edits = (attributes ?? Object.keys(registers)).map(attribute => {
-      const [value, clock] = registers[attribute]
-      return {uniqueID, attribute, type, value, clock}
+      const [value, clock] = attribute === "text" && texts[0] || registers[attribute]
+      return {uniqueID, attribute, type, value, clock, base: clock, after: []}
     })
     parts.push({uniqueID, type, made, edits})
   }))
   return firstOf(parts, deletions, most, true)
+}
+
+/** Two texts of one note are not in one push. */
+const given = async (tx, id) => {
+  const {texts = [], ...relay} = await tx.get("relays", id) ?? {}
+  if (texts.length < 2) tx.delete("relays", id)
+  else tx.put("relays", {...relay, fixed: false, attributes: ["text"], texts: texts.slice(1)}, id)
 }
 
 const giveUp = async (tx, id, attribute = "") => {
@@ -294,7 +342,8 @@ export class Rounds {
       const relays = startedOver ? await nextRelays(tx, most) : NOTHING
       if (!isEmpty(relays)) return {push: relays, token}
       const deletions = await takeDeletions(tx, Date.now())
-      return {push: firstOf(partsIn(await tx.getAll("unsent"), await tx.getAll("made")), deletions, most), token}
+      const parts = partsIn(await tx.getAll("unsent"), await tx.getAll("made"))
+      return {push: sendTexts(tx, firstOf(parts, deletions, most)), token}
     })
   }
 

@@ -143,7 +143,7 @@ export class Remote extends EventTarget {
       if (standing && standing.account.uniqueID !== uniqueID) throw otherAccount(standing)
       tx.put("meta", {account: {uniqueID, email}, device: {uniqueID: device.uniqueID, name: device.name}}, "session")
       // A copied device must not go on under the clocks that the other may have used.
-      if (standing?.isTwin) await stampAgain(tx, true)
+      if (standing?.isTwin) await stampAgain(tx)
     })
   }
 

@@ -14,6 +14,10 @@
 // again, and what the server lacks or has older is given back: `relays`. Bases of texts go along when it may lack them.
 // What it refuses goes on the shelf (clients.md, rule 9); if it refuses what it lacked, that leaves the copy, too.
 //
+// The clock of a text that is sent is kept with the unsent text (`after`), in the transaction that builds the push, so that every
+// tab and every later session names it until a push that names it is answered. What is given back of a text is what stood here
+// when the reading began: by the time of the push, the copy may have another.
+//
 // What somebody wants comes at once; beside that three transfers go: the open note's, then what goes up, then the newest's.
 // Files over 4 MiB go up in parts of that size, and come down only when somebody wants them, pictures up to 24 MiB unasked,
 // within half of the browser's storage. What was refused is tried again after ten minutes, or with "sync now"; what can never
@@ -118,6 +122,8 @@ interface Relay {
   fixed: boolean
   /** What it has. */
   theirs?: Entity
+  /** Texts that it lacks, each to be given back by itself, in order. */
+  texts?: Register[]
 }
 
 /** Bytes on their way. */

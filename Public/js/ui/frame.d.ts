@@ -16,8 +16,8 @@ interface Element {
 interface Shell {
   copy: Copy
   engine: Engine
-  /** Shows a route such as "#/note/…": `replace` without a way back, `write` with the note being written. */
-  go(route: string, options?: { replace?: boolean; write?: boolean }): void
+  /** Shows a route such as "#/note/…": `replace` without a way back, `write` with the note being written, at a place. */
+  go(route: string, options?: { replace?: boolean; write?: boolean | number }): void
   /** Says it if it fails. */
   attempt(promise: Promise<any>): Promise<any>
   /** Says what was done, in the words of a template, which offers to undo it. */
@@ -41,7 +41,7 @@ interface Pane {
 
 interface Editor extends Pane {
   /** Has the text written in. */
-  write(): void
+  write(place?: number): void
   isWriting(): boolean
 }
 

@@ -17,7 +17,8 @@ export const takeKept = async copy => {
     const id = name.slice(KEPT.length)
     const {account, value, base, tags} = JSON.parse(localStorage[name])
     if (account === copy.session?.account.uniqueID && copy.note(id)?.text !== value) {
-      if (copy.note(id)) await copy.write(id, value, base)
+      const into = copy.note(id) ? id : await copy.rescueOf(id)
+      if (into) await copy.write(into, value, {...base, isMoved: into !== id})
       else if (base.clock) await copy.rescue({uniqueID: id, tags, attachments: []}, value)
       else await copy.createNote({uniqueID: id, text: value, tags})
     }
@@ -294,12 +295,23 @@ export const editor = (app, id, tags) => {
   // clients.md, rule 4
   const vanish = async () => {
     listening.abort()
+    const isWriting = !area.hidden
+    let into = await copy.rescueOf(id) ?? "", from = {...base, isMoved: true}
     base = {clock: null, value: words}
-    if (!last || !hasTyped || !words.trim()) return app.gone(id)
-    const known = copy.notices().find(notice => notice.kind === "rescued" && notice.uniqueID === id)
-    const into = known && copy.note(known.into)
-    if (into && into.text !== words) await copy.write(into.uniqueID, words, {clock: into.textClock, value: into.text})
-    app.go(`#/note/${into?.uniqueID ?? await copy.rescue(last, words)}`, {replace: true, write: true})
+    if (!into) {
+      if (!last || !hasTyped || !words.trim()) return app.gone(id)
+      const known = copy.notices().find(one => one.kind === "rescued" && one.uniqueID === id && copy.note(one.into))
+      into = known?.into || await copy.rescue(last, words)
+      const {textClock: clock = null, text: value = words} = copy.note(into) ?? {}
+      from = {clock, value, isMoved: false}
+    }
+    // Keys may come meanwhile.
+    while (words !== from.value) {
+      const value = words
+      from = {clock: await copy.write(into, value, from), value, isMoved: true}
+    }
+    const place = isWriting && moveCaret(area.selectionStart, words, copy.note(into)?.text ?? words)
+    app.go(`#/note/${into}`, {replace: true, write: place})
     toast("rescued")
   }
 

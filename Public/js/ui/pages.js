@@ -1,7 +1,7 @@
 // What is beside the notes: pages, the panel of sync, and banners.
 
 import {exportAll, importFiles} from "../archive/archive.js"
-import {difference} from "../model/text.js"
+import {difference, putIn} from "../model/text.js"
 import {
   copyOf, copyText, dialog, fill, firstOf, follow, problemView, problemWords, save, tell, toast, tryIn, viewOf, wordsOf,
 } from "./dom.js"
@@ -246,9 +246,9 @@ export const banners = ({copy, engine}) => region(() => {
     isAtRisk && toSend && ["banner-at-risk", {toSend}],
     !isSecure && !copy.settings.get("knowsInsecure")
       && ["banner-insecure", {dismiss: () => copy.settings.set("knowsInsecure", true)}],
-    ...copy.notices().filter(({kind}) => kind === "rescued").map(({key, into}) => {
+    ...copy.notices().filter(({kind}) => kind !== "merged").map(({key, kind, into}) => {
       const dismiss = () => copy.dismiss(key)
-      return ["banner-rescued", {into, title: copy.note(into)?.title || "a new note", open: dismiss, dismiss}]
+      return [`banner-${kind}`, {into, title: copy.note(into)?.title || "a new note", open: dismiss, dismiss}]
     }),
   ]
 }, [engine, "status"], [copy, "notice"], [copy, "session"], [copy, "settings"])
@@ -272,14 +272,17 @@ const putBack = ({copy, undoable}, id, text, said) => {
 /** @type {Opener} */
 export const notices = (app, id) => {
   const {copy} = app
-  const view = ({key, mine}) => {
+  // `mine`: as earlier versions kept it.
+  const view = ({key, clock, mine, superseded = [{text: mine, location: 0, length: 0}]}) => {
+    const {textClock, text = ""} = copy.note(id) ?? {}
     const dismiss = () => copy.dismiss(key)
-    const undo = () => putBack(app, id, mine, "words-back").then(dismiss)
-    const show = () => dialog(viewOf("merged", {words: marked(mine, copy.note(id)?.text ?? ""), dismiss, undo}))
-    return ["banner-merged", {key, show, undo, dismiss}]
+    const undo = () => putBack(app, id, putIn(text, superseded), "words-back").then(dismiss)
+    const words = superseded.map(one => one.text).join("\n")
+    const isSame = textClock === clock
+    return ["banner-merged", {key, words, isSame, undo, dismiss, copyWords: () => copyText(words)}]
   }
   return region(() => copy.notices().filter(({kind, uniqueID}) => kind === "merged" && uniqueID === id).map(view),
-    [copy, "notice"])
+    [copy, "notice"], [copy, "change"])
 }
 
 const paged = (id, values, take) => {

@@ -111,7 +111,7 @@ export const startShell = (copy, engine) => {
     go: (to, {replace = false, write = false} = {}) => {
       if (to !== location.hash) history[replace ? "replaceState" : "pushState"](null, "", to)
       show()
-      if (write) view?.write?.()
+      if (write !== false) view?.write?.(write === true ? undefined : write)
     },
     fail: error => {
       console.warn(error)

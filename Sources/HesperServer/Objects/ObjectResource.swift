@@ -96,7 +96,9 @@ struct ObjectResource: Resource {
             var waiting: Entity?
             if case .entity(let entity, _)? = state { waiting = entity }
             let write = PlainWrite(
-                id: id, section: section, fields: fields, isPatch: verb == .patch, resolver: resolver)
+                id: id, section: section, fields: fields, isPatch: verb == .patch,
+                hasRead: ifMatch != nil && ifMatch != "*",
+                resolver: resolver)
             return try write.push(live ?? waiting, at: now, stamp: &stamp)
         }
         return try await answer(fields, id, isNew: applied.isNew(id), session)

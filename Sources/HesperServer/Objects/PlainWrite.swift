@@ -8,6 +8,8 @@ struct PlainWrite {
     let fields: PlainFields
     /// Whether fields left out keep what stands (PATCH), or take their default (PUT).
     let isPatch: Bool
+    /// Whether the writer has said, by `If-Match`, which version it has read.
+    let hasRead: Bool
     let resolver: Resolver
 
     /// The push that makes `entity` so, stamped with the server's clock; an empty one, if it is so already.
@@ -17,11 +19,10 @@ struct PlainWrite {
         guard !settings.isEmpty else { return Push() }
         let clock = stamp.tick(after: entity)
         let edits = settings.map { Edit($0.0, $0.1, at: $0.0.isMutable ? clock : nil) }
-        return Push([
-            .change(
-                Change(
-                    uniqueID: id, section: section, edits: edits, textBase: entity?.register(.text)?.clock))
-        ])
+        var change = Change(
+            uniqueID: id, section: section, edits: edits, textBase: entity?.register(.text)?.clock, textAfter: [])
+        change.replacesUnread = !hasRead
+        return Push([.change(change)])
     }
 
     private func settings(_ entity: Entity?, at now: Timestamp) throws -> [(Attribute, Value)] {

@@ -31,7 +31,9 @@ struct Sync: Resource {
             return answer.empty(feed.emptyPage(at: applied.after, epoch: backend.epoch))
         }
         return try await answer.page(
-            since: request.token, session, demanding: demanded.compactMap(\.uniqueID), afterPush: true)
+            since: request.token, session,
+            demanding: demanded.flatMap { [$0.uniqueID, $0.rescuedInto].compactMap(\.self) },
+            afterPush: true)
     }
 }
 

@@ -50,7 +50,7 @@ extension MovedTable {
         "scopes",
         [
             "id": .integer, "sequence": .integer, "digest": .bytes, "greatest_clock": .bytes, "server_clock": .bytes,
-            "blob_bytes": .integer, "has_revocations": .bool,
+            "blob_bytes": .integer, "has_revocations": .bool, "restored_sequence": .integer,
         ])
     private static let objects = MovedTable(
         "objects",
@@ -63,7 +63,8 @@ extension MovedTable {
         [
             "scope": .integer, "number": .integer, "object": .bytes, "sequence": .integer, "pushed_by": .bytes,
             "pushed_at": .date, "type": .text, "is_servers": .bool, "has_lost_words": .bool, "first_clock": .bytes,
-            "last_clock": .bytes, "text_clock": .bytes, "text_origin": .bytes, "body": .text,
+            "last_clock": .bytes, "text_clock": .bytes, "text_origin": .bytes, "missing_ancestors": .bytes,
+            "body": .text,
         ])
     private static let tombstones = MovedTable(
         "tombstones",

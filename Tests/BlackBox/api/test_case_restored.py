@@ -1,10 +1,17 @@
-"""Case 24 of merge.md: last night's copy of the data is put back. Devices give back what it lacks: nothing is lost."""
+"""Cases 24 and 36 of merge.md: last night's copy of the data is put back. Devices give back what it lacks: nothing is lost."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
-from client import Refused
+from client import Refused, Server
 from convergence import history, settle
-from database import Backup
+from database import Backup, query
+from desk import B, C, Desk, at
 from device import Device
+from writer import Writer, rescue_of
 
 
 def put_back(server, backup) -> None:
@@ -110,3 +117,163 @@ def test_case_24_a_device_that_comes_when_the_numbers_have_overtaken_its_token(r
     assert b.repaired == 1
     assert a.text(alone) == "only B has this"
     assert a.note(notes["deleted today"]) is None
+
+
+# Restored as operating.md says: the server knows what stood when it was.
+
+
+@dataclass
+class Pair:
+    """Two devices of an account of their own; the note is the one that both had when the backup was made."""
+
+    a: Device
+    b: Device
+    note: str
+
+
+@dataclass
+class Restored:
+    server: Server
+    pairs: dict[str, Pair]
+    writer: Writer
+    desks: dict[str, Desk]
+
+
+PAIRS = ["A first", "B first", "typed on", "rescued"]
+DESKS = {"generations in order": "Dear Ann,", "generations, the last first": "Dear Ann,", "base late": "x\n"}
+DESKS |= {"base late, its value first": "x\n", "only merged": "a\n", "early clock": "a\n", "unknown base": "base\n"}
+GENERATIONS = ["Dear Ann,\nI was in Paris yesterday and", "Dear Ann,\nI was in Rome the other day, and saw"]
+
+
+def back_up(server: Server, folder: Path) -> Callable[[], None]:
+    """How to restore what there is now."""
+    if not server.database:
+        assert server.command("backup", str(folder)).returncode == 0
+
+        def restore() -> None:
+            shutil.rmtree(server.data)
+            done = server.command("restore", str(folder))
+            assert done.returncode == 0, done.stderr
+
+        return restore
+    server.stop()
+    backup = Backup.make(server, folder)
+    server.start()
+
+    def restore_dump() -> None:
+        backup.put_back(server)
+        query(server, "", "UPDATE installation SET epoch = epoch + 1")
+        query(server, "", "UPDATE scopes SET restored_sequence = sequence")
+        query(server, "", "DELETE FROM devices")
+
+    return restore_dump
+
+
+@pytest.fixture(scope="module")
+def restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restored]:
+    """One server for all schedules, each of which has a note, or an account, of its own."""
+    with Server() as server:
+        pairs = {name: make_pair(server) for name in PAIRS}
+        writer = Writer(server.client())
+        desks = {name: Desk(writer, text, at(1)) for name, text in DESKS.items()}
+        desks["only merged"].push("a\nOther's line\n", at(2, B), base=at(1))
+        restore = back_up(server, tmp_path_factory.mktemp("backup") / "backup")
+        for pair in pairs.values():
+            pair.a.write(pair.note, "base\nA's line\n")
+            pair.a.sync()
+        pairs["rescued"].b.delete(pairs["rescued"].note)
+        pairs["rescued"].b.sync()
+        pairs["rescued"].a.sync()
+        server.stop()
+        restore()
+        server.start()
+        for pair in pairs.values():
+            for device in (pair.a, pair.b):
+                assert device.client.get("/v1/account").status_code == 401
+                device.sign_in_again()
+        writer.client.sign_in(writer.client.email)
+        yield Restored(server, pairs, writer, desks)
+
+
+def make_pair(server: Server) -> Pair:
+    a = Device(server.client(device_name="A"))
+    b = Device(a.client.another_device("B"))
+    note = a.make_note("base\n")
+    settle(a, b)
+    return Pair(a, b, note)
+
+
+@pytest.mark.parametrize("first", ["A first", "B first"])
+def test_case_36_a_line_pushed_after_the_backup(restored, first):
+    """B, which never saw it, edits the note; also if B's text has the greater clock, and comes first."""
+    pair = restored.pairs[first]
+    pair.b.write(pair.note, "base\nB's line\n")
+    settle(*((pair.a, pair.b) if first == "A first" else (pair.b, pair.a)))
+    for device in (pair.a, pair.b):
+        assert device.text(pair.note) == "base\nA's line\nB's line\n"
+
+
+def test_unsent_words_after_those_that_are_given_back(restored):
+    """A types on, on what the restored server lacks; B comes first."""
+    pair = restored.pairs["typed on"]
+    pair.a.write(pair.note, "base\nA's line, longer\n")
+    pair.b.write(pair.note, "B's line\nbase\n")
+    settle(pair.b, pair.a)
+    assert pair.b.text(pair.note) == "B's line\nbase\nA's line, longer\n"
+
+
+def test_a_rescue_is_given_back(restored):
+    """The DeletedObject says again where the words went, and they are there once."""
+    a, b, note = restored.pairs["rescued"].a, restored.pairs["rescued"].b, restored.pairs["rescued"].note
+    settle(b, a)
+    for device in (a, b):
+        assert {key: shown["text"] for key, shown in device.notes.items()} == {rescue_of(note): "base\nA's line\n"}
+        assert device.copy.deleted[note]["rescuedInto"] == rescue_of(note)
+        assert not device.rescued and not device.moved
+    [gone] = a.client.read_all()[0]["deletedObjects"]
+    assert gone["rescuedInto"] == rescue_of(note)
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_two_generations_given_back(restored, order):
+    """The text written last stands, in either order; each is known when it comes again."""
+    desk = restored.desks["generations in order" if order == [0, 1] else "generations, the last first"]
+    for index in [*order, *order]:
+        desk.give_back(GENERATIONS[index], at(2 + index))
+    assert desk.text == GENERATIONS[1]
+    assert set(desk.history) >= set(GENERATIONS)
+
+
+@pytest.mark.parametrize("value", [None, "x\none\n"])
+def test_a_base_given_back_after_what_descends_from_it(restored, value):
+    desk = restored.desks["base late, its value first" if value else "base late"]
+    desk.push("x\none two\n", at(4, B), base=at(3), value=value)
+    desk.give_back("x\none\n", at(3))
+    assert desk.text == "x\none two\n"
+
+
+def test_an_own_text_that_was_only_merged(restored):
+    """It goes out with the base that it had, and not as one that stood."""
+    desk = restored.desks["only merged"]
+    desk.push("a\nmine\n", at(3), base=at(1))
+    assert desk.text == "a\nOther's line\nmine\n"
+
+
+def test_a_text_given_back_with_a_clock_of_before_the_restore(restored):
+    desk = restored.desks["early clock"]
+    desk.push("a\nb\n", at(6), base=at(1))
+    desk.give_back("a\nb\nearly clock\n", at(3, B))
+    assert "early clock\n" in desk.text and desk.text.startswith("a\n")
+
+
+def test_a_base_that_the_restored_server_lacks(restored):
+    """It comes along, and is given back with its words."""
+    desk = restored.desks["unknown base"]
+    desk.push("base\nA line\n", at(2), base=at(1))
+    field = desk.push("base\nC line\nB line\n", at(9, B), base=at(8, C), value="base\nC line\n")
+    assert field["outcome"] == "merged"
+    assert sorted(desk.text.splitlines()) == ["A line", "B line", "C line", "base"]
+
+
+def test_what_was_restored_is_whole(restored):
+    assert restored.server.command("check").stdout.endswith(": all is well.\n")

@@ -4,8 +4,11 @@ import uuid
 
 import clocks
 import pytest
+from attachments import upload
+from client import Refused
 from convergence import check_same, history, settle
 from device import Device
+from writer import rescue_of
 
 YEAR = 365 * 24 * 3_600_000
 IN_EITHER_ORDER = pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["A pushes first", "B pushes first"])
@@ -189,18 +192,18 @@ def test_case_09_a_paragraph_deleted_and_mended(pair, order):
 @IN_EITHER_ORDER
 def test_case_10_a_base_that_nobody_knows_any_more(pair, order):
     a, b = pair
-    note = b.make_note("first")
+    note = b.make_note("the first text")
     b.sync()
     a.sync()
-    older = a.edit(note, "text", "A's text")
+    older = a.edit(note, "text", "the blue text")
     # What A started from is not in the bag, and A wrote nothing before.
     a.unsent[note, "text"].base = clocks.clock(clocks.wall() - YEAR, 0, "00000000000000aa")
     b.clock.greatest = max(b.clock.greatest, older)
-    b.write(note, "B's text")
+    b.write(note, "the green text")
     sync_in(order, pair)
     settle(*pair)
-    assert a.text(note) == "B's text"
-    assert "A's text" in history(a, note)
+    assert a.text(note) == "the green text"
+    assert "the blue text" in history(a, note)
 
 
 def test_case_11_deleted_here_edited_there(pair):
@@ -501,6 +504,68 @@ def test_case_32_a_folder_imported_twice(pair):
     assert sorted(note["text"] for note in a.notes.values()) == sorted(files.values())
     assert list(a.tags.values()) == ["folder"]
     assert all(len(note["tags"]) == 1 for note in a.notes.values())
+
+
+def test_case_33_deleted_unread(pair):
+    """A, offline with an old version, deletes; B wrote for an hour and has closed the note: all of it is in one new note."""
+    a, b = pair
+    tag = a.make_tag("kept")
+    note = shared_note(a, b, "Milk\n", tags=[tag])
+    picture = upload(b.client, b"a picture")
+    b.make("attachment", picture, {"mimeType": "image/png"})
+    b.edit(note, f"attachments.{picture}", True)
+    for line in range(1, 6):
+        b.write(note, "Milk\n" + "B's words\n" * line)
+        b.sync()
+    b.archive(note)
+    b.edit(note, "attributes.pinned", True)
+    b.sync()
+    created = b.note(note)["creationDate"]
+    a.delete(note)
+    a.sync()
+    assert (receipt(a, note)["status"], receipt(a, note)["rescuedInto"]) == ("rescued", rescue_of(note))
+    settle(*pair)
+    for device in pair:
+        assert list(device.notes) == [rescue_of(note)]
+        shown = device.note(rescue_of(note))
+        assert (shown["text"], shown["tags"], shown["attachments"]) == ("Milk\n" + "B's words\n" * 5, [tag], [picture])
+        assert (shown["archived"], shown["attributes"], shown["creationDate"]) == (False, {}, created)
+        assert device.copy.deleted[note]["rescuedInto"] == rescue_of(note)
+        assert not device.rescued and not device.moved
+    assert history(a, note)[0] == "Milk\n" + "B's words\n" * 5
+
+
+@pytest.mark.parametrize("second", ["Milk and bread", "Mil"])
+def test_case_34_the_later_push_arrives_first(pair, second):
+    a, b = pair
+    note = shared_note(a, b)
+    a.write(note, "Milk and br")
+    first = a.prepare()
+    a.write(note, second)
+    a.sync()
+    a.receive(first, a.send(first))
+    settle(*pair)
+    assert b.text(note) == second
+
+
+def test_case_35_answer_lost_signed_in_again(pair):
+    a, b = pair
+    note = shared_note(a, b, "start\n")
+    a.write(note, "start\nA's sentence.\n")
+    a.sync(lose_answer=True)
+    assert b.client.delete(f"/v1/devices/{a.clock.node}").status_code == 204
+    b.sync()
+    b.write(note, b.text(note) + "\nB's paragraph.\n")
+    b.sync()
+    with pytest.raises(Refused) as refusal:
+        a.sync()
+    assert (refusal.value.status, refusal.value.slug) == (401, "unauthenticated")
+    former = a.clock.node
+    a.sign_in_again()
+    assert a.clock.node != former
+    a.write(note, "start\nA's sentence, changed. And more.\n")
+    settle(*pair)
+    assert b.text(note) == "start\nA's sentence, changed. And more.\n\nB's paragraph.\n"
 
 
 def test_typing_on_while_a_push_is_in_flight_is_no_conflict(pair):

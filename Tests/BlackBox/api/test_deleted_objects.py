@@ -1,8 +1,9 @@
 """DeletedObjects: Vesper's upload-and-get-the-list-back, and deleting by sync (merge.md, Deleting)."""
 
 import pytest
+from desk import at
 from rows import DATE, check_problem
-from writer import deleted, new_id
+from writer import deleted, new_id, rescue_of
 
 PATH = "/v1/deleted-objects"
 
@@ -122,6 +123,7 @@ def test_its_date_is_no_later_than_now(writer):
     assert dates[future] < "2999"
 
 
+TAG = new_id()
 WRONG = [
     ("no object", "gone", "invalid-field", "/deletedObjects/0"),
     ("no ID", {"objectType": "note"}, "invalid-field", "/deletedObjects/0/uniqueID"),
@@ -131,8 +133,23 @@ WRONG = [
     ("a target of a note", deleted(new_id(), mergedInto=new_id()), "invalid-field", "/deletedObjects/0/mergedInto"),
     ("a target that is none", deleted(new_id(), "tag", mergedInto=1), "invalid-field", "/deletedObjects/0/mergedInto"),
     ("a wrong date", deleted(new_id(), deletionDate="today"), "invalid-field", "/deletedObjects/0/deletionDate"),
+    ("textSeen is no clock", deleted(new_id(), textSeen="yesterday"), "invalid-field", "/deletedObjects/0/textSeen"),
+    ("textSeen is a number", deleted(new_id(), textSeen=5), "invalid-field", "/deletedObjects/0/textSeen"),
+    ("textSeen is null", deleted(new_id(), textSeen=None), "invalid-field", "/deletedObjects/0/textSeen"),
+    ("textSeen of a tag", deleted(TAG, "tag", textSeen=""), "invalid-field", "/deletedObjects/0/textSeen"),
+    ("textAfter is no list", deleted(new_id(), textSeen="", textAfter=at(1)), "invalid-field",
+     "/deletedObjects/0/textAfter"),
+    ("textAfter has 17 clocks", deleted(new_id(), textSeen="", textAfter=[at(index) for index in range(17)]),
+     "invalid-field", "/deletedObjects/0/textAfter"),
+    ("textAfter has no clocks", deleted(new_id(), textSeen="", textAfter=[at(1), "x"]), "invalid-field",
+     "/deletedObjects/0/textAfter/1"),
+    ("rescuedInto is another note", deleted(new_id(), rescuedInto=new_id()), "invalid-field",
+     "/deletedObjects/0/rescuedInto"),
+    ("rescuedInto is no ID", deleted(new_id(), rescuedInto="x"), "invalid-field", "/deletedObjects/0/rescuedInto"),
+    ("rescuedInto of a tag", deleted(TAG, "tag", rescuedInto=rescue_of(TAG)), "invalid-field",
+     "/deletedObjects/0/rescuedInto"),
     ("an unknown field", deleted(new_id(), why="old"), "unknown-field", "/deletedObjects/0/why"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("gone", "slug", "pointer"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])

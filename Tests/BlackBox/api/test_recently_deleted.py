@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from client import Server
-from database import query
+from database import make_older, query
 from rows import DATE, Row, check_problem, parametrize
 from writer import Writer, deleted, new_id
 
@@ -72,14 +72,6 @@ def test_the_grace_period_begins_when_the_server_learns_of_the_deletion(fresh_wr
     [found] = listed(writer.client)["notes"]
     assert datetime.fromisoformat(found["deletionDate"]) < now - timedelta(days=299)
     assert abs(datetime.fromisoformat(found["purgeDate"]) - now - timedelta(days=30)) < timedelta(minutes=5)
-
-
-def make_older(server: Server, days: int) -> None:
-    """Has everything that the server dates by its own clock be so many days older."""
-    for table, column in [("tombstones", "arrival_date"), ("edits", "pushed_at"), ("sweeps", "due_date")]:
-        update = f"UPDATE {table} SET {column} = {column} - "
-        query(server, f"{update}{days * 86_400_000}", f"{update}interval '{days} days'")
-    query(server, "DELETE FROM leases")
 
 
 def test_after_the_grace_period_the_words_go(fresh_server):

@@ -143,23 +143,6 @@ def test_text_written_on_what_stands_wins_whatever_its_clock(writer):
     assert answer["results"][0]["fields"]["text"] == {"outcome": "merged", "clock": state["clocks"]["text"]}
 
 
-def test_the_base_that_came_along_is_used_and_kept(pair):
-    """`textBaseValue`: of who was away for more than a day; the server adds it to the bag if it lacks it."""
-    a, b = pair
-    note = a.make_note("one\n\ntwo\n")
-    settle(a, b)
-    base = clocks.clock(clocks.wall() - 90 * 86_400_000, 0, b.client.device["uniqueID"])
-    edit = {
-        "uniqueID": note, "text": "zero\n\ntwo\n\nthree\n", "textBase": base, "textBaseValue": "zero\n\ntwo\n",
-        "clocks": {"text": b.clock.tick()},
-    }  # fmt: skip
-    [result] = b.client.sync({"notes": [edit]})["results"]
-    settle(a, b)
-    assert result["status"] in ("applied", "merged")
-    assert a.text(note).count("three") == 1
-    assert "zero\n\ntwo\n" in history(a, note)
-
-
 def test_deleted(writer):
     note = writer.note(text="x")
     writer.push(notes=[note])
@@ -234,6 +217,9 @@ FIELD_BY_FIELD = [
     ("an attribute's name", {"attributes": {"1a": 1}, "clocks": {"attributes": {"1a": "{clock}"}}},
      "attributes.1a", "invalid-field", "/attributes/1a"),
     ("textBase is no clock", {"textBase": "x"}, "textBase", "invalid-field", "/textBase"),
+    ("textAfter is no list", {"textAfter": "{clock}"}, "textAfter", "invalid-field", "/textAfter"),
+    ("textAfter has 17 clocks", {"textAfter": ["{clock}"] * 17}, "textAfter", "invalid-field", "/textAfter"),
+    ("textAfter has no clocks", {"textAfter": ["{clock}", 5]}, "textAfter", "invalid-field", "/textAfter/1"),
     ("textBaseValue is no text", {"textBaseValue": 1}, "textBaseValue", "invalid-field", "/textBaseValue"),
 ]  # fmt: skip
 

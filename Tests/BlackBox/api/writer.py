@@ -105,3 +105,8 @@ class Writer:
 
 def deleted(unique_id: str, kind: str = "note", **more: Any) -> dict:
     return {"uniqueID": unique_id, "objectType": kind, **more}
+
+
+def rescue_of(note: str) -> str:
+    """The ID of the note into which words go that the deletion of this one had not seen (merge.md, Deleting)."""
+    return str(uuid.uuid5(uuid.UUID(note), ""))

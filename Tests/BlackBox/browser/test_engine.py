@@ -278,8 +278,8 @@ def test_words_that_a_merge_replaced_are_told(profile: Profile, server: Server) 
     tab.run("engine.syncNow(); await identical()")
     assert tab.text(note) == "The car is green."
     [notice] = tab.run("return copy.notices()")
-    assert notice["kind"] == "merged" and notice["mine"] == "The car is blue."
-    assert notice["base"] == "The car is red."
+    assert notice["kind"] == "merged" and notice["superseded"] == [{"text": "blue", "location": 11, "length": 5}]
+    assert notice["clock"] == tab.run("return copy.note(argument).textClock", note)
 
 
 def test_a_refused_field_goes_on_the_shelf_and_holds_up_nothing(profile: Profile, server: Server) -> None:

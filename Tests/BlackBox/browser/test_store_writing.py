@@ -24,11 +24,36 @@ def test_a_deletion_is_held_and_undone_also_after_a_reload(tab: StoreTab) -> Non
     assert tab.run("return copy.undoRemove(argument)", note) is True
     assert tab.run("return copy.note(argument).text", note) == "stay"
     tab.run("await copy.remove(argument)", note)
+    [text] = tab.run("return (await raw(copy, 'unsent')).map(one => one.clock)")
     taken = tab.run(TAKE, 10_001)
-    assert taken == [{"uniqueID": note, "objectType": "note"}], "also one that the server never saw is sent"
+    seen = {"uniqueID": note, "objectType": "note", "textSeen": "", "textAfter": [text]}
+    assert taken == [seen], "also one that the server never saw is sent"
     assert tab.run("return copy.undoRemove(argument)", note) is False, "too late"
     assert tab.run("return [copy.unsentCount(), (await raw(copy, 'unsent')).length, (await raw(copy, 'made')).length]") == [1, 0, 0]
     assert tab.run("return copy.note(argument) ?? null", note) is None
+
+
+def test_a_deletion_says_which_text_was_seen_when_it_was_made(tab: StoreTab) -> None:
+    """The held one keeps it, whatever comes or goes meanwhile (merge.md, Deleting what one has not read)."""
+    shown, typed, empty = tab.run("""
+        const ids = [await copy.createNote({text: "a"}), await copy.createNote({text: "b"}), await copy.createNote()]
+        await acknowledge(copy)
+        return ids""")
+    clock = tab.run("return copy.note(argument).textClock", shown)
+    base = tab.run("return copy.note(argument).textClock", typed)
+    own = tab.run(WRITE, [typed, "b and more", base, "b"])
+    tag = tab.run("return copy.createTag('x')")
+    tab.run("for (const id of argument) await copy.remove(id)", [shown, typed, empty, tag])
+    later = "2999-01-01T00:00:00.000Z-0000-1111111111111111"
+    for note in (shown, typed, empty):
+        tab.run("await put({uniqueID: argument[0], type: 'note', fixed: {}, registers: {text: ['theirs', argument[1]]}})", [note, later])
+    taken = {one.pop("uniqueID"): one for one in tab.run(TAKE, 10_001)}
+    assert taken == {
+        shown: {"objectType": "note", "textSeen": clock, "textAfter": []},
+        typed: {"objectType": "note", "textSeen": base, "textAfter": [own]},
+        empty: {"objectType": "note", "textSeen": "", "textAfter": []},
+        tag: {"objectType": "tag"},
+    }
 
 
 def unsent_text(tab: StoreTab, note: str) -> dict | None:
@@ -37,13 +62,13 @@ def unsent_text(tab: StoreTab, note: str) -> dict | None:
     """, note)  # fmt: skip
 
 
-def test_text_that_is_typed_on_keeps_its_base_and_its_node(tab: StoreTab) -> None:
+def test_text_that_is_typed_on_keeps_its_base(tab: StoreTab) -> None:
     note = tab.run("const id = await copy.createNote({text: 'a'}); await acknowledge(copy); return id")
     acknowledged = tab.run("return copy.note(argument).textClock", note)
     first = tab.run(WRITE, [note, "ab", acknowledged, "a"])
     record = unsent_text(tab, note)
     assert record["base"] == acknowledged and record["baseValue"] == "a" and record["clock"] == first > acknowledged
-    # A new sign-in gives a new node; what was begun under the old one goes on under it.
+    # A new sign-in gives a new node.
     tab.run("""
         const session = {...copy.session, device: {uniqueID: "aaaaaaaaaaaaaaaa", name: "again"}}
         await copy.transaction(["meta"], "readwrite", tx => tx.put("meta", session, "session"))
@@ -51,7 +76,7 @@ def test_text_that_is_typed_on_keeps_its_base_and_its_node(tab: StoreTab) -> Non
     second = tab.run(WRITE, [note, "abc", first, "ab"])
     record = unsent_text(tab, note)
     assert record["base"] == acknowledged and record["baseValue"] == "a" and record["value"] == "abc"
-    assert second.endswith("-9f86d081884c7d65") and second > first
+    assert second.endswith("-aaaaaaaaaaaaaaaa") and second > first
     tab.run("await acknowledge(copy)")
     third = tab.run(WRITE, [note, "abcd", second, "abc"])
     assert third.endswith("-aaaaaaaaaaaaaaaa")
@@ -96,7 +121,9 @@ def test_words_of_another_tab_are_kept_beside_these(tab: StoreTab) -> None:
     tab.run(WRITE, [note, "mine\ntwo\nthree", base, "one\ntwo\nthree"])
     assert tab.run("return copy.note(argument).text", note) == "mine\ntwo\nthree"
     [notice] = tab.run("return copy.notices()")
-    assert notice["kind"] == "merged" and notice["mine"] == "zero one\ntwo\nthree four"
+    replaced = {"text": "zero one\ntwo\nthree four", "location": 0, "length": len("mine\ntwo\nthree")}
+    assert notice["kind"] == "merged" and notice["superseded"] == [replaced]
+    assert notice["clock"] == tab.run("return copy.note(argument).textClock", note)
     tab.run("await copy.dismiss(argument)", notice["key"])
     tab.reload()
     assert tab.run("return copy.notices()") == []

@@ -3,8 +3,10 @@
 import json
 import time
 
+import clocks
 import pytest
 from app import App
+from browser_device import CHANGE_RECORD
 from device import Device
 from playwright.sync_api import expect
 
@@ -188,12 +190,8 @@ def test_nothing_is_said_of_typing_while_nobody_listens(signed_up: App):
     assert said == []
 
 
-def test_a_merge_that_replaced_words_says_so_and_gives_them_back(browser_and_device):
-    """Both replaced the same words: the later stand, the earlier are offered (merge.md, Text, rule 4)."""
-    app, other = browser_and_device
-    note = other.make_note("the red door")
-    other.sync()
-    app.wait_synced()
+def write_against(app: App, other: Device, note: str, is_base_known: bool) -> None:
+    """Both replace the same words of "the red door", the browser first; the other's stand."""
     app.open("the red door")
     app.go_offline()
     app.write("start")
@@ -203,22 +201,104 @@ def test_a_merge_that_replaced_words_says_so_and_gives_them_back(browser_and_dev
     app.type("blue")
     app.leave()
     app.expect_text("the blue door")
+    if not is_base_known:
+        base = clocks.clock(clocks.wall() - 86_400_000, 0, "00000000000000aa")
+        app.page.evaluate(CHANGE_RECORD, ["unsent", [note, "text"], {"base": base, "baseValue": None}])
     other.clock.tick()
     other.write(note, "the green door")
     other.sync()
     app.go_online()
     app.expect_text("the green door")
+
+
+# Words of one place, or the whole text where the server does not know what it was made from (merge.md, Descent, rule 6).
+@pytest.mark.parametrize("is_base_known", [True, False], ids=["contest", "unknown base"])
+def test_words_that_do_not_stand_are_shown_and_put_back(browser_and_device, is_base_known):
+    app, other = browser_and_device
+    note = other.make_note("the red door")
+    other.sync()
+    app.wait_synced()
+    write_against(app, other, note, is_base_known)
     line = app.page.get_by_role("article", name="Note")
-    expect(line.get_by_text("yours were replaced", exact=False)).to_be_visible()
-    line.get_by_role("button", name="Show").click()
-    expect(app.dialog.get_by_text("blue")).to_be_visible()
-    expect(app.dialog.get_by_text("green")).to_be_visible()
-    app.page.keyboard.press("Escape")
-    line.get_by_role("button", name="Undo").click()
+    notice = line.get_by_text("yours were replaced", exact=False)
+    expect(notice).to_be_visible()
+    expect(line.get_by_role("blockquote")).to_have_text("blue" if is_base_known else "the blue door")
+    app.button("Put back").click()
     app.expect_text("the blue door")
+    expect(notice).to_have_count(0)
+    app.undo()
+    app.expect_text("the green door")
     app.wait_synced()
     other.sync()
-    assert other.text(note) == "the blue door"
+    assert other.text(note) == "the green door"
+
+
+def test_words_that_do_not_stand_are_copied_once_the_text_has_changed(browser_and_device):
+    app, other = browser_and_device
+    note = other.make_note("the red door")
+    other.sync()
+    app.wait_synced()
+    write_against(app, other, note, is_base_known=False)
+    expect(app.button("Put back")).to_be_visible()
+    app.write("end")
+    app.type(" and a key")
+    expect(app.button("Copy")).to_be_visible()
+    expect(app.button("Put back")).to_have_count(0)
+    app.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    app.button("Copy").click()
+    expect(app.toast("Copied")).to_be_visible()
+    assert app.page.evaluate("() => navigator.clipboard.readText()") == "the blue door"
+    app.wait_synced()
+    app.page.get_by_role("article", name="Note").get_by_role("button", name="Dismiss").click()
+    expect(app.button("Copy")).to_have_count(0)
+    app.reload()
+    app.expect_text("the green door and a key")
+    assert app.run("return copy.notices()") == []
+
+
+def delete_elsewhere(other: Device, note: str, seen: str) -> None:
+    """A third device, which has the text of this clock, deletes the note."""
+    deletion = {"uniqueID": note, "objectType": "note", "textSeen": seen, "textAfter": []}
+    [result] = other.client.another_device().sync({"deletedObjects": [deletion]})["results"]
+    assert result["status"] == "rescued"
+
+
+@pytest.mark.parametrize("how", ["writing", "writing offline", "reading"])
+def test_a_note_that_was_open_goes_on_as_the_one_with_its_words(browser_and_device, how):
+    """Case 33 of merge.md, on the device that wrote: the cursor stays among the words, and no key is lost."""
+    app, other = browser_and_device
+    note = other.make_note("First line\nlast line")
+    other.sync()
+    seen = other.copy.objects[note].clock("text")
+    app.wait_synced()
+    app.open("First line")
+    app.write("start")
+    app.type("Mine: ")
+    app.wait_synced()
+    if how == "writing offline":
+        app.go_offline()
+    if how == "reading":
+        app.leave()
+    else:
+        app.type("one ")
+    delete_elsewhere(other, note, seen)
+    if how == "writing offline":
+        app.type("two ")
+        app.wait_saved()
+        app.go_online()
+    app.wait_for("location.hash.split('/')[2] !== argument", note)
+    expect(app.toast("This note was deleted on another device")).to_be_visible()
+    if how != "reading":
+        expect(app.editor).to_be_focused()
+        app.type("and on, ")
+        app.leave()
+    words = {"writing": "Mine: one and on, ", "writing offline": "Mine: one two and on, ", "reading": "Mine: "}[how]
+    app.expect_text(words + "First line\nlast line")
+    app.wait_synced()
+    rescued = app.note_id
+    settled = Device(other.client)
+    settled.sync()
+    assert list(settled.notes) == [rescued] and settled.text(rescued) == words + "First line\nlast line"
 
 
 @pytest.mark.parametrize("how", ["typing", "unsent"])

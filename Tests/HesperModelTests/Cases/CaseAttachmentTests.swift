@@ -98,12 +98,10 @@ struct CaseAttachmentTests {
     @Test("A restored server let another note have the picture: what is given back and refused leaves the copy")
     func restored() throws {
         var world = start
-        let (data, backup) = (world.server.bag.data, world.server.bag)
+        let backup = world.server.bag
         world[0].attach(picture, to: one)
         try world.sync(0)
-        world.server.bag = backup
-        world.server.bag.data = data
-        world.server.epoch += 1
+        world.server.restore(backup)
         world[1].attach(picture, to: other)
         for (order, holder) in [([0, 1], one), ([1, 0], other)] {
             var end = world

@@ -118,3 +118,165 @@ struct CaseDeletingTests {
         #expect(first.receipts == second.receipts)
     }
 }
+
+/// merge.md, Deleting what one has not read.
+@Suite("Cases: words that a deletion had not seen")
+struct CaseRescueTests {
+    /// A note with a tag and a picture, which both devices have.
+    private static func start() throws -> (world: World, note: UniqueID, tag: UniqueID, picture: UniqueID) {
+        var world = World()
+        let note = world.makeNote("Milk\n")
+        let (tag, picture) = (world.makeTag("Paris"), world.id())
+        world.server.bag.data[picture] = AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32))
+        world[0].make(.attachments, picture, [Edit(.mimeType, .string("image/png"), at: nil)])
+        world[0].addTag(tag, to: note)
+        world[0].attach(picture, to: note)
+        try world.settle()
+        return (world, note, tag, picture)
+    }
+
+    @Test(
+        "Case 33: A deletes with an old version, B wrote for an hour: one live note with B's words, tags and pictures")
+    func case33() throws {
+        var (world, note, tag, picture) = try CaseRescueTests.start()
+        let created = world[0].note(note)?.creationDate
+        world[1].write(note, "Milk\nB's words\n")
+        try world.sync(1)
+        world[1].close()
+        world[0].delete(note)
+        try world.sync(0)
+        #expect(world[0].receipts.map(\.status) == [.rescued] && world[0].receipts[0].rescuedInto == note.rescue)
+        #expect(world[0].note(note.rescue) != nil, "the deleter's own answer brings the new note")
+        try world.settle()
+        for device in world.indices {
+            #expect(world[device].notes == [note.rescue])
+            #expect(world[device].deleted[note]?.rescuedInto == note.rescue)
+            #expect(world[device].text(note.rescue) == "Milk\nB's words\n")
+            #expect(world[device].tags(of: note.rescue) == [tag])
+            #expect(world[device].attachments(of: note.rescue) == [picture])
+            #expect(world[device].note(note.rescue)?.creationDate == created)
+        }
+    }
+
+    @Test("Whose note is still open, and who has unsent words too, finds them in the one new note")
+    func unsentWords() throws {
+        var (world, note, _, _) = try CaseRescueTests.start()
+        let third = world.add(ModelDevice(0xa2))
+        try world.settle()
+        world[1].write(note, "Milk\nB's words\n")
+        try world.sync(1)
+        world[third].write(note, "Milk\nC's words\n")
+        world[1].write(note, "Milk\nB's words, and more\n")
+        world[0].delete(note)
+        try world.sync(0)
+        for order in permutations([0, 1, third]) {
+            var end = world
+            try end.settle(order)
+            #expect(end[0].notes == [note.rescue])
+            let text = try #require(end[0].text(note.rescue))
+            #expect(text.contains("B's words, and more\n") && text.contains("C's words\n"))
+            #expect(text.split(separator: "\n").count == 3, "\(text)")
+        }
+    }
+
+    @Test("Words whose answer was lost are not doubled when what was typed on is moved to the new note")
+    func answerLost() throws {
+        var (world, note, _, _) = try CaseRescueTests.start()
+        let third = world.add(ModelDevice(0xa2))
+        try world.settle()
+        world[1].write(note, "Milk\nB's line\n")
+        try world.sync(1)
+        world[1].close()
+        world[third].write(note, "C's line\nMilk\n")
+        try world.sync(third, answerIsLost: true)
+        world[third].write(note, "C's line, longer\nMilk\n")
+        world[0].delete(note)
+        try world.sync(0)
+        try world.settle()
+        #expect(world[0].notes == [note.rescue])
+        #expect(world[0].text(note.rescue) == "C's line, longer\nMilk\nB's line\n")
+    }
+
+    @Test("What the deleter saw, or wrote, is not rescued")
+    func seen() throws {
+        var (world, note, _, _) = try CaseRescueTests.start()
+        world[1].write(note, "Milk\nB's words\n")
+        try world.settle()
+        world[0].write(note, "Milk\nB's words\nmine\n")
+        // The answer is lost: the server has words that only the deleter's push names.
+        try world.sync(0, answerIsLost: true)
+        var again = world
+        again[0].signInAgain(as: 0xf0)
+        for var end in [world, again] {
+            end[0].delete(note)
+            try end.sync(0)
+            #expect(end[0].receipts.map(\.status) == [.applied])
+            try end.settle()
+            #expect(end[0].notes.isEmpty && end[1].notes.isEmpty)
+        }
+    }
+
+    @Test("A note without text is deleted by somebody who saw none: later words are rescued")
+    func noText() throws {
+        var world = World()
+        let note = world.id()
+        world[0].make(.notes, note, [Edit(.creationDate, .date(world.now), at: nil)])
+        try world.settle()
+        world[1].write(note, "B's words\n")
+        try world.sync(1)
+        world[1].close()
+        world[0].delete(note)
+        try world.settle()
+        #expect(world[0].notes == [note.rescue] && world[0].text(note.rescue) == "B's words\n")
+    }
+
+    @Test("Both delete it: the second deletion rescues nothing")
+    func deletedTwice() throws {
+        var (world, note, _, _) = try CaseRescueTests.start()
+        world[1].write(note, "Milk\nB's words\n")
+        try world.sync(1)
+        world[1].delete(note)
+        world[0].delete(note)
+        var first = world
+        try first.settle([1, 0])
+        #expect(first[0].notes.isEmpty, "B, who wrote the words, deleted them first")
+        try world.settle([0, 1])
+        #expect(world[0].notes == [note.rescue])
+    }
+
+    @Test("A picture that the deleter moved to another note stays there")
+    func movedPicture() throws {
+        var (world, note, _, picture) = try CaseRescueTests.start()
+        let other = world.makeNote("other\n")
+        try world.settle()
+        world[1].write(note, "Milk\nB's words\n")
+        try world.sync(1)
+        world[0].delete(note)
+        world[0].attach(picture, to: other)
+        try world.settle()
+        #expect(world[0].attachments(of: other) == [picture] && world[0].attachments(of: note.rescue) == [])
+    }
+
+    @Test("A restored server is told again what was rescued, and whoever deletes late loses nothing")
+    func restored() throws {
+        var (world, note, _, _) = try CaseRescueTests.start()
+        let third = world.add(ModelDevice(0xa2))
+        try world.settle()
+        let backup = world.server.bag
+        world[1].write(note, "Milk\nB's words\n")
+        try world.sync(1)
+        world[1].close()
+        world[0].delete(note)
+        world[third].delete(note)
+        try world.sync(0)
+        try world.sync(1)
+        world.server.restore(backup)
+        for order in permutations([0, 1, third]) {
+            var end = world
+            try end.settle(order)
+            #expect(end[0].notes == [note.rescue], "\(order)")
+            #expect(end[0].text(note.rescue) == "Milk\nB's words\n")
+            #expect(end[third].deleted[note]?.rescuedInto == note.rescue)
+        }
+    }
+}

@@ -100,8 +100,7 @@ struct CaseSyncTests {
         let digest = world.server.bag.digest
         world[1].write(note, "Milk\nBread\nEggs\nTea\n")  // Not sent yet.
 
-        world.server.bag = backup
-        world.server.epoch = 2
+        world.server.restore(backup)
         for end in try world.everyOrder() {
             #expect(end[0].notes == [note, new])
             #expect(end[0].text(note) == "Milk\nBread\nEggs\nTea\n")
@@ -138,6 +137,19 @@ struct CaseSyncTests {
             #expect(end[0].notes.count == 4)
             for (name, text) in files { #expect(end[0].text(.derived(from: name, in: folder)) == text) }
         }
+    }
+
+    @Test("Registers that waited for what makes their note exist come to whoever makes it")
+    func waitingRegisters() throws {
+        var world = start
+        let waiting = world.id()
+        let text = Edit(.text, .string("A's words\n"), at: world[0].tick())
+        let push = Push([.change(Change(uniqueID: waiting, section: .notes, edits: [text], textAfter: []))])
+        _ = try world.server.sync(push, by: world[0].node, since: world[0].token)
+        world[1].make(.notes, waiting, [Edit(.creationDate, .date(world.now), at: nil)])
+        try world.sync(1)
+        #expect(world[1].text(waiting) == "A's words\n")
+        try world.settle()
     }
 
     @Test("Two copies of one device: the clock that both used is refused to the second, which stamps again")

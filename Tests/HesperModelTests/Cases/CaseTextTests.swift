@@ -83,16 +83,18 @@ struct CaseTextTests {
         let outcome = try world.server.bag.apply(push, server: world.server.node, at: world.now)
         let standing = world.server.bag.greatestClock
         #expect(outcome.receipts[0].status == .merged)
-        #expect(outcome.receipts[0].fields["text"] == Receipt.Field(.superseded, clock: standing))
+        let field = outcome.receipts[0].fields["text"]
+        #expect(field?.outcome == .superseded && field?.clock == standing)
+        #expect(field?.superseded.map(\.text) == ["A's\n"])
         try world.settle()
         #expect(world[0].text(note) == "B's\n")
         #expect(world.server.bag.history(of: note).contains(.string("A's\n")))
-        // The other way round, what B started from is known, and B's edit of the same words is the later.
+        // The other way round, what B started from is known. Both wrote the whole line anew: both lines stand.
         world = offline
         let first = try world.server.bag.apply(push, server: world.server.node, at: world.now)
         #expect(first.receipts[0].status == .applied)
         try world.settle()
-        #expect(world[0].text(note) == "B's\n")
+        #expect(world[0].text(note) == "A's\nB's\n")
         #expect(world.server.bag.history(of: note).contains(.string("A's\n")))
     }
 

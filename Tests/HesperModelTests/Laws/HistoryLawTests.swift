@@ -30,7 +30,7 @@ struct HistoryLawTests {
             if step == 40 { backup = history.world.server.bag }
             // Every third scope is restored from a backup on the way.
             if step == 80, seed.seed % 3 == 0, let backup {
-                history.restore(backup)
+                history.world.server.restore(backup)
             }
             if step % 30 == 0 { history.world.server.bag.check(name) }
         }

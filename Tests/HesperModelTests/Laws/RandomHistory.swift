@@ -73,14 +73,6 @@ struct RandomHistory {
         }
     }
 
-    /// Puts an old bag in the place of the scope's. The bytes of attachments are kept apart from it, and stay.
-    mutating func restore(_ backup: MemoryBag) {
-        let data = world.server.bag.data
-        world.server.bag = backup
-        world.server.bag.data = data
-        world.server.epoch += 1
-    }
-
     /// Makes an attachment, whose bytes come first; only a few, so that notes want the same.
     private mutating func attachment(on device: Int) {
         guard ids[.attachments, default: []].count < 3 else { return }

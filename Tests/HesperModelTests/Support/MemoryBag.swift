@@ -4,6 +4,8 @@
 struct MemoryBag {
     /// The bag itself: what each push said of each object, in the order in which it came.
     private(set) var parcels: [UniqueID: [Parcel]] = [:]
+    /// Where the bag stood once each of them had arrived.
+    private var sequences: [UniqueID: [Int64]] = [:]
     /// Every DeletedObject that was ever made.
     private(set) var deletions: [DeletedObject] = []
     /// The fold, kept beside the bag.
@@ -17,14 +19,19 @@ struct MemoryBag {
     private(set) var lostTexts: Set<LostText> = []
     /// Bytes that have arrived.
     var data: [UniqueID: AttachmentData] = [:]
+    /// Where it stood when the server was restored from it.
+    var restoredSequence: Int64?
 
     /// Merges a push and keeps what it comes to.
     @discardableResult
-    mutating func apply(_ push: Push, server: NodeID, at now: Timestamp) throws -> MergeOutcome {
+    mutating func apply(
+        _ push: Push, by sender: NodeID? = nil, server: NodeID, at now: Timestamp
+    ) throws -> MergeOutcome {
         let outcome = try Merge.apply(
             push, to: self,
-            in: Merge.Context(now: now, server: server, serverClock: serverClock, greatestClock: greatestClock))
-        for parcel in outcome.parcels { parcels[parcel.object, default: []].append(parcel) }
+            in: Merge.Context(
+                now: now, server: server, serverClock: serverClock, greatestClock: greatestClock,
+                restoredSequence: restoredSequence, sender: sender))
         for change in outcome.changes {
             digest ^= change.digestBefore ^ change.digestAfter
             switch change.after {
@@ -36,6 +43,10 @@ struct MemoryBag {
                 deletions.append(deleted)
                 states[change.uniqueID] = .deleted(deleted, sequence: sequence)
             }
+        }
+        for parcel in outcome.parcels {
+            parcels[parcel.object, default: []].append(parcel)
+            sequences[parcel.object, default: []].append(sequence)
         }
         lostTexts.formUnion(outcome.lostTexts)
         serverClock = [serverClock, outcome.serverClock].compactMap(\.self).max()
@@ -108,6 +119,27 @@ extension MemoryBag: Bag {
 
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) -> Clock? {
         parcels[object, default: []].compactMap(\.textClock).filter { $0.node == node && $0 < clock }.max()
+    }
+
+    func textDescents(of object: UniqueID) -> [TextDescent] {
+        zip(parcels[object, default: []], sequences[object, default: []]).compactMap { parcel, sequence in
+            guard let clock = parcel.textClock, !parcel.missingAncestors.isEmpty else { return nil }
+            return TextDescent(clock: clock, missingAncestors: parcel.missingAncestors, sequence: sequence)
+        }
+    }
+
+    func standingText(of object: UniqueID, at sequence: Int64) -> Clock? {
+        zip(parcels[object, default: []], sequences[object, default: []]).filter { $0.1 <= sequence }
+            .compactMap(\.0.textClock).max()
+    }
+
+    func parcels(rescuedInto note: UniqueID, holding clock: Clock) -> [Parcel] {
+        for case .deleted(let deleted, let sequence) in states.values where deleted.rescuedInto == note {
+            let id = deleted.uniqueID
+            let before = zip(parcels[id, default: []], sequences[id, default: []]).filter { $0.1 < sequence }.count
+            return parcels(of: id, holding: clock).filter { parcels[id, default: []].prefix(before).contains($0) }
+        }
+        return []
     }
 
     func attachmentData(of attachment: UniqueID) -> AttachmentData? { data[attachment] }

@@ -15,9 +15,12 @@ struct ModelDevice {
         /// For text: what it started from.
         var base: Clock?
         var baseValue: String?
+        /// It was written on another note, so the server knows its base only there.
+        var isMoved = false
     }
 
-    let node: NodeID
+    /// Another after each time that it signed in.
+    private(set) var node: NodeID
     /// True time, which only the test knows.
     var now = Timestamp(clamping: 0)
     /// How wrong its wall clock is, in milliseconds.
@@ -36,12 +39,16 @@ struct ModelDevice {
 
     /// What a restored server lacks.
     var relays: [Push.Element] = []
-    /// Words that were answered `deleted`, by note.
-    var orphans: [UniqueID: String] = [:]
+    /// Texts that were sent and not answered, in the order of writing, by note.
+    var unanswered: [UniqueID: [Unsent]] = [:]
+    /// Texts that were answered `deleted`, by note.
+    var orphans: [UniqueID: Unsent] = [:]
     /// What was typed since a note was opened.
     var typed: [UniqueID: String] = [:]
     /// What was refused for good.
     var shelf: [Problem] = []
+    /// Whether the server may lack the texts that its own descend from.
+    var startedOver = false
     /// Of the latest answer.
     var receipts: [Receipt] = []
     var digestOfServer: Digest?
@@ -96,6 +103,13 @@ struct ModelDevice {
         copy.values.map(\.digest).reduce(.zero, ^) ^ deleted.values.map(\.digest).reduce(.zero, ^)
     }
 
+    /// What it knows of the server's offset stays, as does all that is unsent and unanswered.
+    mutating func signInAgain(as node: UInt64) {
+        self.node = NodeID(node)
+        let last = Clock(time: source.time, node: source.node)
+        source = ClockSource(node: self.node, last: last)
+    }
+
     var hasUnsent: Bool { !unsent.isEmpty || !made.isEmpty || !deletions.isEmpty || !relays.isEmpty }
 
     // MARK: Writing
@@ -110,9 +124,10 @@ struct ModelDevice {
         if attribute == .text {
             if let earlier = unsent[key] {
                 // What started from an older version still does, whatever has come back meanwhile.
-                (edit.base, edit.baseValue) = (earlier.base, earlier.baseValue)
+                (edit.base, edit.baseValue, edit.isMoved) = (earlier.base, earlier.baseValue, earlier.isMoved)
             } else if let standing = copy[id]?.register(.text) {
                 edit.base = standing.clock
+                if case .string(let text) = standing.value { edit.baseValue = text }
             }
         }
         unsent[key] = edit
@@ -149,12 +164,23 @@ struct ModelDevice {
 
     mutating func delete(_ id: UniqueID) {
         guard let type = entity(id)?.objectType else { return }
-        deletions[id] = Deletion(uniqueID: id, objectType: type, deletionDate: now)
+        deletions[id] = Deletion(
+            uniqueID: id, objectType: type, deletionDate: now, textSeen: textSeen(of: id),
+            textAfter: (unanswered[id] ?? []).map(\.clock))
         forget(id)
+    }
+
+    /// Of its own words it knows more than the server has.
+    private func textSeen(of id: UniqueID) -> Deletion.TextSeen? {
+        guard note(id) != nil else { return nil }
+        let unsent = unsent[Key(object: id, attribute: .text)]
+        let seen = unsent == nil ? copy[id]?.register(.text)?.clock : unsent?.base
+        return seen.map { .version($0) } ?? Deletion.TextSeen.none
     }
 
     mutating func forget(_ id: UniqueID) {
         made[id] = nil
+        unanswered[id] = nil
         typed[id] = nil
         for key in unsent.keys where key.object == id { unsent[key] = nil }
     }

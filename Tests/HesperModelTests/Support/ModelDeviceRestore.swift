@@ -9,13 +9,7 @@ extension ModelDevice {
         guard let answer = try server.sync(Push(), since: nil) else { return }
         let mine = copy
         let myDeletions = deleted
-        // A text that started from something the server may have lost brings it along.
-        for (key, edit) in unsent where key.attribute == .text {
-            guard let standing = mine[key.object]?.register(.text), standing.clock == edit.base,
-                case .string(let text) = standing.value
-            else { continue }
-            unsent[key]?.baseValue = text
-        }
+        startedOver = true
         take(answer, to: Push())
         let theirDeletions = Dictionary(uniqueKeysWithValues: answer.deleted.map { ($0.uniqueID, $0) })
         // Deleted there without a target, and merged here: that it was merged stands.
@@ -24,7 +18,7 @@ extension ModelDevice {
                 .deletion(
                     Deletion(
                         uniqueID: deletion.uniqueID, objectType: deletion.objectType, mergedInto: deletion.mergedInto,
-                        deletionDate: deletion.deletionDate)))
+                        rescuedInto: deletion.rescuedInto, deletionDate: deletion.deletionDate)))
         }
         var theirs: [UniqueID: Entity] = [:]
         for object in answer.objects {
@@ -35,11 +29,13 @@ extension ModelDevice {
         for (id, entity) in mine where theirDeletions[id] == nil {
             let lacking = ModelDevice.edits(in: entity.body, id, entity.section).filter { edit in
                 guard let clock = edit.clock else { return theirs[id] == nil }
+                if edit.attribute == .text { return theirs[id]?.register(.text)?.clock != clock }
                 return theirs[id]?.register(edit.attribute).map { $0.clock < clock } ?? true
             }
             guard !lacking.isEmpty else { continue }
             let text = lacking.first { $0.attribute == .text }?.clock
-            relays.append(.change(Change(uniqueID: id, section: entity.section, edits: lacking, textBase: text)))
+            relays.append(
+                .change(Change(uniqueID: id, section: entity.section, edits: lacking, textBase: text, textAfter: [])))
         }
     }
 }
@@ -48,6 +44,6 @@ extension DeletedObject {
     fileprivate func isLacking(in standing: DeletedObject?) -> Bool {
         guard var folded = standing else { return true }
         _ = folded.fold(self)
-        return folded.mergedInto != standing?.mergedInto
+        return folded.mergedInto != standing?.mergedInto || folded.rescuedInto != standing?.rescuedInto
     }
 }

@@ -6,9 +6,23 @@ extension ModelDevice {
     mutating func sync(_ server: inout ModelServer, answerIsLost: Bool = false) throws {
         server.now = now
         if let token, server.expires(token) { try startOver(server) }
-        let push = self.push()
-        guard let answer = try server.sync(push, since: token), !answerIsLost else { return }
+        let push = send()
+        guard let answer = try server.sync(push, by: node, since: token), !answerIsLost else { return }
         take(answer, to: push)
+    }
+
+    /// The next push, on its way: its texts are unanswered from now on.
+    mutating func send() -> Push {
+        for (key, edit) in unsent where key.attribute == .text {
+            guard let sent = unanswered[key.object] else {
+                unanswered[key.object] = [edit]
+                continue
+            }
+            if sent.count < Limits.textAfter, !sent.contains(where: { $0.clock == edit.clock }) {
+                unanswered[key.object]?.append(edit)
+            }
+        }
+        return push()
     }
 
     /// All that is unsent: DeletedObjects first, then objects with what is set once, then registers.
@@ -19,8 +33,18 @@ extension ModelDevice {
             guard let section = made[id]?.section ?? copy[id]?.section else { continue }
             var change = Change(uniqueID: id, section: section, edits: made[id]?.edits ?? [])
             for (key, edit) in unsent where key.object == id {
-                change.edits.append(Edit(key.attribute, edit.value, at: edit.clock))
-                if key.attribute == .text { (change.textBase, change.textBaseValue) = (edit.base, edit.baseValue) }
+                guard key.attribute == .text else {
+                    change.edits.append(Edit(key.attribute, edit.value, at: edit.clock))
+                    continue
+                }
+                // With as many unanswered as a push may name, the last of them goes again.
+                let sent = unanswered[id] ?? []
+                let isNamed = sent.contains { $0.clock == edit.clock } || sent.count < Limits.textAfter
+                guard let text = isNamed ? edit : sent.last else { continue }
+                change.edits.append(Edit(.text, text.value, at: text.clock))
+                change.textBase = text.base
+                if startedOver || text.isMoved { change.textBaseValue = text.baseValue }
+                change.textAfter = sent.map(\.clock).filter { $0 != text.clock }
             }
             push.elements.append(.change(change))
         }
@@ -44,6 +68,7 @@ extension ModelDevice {
         for object in answer.objects where deleted[object.id] == nil { receive(object.body, object.id, object.section) }
         for object in answer.deleted { receive(object) }
         token = answer.token
+        startedOver = false
         digestOfServer = answer.digest
         offset = answer.now.milliseconds - (now.milliseconds + clockError)
         if mustStampAgain { stampAgain(after: answer.now) }
@@ -67,16 +92,30 @@ extension ModelDevice {
                 // Of what is given back to a restored server, the copy has it already.
                 entity = entity.without(edit)
             } else if field?.outcome == .deleted {
-                if case .string(let text)? = edit.value, edit.attribute == .text { orphans[id] = text }
+                if let sent = unanswered[id]?.last(where: { $0.clock == edit.clock }) { orphans[id] = sent }
             } else {
                 entity.fold(edit)
             }
+            if edit.attribute == .text, field?.outcome != .deleted { answer(change, edit) }
             if unsent[key]?.clock == edit.clock { unsent[key] = nil }
         }
         // A tag of which every field has to be stamped again is still to be made.
         if !mustStampAgain || entity != change.section.empty(id) { made[id] = nil }
         if receipt.status != .deleted, deleted[id] == nil, entity != change.section.empty(id) { copy[id] = entity }
         return mustStampAgain
+    }
+
+    /// The server knows a text and all that it named. What was typed on meanwhile descends from it.
+    private mutating func answer(_ change: Change, _ edit: Edit) {
+        guard let clock = edit.clock, change.textBase != clock else { return }
+        let named = Set([clock] + (change.textAfter ?? []))
+        unanswered[change.uniqueID]?.removeAll { named.contains($0.clock) }
+        if unanswered[change.uniqueID]?.isEmpty == true { unanswered[change.uniqueID] = nil }
+        let key = Key(object: change.uniqueID, attribute: .text)
+        if unsent[key] != nil, unsent[key]?.clock != clock {
+            unsent[key]?.base = clock
+            if case .string(let text)? = edit.value { unsent[key]?.baseValue = text }
+        }
     }
 
     /// The greater clock stands, also before what is unsent; `text(_:)` alone leaves the unsent alone.
@@ -93,18 +132,33 @@ extension ModelDevice {
         receive(
             DeletedObject(
                 uniqueID: deletion.uniqueID, objectType: deletion.objectType, mergedInto: deletion.mergedInto,
-                deletionDate: deletion.deletionDate ?? now))
+                rescuedInto: deletion.rescuedInto, deletionDate: deletion.deletionDate ?? now))
     }
 
     private mutating func receive(_ object: DeletedObject) {
         let id = object.uniqueID
-        var words = orphans.removeValue(forKey: id) ?? typed[id]
-        if case .string(let text)? = unsent[Key(object: id, attribute: .text)]?.value { words = text }
+        let orphan = unsent[Key(object: id, attribute: .text)] ?? orphans.removeValue(forKey: id)
+        let (typed, sent) = (typed[id], unanswered[id])
         let standing = copy.removeValue(forKey: id)
         forget(id)
         if deleted[id]?.fold(object) == nil { deleted[id] = object }
-        guard object.objectType == .note, let words else { return }
-        rescue(words, from: id, standing)
+        guard object.objectType == .note else { return }
+        if let note = deleted[id]?.rescuedInto {
+            if let orphan { move(orphan, to: note, after: sent ?? []) }
+        } else if case .string(let words)? = orphan?.value {
+            rescue(words, from: id, standing)
+        } else if let typed {
+            rescue(typed, from: id, standing)
+        }
+    }
+
+    /// Words that the server had not got when it made a new note of the others.
+    private mutating func move(_ text: Unsent, to note: UniqueID, after sent: [Unsent]) {
+        unanswered[note] = sent.filter { $0.clock != text.clock }
+        var text = text
+        text.clock = tick()
+        text.isMoved = true
+        unsent[Key(object: note, attribute: .text)] = text
     }
 
     /// Words of a deleted note go into a new one, whose ID two devices that rescue the same words agree on.

@@ -97,6 +97,7 @@ struct World {
                 case .deleted(let deleted, _):
                     let (mine, isGone) = (device.deleted[id], device.entity(id) == nil)
                     #expect(mine?.mergedInto == deleted.mergedInto && isGone, comment, sourceLocation: sourceLocation)
+                    #expect(mine?.rescuedInto == deleted.rescuedInto, comment, sourceLocation: sourceLocation)
                 case .entity(_, nil): break
                 }
             }

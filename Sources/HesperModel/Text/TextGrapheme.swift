@@ -10,13 +10,14 @@ struct TextGrapheme {
         byteCount = grapheme.utf8.count
         let scalars = grapheme.unicodeScalars
         let first = scalars[scalars.startIndex]
-        if byteCount == 2, first == "\r" {
-            kind = .lineBreak
-        } else if scalars.index(after: scalars.startIndex) == scalars.endIndex {
-            kind = Self.kind(of: first)
+        let firstKind = Self.kind(of: first)
+        if scalars.index(after: scalars.startIndex) == scalars.endIndex || first == "\r" {
+            kind = firstKind
+        } else if first.properties.isEmoji, !first.isASCII {
+            kind = .solo
         } else {
-            // A blank or a bracket that carries a combining mark is something that somebody wrote.
-            kind = Self.isSolo(first) ? .solo : .word
+            // A blank that carries a combining mark is something that somebody wrote.
+            kind = firstKind == .blank ? .mark : firstKind
         }
     }
 
@@ -36,21 +37,23 @@ struct TextGrapheme {
     private static func kind(of scalar: Unicode.Scalar) -> TextTokens.Kind {
         switch scalar {
         case "\n", "\r", "\u{2028}", "\u{2029}": .lineBreak
-        case " ", "\t", "\u{200B}": .blank
-        case ".", ",", ";", ":", "!", "?", ")", "]", "}", "\"", "'", "…", "»", "”", "’", "،", "؛", "؟": .closing
-        case _ where scalar.isASCII: scalar.properties.isWhitespace ? .blank : .word
+        case "\u{200B}": .blank
         case _ where scalar.properties.isWhitespace: .blank
-        default: isSolo(scalar) ? .solo : .word
+        case _ where scalar.properties.isEmojiPresentation || isOfScriptWithoutBlanks(scalar): .solo
+        case "_": .word
+        case _ where scalar.properties.isAlphabetic || scalar.properties.numericType != nil: .word
+        default: .mark
         }
     }
 
-    /// Scripts that put no blanks between words would otherwise be one word a paragraph. Katakana stays in words, as
-    /// do Thai and its like, where a letter alone means nothing.
-    private static func isSolo(_ scalar: Unicode.Scalar) -> Bool {
+    /// Han, Hiragana, Katakana, Thai, Lao, Myanmar and Khmer, of which a paragraph would otherwise be one word.
+    private static func isOfScriptWithoutBlanks(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0..<0x2000: false
-        case 0x3001...0x309F, 0xFF01...0xFF0F, 0xFF1A...0xFF20: true
-        default: scalar.properties.isIdeographic || scalar.properties.isEmoji
+        case 0..<0x0E00: false
+        case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF, 0x3041...0x30FF, 0x31F0...0x31FF, 0xA9E0...0xA9FF,
+            0xAA60...0xAA7F, 0xFF66...0xFF9F, 0x1AFF0...0x1B16F:
+            scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+        default: scalar.properties.isIdeographic
         }
     }
 }

@@ -5,10 +5,11 @@ extension TextDiff {
         let side: Int
     }
 
-    /// The most anchors of a box that have the same order in both, found by patience sorting.
+    /// The longest list of anchors in a box that have the same order in both texts, found by patience sorting; and
+    /// whether the texts have any number in common there.
     static func anchors(
         _ box: TextHunk, base: ArraySlice<Int32>, side: ArraySlice<Int32>, effort: inout TextEffort
-    ) -> [Anchor] {
+    ) -> (anchors: [Anchor], haveCommon: Bool) {
         struct Places {
             var base = -1
             var side = -1
@@ -16,6 +17,7 @@ extension TextDiff {
         }
         effort.spend(2 * (box.base.count + box.side.count))
         var places: [Int32: Places] = [:]
+        places.reserveCapacity(box.base.count)
         for index in box.base {
             if places[base[index], default: Places()].base >= 0 { places[base[index]]?.isOnce = false }
             places[base[index], default: Places()].base = index
@@ -48,7 +50,7 @@ extension TextDiff {
             anchors.append(common[next])
             next = before[next]
         }
-        return anchors.reversed()
+        return (anchors.reversed(), places.values.contains { $0.side >= 0 })
     }
 
     /// What is left of a box before, between and after its anchors.

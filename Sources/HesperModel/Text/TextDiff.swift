@@ -2,9 +2,11 @@
 struct TextHunk: Equatable, Sendable {
     var base: Range<Int>
     var side: Range<Int>
+    /// What was left where a finer alignment would have taken too long: the two may have much in common.
+    var isCoarse = false
 
-    /// Nothing of the base goes.
-    var isInsertion: Bool { base.isEmpty }
+    /// Either something is inserted or something is deleted, not both.
+    var isPure: Bool { base.isEmpty != side.isEmpty }
 
     /// What is left without the numbers that both begin or end with.
     func trimmed(_ numbers: ArraySlice<Int32>, _ sideNumbers: ArraySlice<Int32>, effort: inout TextEffort) -> TextHunk {
@@ -17,7 +19,7 @@ struct TextHunk: Equatable, Sendable {
             (end, sideEnd) = (end - 1, sideEnd - 1)
         }
         effort.spend(base.count - (end - start) + 1)
-        return TextHunk(base: start..<end, side: sideStart..<sideEnd)
+        return TextHunk(base: start..<end, side: sideStart..<sideEnd, isCoarse: isCoarse)
     }
 }
 
@@ -37,9 +39,19 @@ struct TextEffort: Sendable {
     mutating func spend(_ count: Int) { steps += count }
 }
 
-/// The difference of two sequences of numbers: Myers (1986) where they differ in little, cut at numbers that both hold
-/// once (Cohen's patience diff) where they differ in much, and coarse, but right, where neither helps within the effort.
+/// The difference of two sequences of numbers.
+///
+/// Small differences are found by Myers' search (1986). Large ones are first cut at numbers that occur once in both
+/// sequences (Cohen's patience diff). If neither ends within the allowed effort, the rest is taken as replaced whole.
 struct TextDiff {
+    /// What is tried first.
+    enum Method {
+        /// For lines: one that stands once in both says more than the least number of differences.
+        case anchors
+        /// For words, most of which stand often.
+        case search
+    }
+
     /// The most insertions and deletions that Myers' search looks for in one box, since it costs their square.
     static let mostDifferences = 256
 
@@ -48,20 +60,37 @@ struct TextDiff {
     private(set) var hunks: [TextHunk] = []
 
     /// Compares two slices; the hunks have the slices' own indices.
-    init(_ base: ArraySlice<Int32>, _ side: ArraySlice<Int32>, effort: inout TextEffort) {
+    init(
+        _ base: ArraySlice<Int32>, _ side: ArraySlice<Int32>, first method: Method = .search,
+        effort: inout TextEffort
+    ) {
         self.base = base
         self.side = side
         var boxes = [TextHunk(base: base.indices, side: side.indices)]
-        while let box = boxes.popLast() {
-            let box = box.trimmed(base, side, effort: &effort)
-            if box.base.isEmpty || box.side.isEmpty || effort.isSpent {
+        while var box = boxes.popLast() {
+            box = box.trimmed(base, side, effort: &effort)
+            if box.base.isEmpty || box.side.isEmpty {
                 add(box)
-            } else if let found = differences(box, effort: &effort) {
-                for hunk in found { add(hunk) }
-            } else {
-                let anchors = Self.anchors(box, base: base, side: side, effort: &effort)
-                if anchors.isEmpty { add(box) } else { boxes += Self.boxes(of: box, between: anchors).reversed() }
+                continue
             }
+            if method == .search, let found = differences(box, effort: &effort) {
+                for hunk in found { add(hunk) }
+                continue
+            }
+            box.isCoarse = true
+            if !effort.isSpent {
+                let found = Self.anchors(box, base: base, side: side, effort: &effort)
+                if !found.anchors.isEmpty {
+                    boxes += Self.boxes(of: box, between: found.anchors).reversed()
+                    continue
+                }
+                box.isCoarse = found.haveCommon
+                if box.isCoarse, method == .anchors, let found = differences(box, effort: &effort) {
+                    for hunk in found { add(hunk) }
+                    continue
+                }
+            }
+            add(box)
         }
     }
 
@@ -72,6 +101,7 @@ struct TextDiff {
         {
             hunks[hunks.count - 1].base = last.base.lowerBound..<hunk.base.upperBound
             hunks[hunks.count - 1].side = last.side.lowerBound..<hunk.side.upperBound
+            hunks[hunks.count - 1].isCoarse = last.isCoarse || hunk.isCoarse
         } else {
             hunks.append(hunk)
         }
@@ -79,6 +109,7 @@ struct TextDiff {
 
     /// Myers' greedy search, or nil when it would take more than `mostDifferences` or the effort is spent.
     private func differences(_ box: TextHunk, effort: inout TextEffort) -> [TextHunk]? {
+        if effort.isSpent { return nil }
         let (n, m) = (box.base.count, box.side.count)
         let (baseStart, sideStart) = (box.base.lowerBound, box.side.lowerBound)
         let most = min(n + m, Self.mostDifferences)
@@ -87,8 +118,8 @@ struct TextDiff {
         for d in 0...most {
             var row = [Int](repeating: -1, count: 2 * d + 1)
             for k in stride(from: -d, through: d, by: 2) {
-                var x = d == 0 ? 0 : Self.entry(furthest[d - 1], d: d - 1, k: k)
-                if x > n || x - k > m || x < 0 || x - k < 0 { continue }
+                var x = d == 0 ? 0 : Self.entry(furthest[d - 1], d: d - 1, k: k, in: box).x
+                if x < 0 || x - k < 0 { continue }
                 let from = x
                 while x < n, x - k < m, base[baseStart + x] == side[sideStart + x - k] { x += 1 }
                 effort.spend(x - from + 1)
@@ -102,19 +133,19 @@ struct TextDiff {
     }
 
     /// Where the diagonal k starts after one more difference: from above (an insertion) or from the left (a deletion).
-    private static func entry(_ row: [Int], d: Int, k: Int) -> Int {
-        let inserted = k + 1 <= d && k + 1 >= -d ? row[k + 1 + d] : -1
-        let deleted = k - 1 >= -d && k - 1 <= d && row[k - 1 + d] >= 0 ? row[k - 1 + d] + 1 : -1
-        return max(inserted, deleted)
+    private static func entry(_ row: [Int], d: Int, k: Int, in box: TextHunk) -> (x: Int, isInsertion: Bool) {
+        var inserted = k + 1 <= d && k + 1 >= -d ? row[k + 1 + d] : -1
+        var deleted = k - 1 >= -d && k - 1 <= d && row[k - 1 + d] >= 0 ? row[k - 1 + d] + 1 : -1
+        if inserted - k > box.side.count { inserted = -1 }
+        if deleted > box.base.count { deleted = -1 }
+        return (max(inserted, deleted), inserted >= deleted)
     }
 
     private func path(_ box: TextHunk, furthest: [[Int]], d: Int, k: Int) -> [TextHunk] {
         var single: [TextHunk] = []
         var k = k
         for d in stride(from: d, to: 0, by: -1) {
-            let row = furthest[d - 1]
-            let x = Self.entry(row, d: d - 1, k: k)
-            let isInsertion = k + 1 <= d - 1 && k + 1 >= 1 - d && row[k + d] == x
+            let (x, isInsertion) = Self.entry(furthest[d - 1], d: d - 1, k: k, in: box)
             let (baseEnd, sideEnd) = (box.base.lowerBound + x, box.side.lowerBound + x - k)
             single.append(
                 isInsertion

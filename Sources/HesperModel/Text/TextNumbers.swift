@@ -1,4 +1,4 @@
-/// Gives equal bytes equal numbers, in the order in which they first come.
+/// Gives equal bytes equal numbers.
 struct TextNumbers {
     private struct Key: Hashable {
         let bytes: ArraySlice<UInt8>
@@ -13,8 +13,13 @@ struct TextNumbers {
 
     private var known: [Key: Int32] = [:]
 
+    /// Expects so many different bytes.
+    init(capacity: Int = 0) { known.reserveCapacity(capacity) }
+
     mutating func number(of bytes: ArraySlice<UInt8>) -> Int32 {
-        let next = Int32(truncatingIfNeeded: known.count)
+        // One byte is its own number: half of all tokens are single blanks.
+        if bytes.count == 1, let byte = bytes.first { return Int32(byte) }
+        let next = Int32(truncatingIfNeeded: known.count + 256)
         let key = Key(bytes: bytes)
         if let number = known[key] { return number }
         known[key] = next

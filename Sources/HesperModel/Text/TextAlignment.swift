@@ -1,0 +1,229 @@
+/// The alignment of the base with one side (merge.md, Text): lines first, then words inside the lines that differ.
+struct TextAlignment {
+    /// A whole line of the base and the line of the side that it became.
+    struct Move {
+        let line: Int
+        let sideLine: Int
+    }
+
+    private let base: TextTokens
+    private let side: TextTokens
+    /// What differs, in tokens. Nothing slides yet, and moved lines are deleted here and inserted there.
+    private(set) var hunks: [TextHunk] = []
+    /// Lines that were deleted in one place and inserted unchanged in another.
+    private(set) var moves: [Move] = []
+    /// The tokens of moved lines of the base, and of the side. They match nothing.
+    private(set) var movedTokens: (base: [Range<Int>], side: [Range<Int>]) = ([], [])
+    /// The moved lines of the side, by their first token.
+    private var movedStarts: [Int: Range<Int>] = [:]
+
+    init(base: TextTokens, side: TextTokens, numbers: inout TextNumbers, effort: inout TextEffort) {
+        self.base = base
+        self.side = side
+        let lines = TextWordDiff.hunks(
+            base.lineNumbers, side.lineNumbers, words: base.linesWithWords, side.linesWithWords, first: .anchors,
+            effort: &effort)
+        findMoves(lines)
+        var done = TextHunk(base: 0..<0, side: 0..<0)
+        for hunk in lines {
+            compareBreaks(from: done, to: hunk)
+            compareTokens(
+                TextHunk(base: base.tokens(around: hunk.base), side: side.tokens(around: hunk.side)),
+                numbers: &numbers, effort: &effort)
+            done = hunk
+        }
+        compareBreaks(
+            from: done,
+            to: TextHunk(
+                base: base.lines.count..<base.lines.count, side: side.lines.count..<side.lines.count))
+    }
+
+    /// Compares one line of each.
+    init(
+        _ line: TextHunk, base: TextTokens, side: TextTokens, numbers: inout TextNumbers, effort: inout TextEffort
+    ) {
+        self.base = base
+        self.side = side
+        compareTokens(line, numbers: &numbers, effort: &effort)
+    }
+
+    /// Finds lines with words that stand once in both texts and that no line of the other was matched to, and those
+    /// beside them that are equal.
+    private mutating func findMoves(_ hunks: [TextHunk]) {
+        let deleted = hunks.flatMap(\.base)
+        let inserted = hunks.flatMap(\.side)
+        if deleted.isEmpty || inserted.isEmpty { return }
+        var places: [Int32: Int] = [:]
+        for line in inserted where !side.lines[line].isEmpty { places[side.lineNumbers[line]] = line }
+        let candidates = deleted.filter { places[base.lineNumbers[$0]] != nil && base.hasWords(base.lines[$0]) }
+        if candidates.isEmpty { return }
+        let (counts, sideCounts) = (Self.counts(base.lineNumbers), Self.counts(side.lineNumbers))
+        for line in candidates {
+            let number = base.lineNumbers[line]
+            guard counts[Int(number)] == 1, let place = places[number], sideCounts[Int(number)] == 1 else { continue }
+            moves.append(Move(line: line, sideLine: place))
+        }
+        movedTokens.base = moves.map { base.lines[$0.line] }
+        movedTokens.side = moves.map { side.lines[$0.sideLine] }.sorted { $0.lowerBound < $1.lowerBound }
+        for tokens in movedTokens.side { movedStarts[tokens.lowerBound] = tokens }
+    }
+
+    /// How often each number is among some, by number.
+    private static func counts(_ numbers: [Int32]) -> [Int] {
+        var counts = Array(repeating: 0, count: Int(numbers.max() ?? -1) + 1)
+        for number in numbers { counts[Int(number)] += 1 }
+        return counts
+    }
+
+    /// Between lines that are equal there may be line ends that are not.
+    private mutating func compareBreaks(from: TextHunk, to: TextHunk) {
+        var (line, sideLine) = (from.base.upperBound, from.side.upperBound)
+        while line + 1 < to.base.lowerBound {
+            let (end, sideEnd) = (base.lines[line].upperBound, side.lines[sideLine].upperBound)
+            if !base.bytes(of: end).elementsEqual(side.bytes(of: sideEnd)) {
+                hunks.append(TextHunk(base: end..<(end + 1), side: sideEnd..<(sideEnd + 1)))
+            }
+            (line, sideLine) = (line + 1, sideLine + 1)
+        }
+    }
+
+    /// Compares the tokens of lines that differ, from the end of the line above to the start of the one below.
+    private mutating func compareTokens(_ stretch: TextHunk, numbers: inout TextNumbers, effort: inout TextEffort) {
+        let one = self.numbers(of: stretch.base, in: base, moved: movedTokens.base, as: -1, &numbers)
+        let other = self.numbers(of: stretch.side, in: side, moved: movedTokens.side, as: -2, &numbers)
+        let (start, sideStart) = (stretch.base.lowerBound, stretch.side.lowerBound)
+        let found = TextWordDiff.hunks(
+            one, other, words: one.indices.filter { one[$0] >= 0 && base.isWord($0 + start) },
+            other.indices.filter { other[$0] >= 0 && side.isWord($0 + sideStart) }, first: .search, effort: &effort)
+        for hunk in found {
+            let hunk = TextHunk(
+                base: (hunk.base.lowerBound + start)..<(hunk.base.upperBound + start),
+                side: (hunk.side.lowerBound + sideStart)..<(hunk.side.upperBound + sideStart),
+                isCoarse: hunk.isCoarse)
+            if hunk.isPure || hunk.isCoarse && !haveAsManyLines(hunk) { hunks.append(hunk) } else { pairLines(hunk) }
+        }
+    }
+
+    /// Equal numbers for equal tokens, and one number that nothing else has for those of moved lines.
+    private func numbers(
+        of range: Range<Int>, in text: TextTokens, moved: [Range<Int>], as none: Int32, _ numbers: inout TextNumbers
+    ) -> [Int32] {
+        var result = range.map { numbers.number(of: text.bytes(of: $0)) }
+        for tokens in moved[moved.partitioningIndex { $0.lowerBound >= range.lowerBound }...] {
+            if tokens.lowerBound >= range.upperBound { break }
+            for token in tokens { result[token - range.lowerBound] = none }
+        }
+        return result
+    }
+
+    private func haveAsManyLines(_ hunk: TextHunk) -> Bool {
+        base.kinds[hunk.base].count { $0 == .lineBreak } == side.kinds[hunk.side].count { $0 == .lineBreak }
+    }
+
+    /// Pairs the lines of a replaced run in order; what remains is lines inserted or deleted.
+    private mutating func pairLines(_ hunk: TextHunk) {
+        var (start, sideStart) = (hunk.base.lowerBound, hunk.side.lowerBound)
+        // Lines moved here are no part of what replaces the run.
+        while base.startsLine(start), let moved = movedStarts[sideStart], moved.upperBound < hunk.side.upperBound {
+            sideStart = moved.upperBound + 1
+        }
+        if sideStart > hunk.side.lowerBound {
+            hunks.append(TextHunk(base: start..<start, side: hunk.side.lowerBound..<sideStart))
+        }
+        let breaks = (start..<hunk.base.upperBound).filter(base.isBreak)
+        let sideBreaks = (sideStart..<hunk.side.upperBound).filter(side.isBreak)
+        for (end, sideEnd) in zip(breaks, sideBreaks) {
+            split(TextHunk(base: start..<end, side: sideStart..<sideEnd, isCoarse: hunk.isCoarse))
+            (start, sideStart) = (end + 1, sideEnd + 1)
+            if base.bytes(of: end) != side.bytes(of: sideEnd) {
+                hunks.append(TextHunk(base: end..<start, side: sideEnd..<sideStart))
+            }
+        }
+        split(
+            TextHunk(
+                base: start..<hunk.base.upperBound, side: sideStart..<hunk.side.upperBound, isCoarse: hunk.isCoarse))
+    }
+
+    /// Adds what is left of a replaced run between paired line ends: line ends are in one of the two at most.
+    private mutating func split(_ hunk: TextHunk) {
+        var (base, side) = (hunk.base, hunk.side)
+        while let one = base.first, let other = side.first, isSame(one, other) {
+            (base, side) = (base.dropFirst(), side.dropFirst())
+        }
+        while let one = base.last, let other = side.last, isSame(one, other) {
+            (base, side) = (base.dropLast(), side.dropLast())
+        }
+        if base.isEmpty || side.isEmpty {
+            add(base, side)
+        } else if hunk.isCoarse, base.count > 1, side.count > 1 {
+            hunks.append(TextHunk(base: base, side: side, isCoarse: true))
+        } else if isTypedOn(base, side) {
+            add(base, side.prefix(1))
+            add(base.suffix(0), side.dropFirst())
+        } else if let first = base.first(where: self.base.isBreak) {
+            let isAboveWords =
+                self.base.startsLine(base.lowerBound) && self.base.isBreak(base.upperBound - 1)
+                && base.upperBound < self.base.count
+            if isAboveWords {
+                // Whole lines deleted, and words put at the start of the line below them.
+                add(base, side.prefix(0))
+                add(base.suffix(0), side)
+            } else {
+                add(base.lowerBound..<first, side)
+                add(first..<base.upperBound, side.suffix(0))
+            }
+        } else if let first = side.first(where: self.side.isBreak) {
+            // Somebody changed a line and wrote on below it.
+            add(base, side.lowerBound..<first)
+            add(base.suffix(0), first..<side.upperBound)
+        } else {
+            add(base, side)
+        }
+    }
+
+    private mutating func add(_ base: Range<Int>, _ side: Range<Int>) {
+        if !base.isEmpty || !side.isEmpty { hunks.append(TextHunk(base: base, side: side)) }
+    }
+
+    /// Whether somebody ended a word that had been sent half written, and wrote on.
+    private func isTypedOn(_ base: Range<Int>, _ side: Range<Int>) -> Bool {
+        guard base.count == 1, side.count > 1 else { return false }
+        let (word, longer) = (base.lowerBound, side.lowerBound)
+        return self.base.kinds[word] == .word && self.side.kinds[longer] == .word
+            && self.side.bytes(of: longer).starts(with: self.base.bytes(of: word))
+    }
+
+    private func isSame(_ token: Int, _ sideToken: Int) -> Bool {
+        base.kinds[token] == side.kinds[sideToken]
+            && base.bytes(of: token).elementsEqual(side.bytes(of: sideToken))
+            && !movedTokens.base.holdsToken(token) && !movedTokens.side.holdsToken(sideToken)
+    }
+}
+
+extension TextTokens {
+    /// The tokens of some lines, with the breaks before and after them.
+    fileprivate func tokens(around lines: Range<Int>) -> Range<Int> {
+        let start = lines.lowerBound > 0 ? self.lines[lines.lowerBound - 1].upperBound : 0
+        return start..<(lines.upperBound < self.lines.count ? self.lines[lines.upperBound].lowerBound : count)
+    }
+}
+
+extension [Range<Int>] {
+    /// Whether one of some ranges, in order, holds a token.
+    func holdsToken(_ token: Int) -> Bool {
+        let next = partitioningIndex { $0.upperBound > token }
+        return next < count && self[next].contains(token)
+    }
+}
+
+extension Array {
+    /// The first index whose element belongs to the second part of an array that has those that do not first.
+    func partitioningIndex(where belongsToSecond: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if belongsToSecond(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,0 +1,184 @@
+/// What one side inserted in one gap of the base: tokens, and moved lines that now stand there.
+struct TextInsertion {
+    /// A token of the side, or a whole moved line.
+    struct Element {
+        /// The token, or the first one of the line.
+        let token: Int
+        /// The line of the base that was moved here.
+        let movedLine: Int?
+    }
+
+    let source: TextPlan.Source
+    private(set) var elements: [Element] = []
+    private let text: TextTokens
+
+    var isEmpty: Bool { elements.isEmpty }
+    var count: Int { elements.count }
+
+    /// Takes the tokens of a hunk. Lines that stand where the other side moved them are left out, and so are those of
+    /// which nothing is left, each with one line end. A change of a moved line is in that line.
+    init(_ range: Range<Int>, of source: TextPlan.Source, in plan: TextPlan, movedLine: Int? = nil) {
+        self.source = source
+        text = plan[source]
+        let side = source == .older ? plan.older : plan.newer
+        let moved = side.movedStarts
+        var token = range.lowerBound
+        while token < range.upperBound {
+            guard !moved.isEmpty, let line = moved[token], line != movedLine, let owner = plan.owners[line],
+                let sideLine = side.moves[line]
+            else {
+                elements.append(Element(token: token, movedLine: nil))
+                token += 1
+                continue
+            }
+            let start = token
+            token = text.lines[sideLine].upperBound
+            if owner == source, plan.isStanding(movedLine: line) {
+                elements.append(Element(token: start, movedLine: line))
+            } else if token < range.upperBound, text.isBreak(token) {
+                token += 1
+            } else if let last = elements.last, isBreak(last) {
+                elements.removeLast()
+            }
+        }
+    }
+
+    private init(_ other: TextInsertion, _ elements: some Sequence<Element>) {
+        (source, text) = (other.source, other.text)
+        self.elements = Array(elements)
+    }
+
+    subscript(range: Range<Int>) -> TextInsertion { TextInsertion(self, elements[range]) }
+
+    func isWord(_ index: Int) -> Bool {
+        elements[index].movedLine != nil || text.isWord(elements[index].token)
+    }
+
+    func isBreak(_ index: Int) -> Bool { isBreak(elements[index]) }
+
+    func isGap(_ index: Int) -> Bool {
+        elements[index].movedLine == nil && text.kinds[elements[index].token].isGap
+    }
+
+    var hasWords: Bool { elements.indices.contains(where: isWord) }
+    var beginsWithBreak: Bool { !isEmpty && isBreak(0) }
+    var endsWithBreak: Bool { !isEmpty && isBreak(count - 1) }
+    /// Whether it begins with a line end or a line that stands alone.
+    var beginsLine: Bool { beginsWithBreak || elements.first?.movedLine != nil }
+    /// Whether it ends with a line end or a line that stands alone.
+    var endsLine: Bool { endsWithBreak || elements.last?.movedLine != nil }
+
+    private func isBreak(_ element: Element) -> Bool { element.movedLine == nil && text.isBreak(element.token) }
+
+    /// Whether two elements are tokens with the same bytes. A moved line is like nothing else.
+    func isSame(_ index: Int, _ other: TextInsertion, _ otherIndex: Int) -> Bool {
+        let (one, two) = (elements[index], other.elements[otherIndex])
+        return one.movedLine == nil && two.movedLine == nil
+            && text.bytes(of: one.token).elementsEqual(other.text.bytes(of: two.token))
+    }
+
+    /// How many elements both begin with.
+    func commonPrefix(_ other: TextInsertion) -> Int {
+        var common = 0
+        while common < min(count, other.count), isSame(common, other, common) { common += 1 }
+        return common
+    }
+
+    /// How many elements both end with.
+    func commonSuffix(_ other: TextInsertion) -> Int {
+        var common = 0
+        while common < min(count, other.count), isSame(count - 1 - common, other, other.count - 1 - common) {
+            common += 1
+        }
+        return common
+    }
+
+    /// The same without the last element.
+    func dropLast() -> TextInsertion { TextInsertion(self, elements.dropLast()) }
+
+    /// The same and the last element of another of this side.
+    func adding(_ other: TextInsertion) -> TextInsertion { TextInsertion(self, elements + other.elements) }
+}
+
+/// A gap of the base in which both sides inserted something (merge.md, Text, rule 5).
+struct TextGap {
+    /// Whether a line of the base starts, and whether one ends, at this gap.
+    let startsLine: Bool
+    let endsLine: Bool
+
+    /// Both insertions in the order in which they stand. What they have in common in whole lines stands once.
+    func ordered(_ older: TextInsertion, _ newer: TextInsertion) -> [TextInsertion] {
+        if older.isEmpty { return [newer] }
+        if newer.isEmpty { return [older] }
+        if isPart(older, of: newer) { return [newer] }
+        if isPart(newer, of: older) { return [older] }
+        let (rank, newerRank) = (rank(older), rank(newer))
+        if rank != newerRank { return rank < newerRank ? [older, newer] : [newer, older] }
+        let start = commonStart(older, newer)
+        let end = commonEnd(older[start..<older.count], newer[start..<newer.count])
+        let rest = joined(older[start..<(older.count - end)], newer[start..<(newer.count - end)])
+        return [newer[0..<start]] + rest + [newer[(newer.count - end)..<newer.count]]
+    }
+
+    /// Whether one is equal to the other, or is blanks and line ends that the other begins or ends with.
+    private func isPart(_ one: TextInsertion, of other: TextInsertion) -> Bool {
+        let prefix = one.commonPrefix(other)
+        if one.count == other.count, prefix == one.count { return true }
+        return one.elements.indices.allSatisfy(one.isGap)
+            && (prefix == one.count || one.commonSuffix(other) == one.count)
+    }
+
+    /// 0 goes on with the line before, 1 is whole lines, 2 leads into the line after.
+    private func rank(_ insertion: TextInsertion) -> Int {
+        if !startsLine, !insertion.beginsLine { return 0 }
+        return !endsLine && !insertion.endsLine ? 2 : 1
+    }
+
+    /// Whether the lines of an insertion are broken before, not after, each of them.
+    private func isLeading(_ insertion: TextInsertion) -> Bool { !startsLine && insertion.beginsWithBreak }
+
+    /// How many elements of whole lines both begin with. Blank lines at their end stay with each: they hold paragraphs
+    /// apart.
+    private func commonStart(_ one: TextInsertion, _ other: TextInsertion) -> Int {
+        guard startsLine || isLeading(one) else { return 0 }
+        var common = one.commonPrefix(other)
+        while common > 0, !isStart(common, one, other) { common -= 1 }
+        return common > 0 && (0..<common).contains(where: one.isWord) ? common : 0
+    }
+
+    private func isStart(_ common: Int, _ one: TextInsertion, _ other: TextInsertion) -> Bool {
+        if one.isBreak(common - 1) { return !isLeading(one) && common > 1 && !one.isGap(common - 2) }
+        return !one.isGap(common - 1) && endsLine(one, common) && endsLine(other, common)
+    }
+
+    private func endsLine(_ insertion: TextInsertion, _ end: Int) -> Bool {
+        end < insertion.count ? insertion.isBreak(end) : endsLine
+    }
+
+    /// How many elements of whole lines both end with.
+    private func commonEnd(_ one: TextInsertion, _ other: TextInsertion) -> Int {
+        guard !one.isEmpty, !other.isEmpty, endsLine || one.endsWithBreak else { return 0 }
+        var common = one.commonSuffix(other)
+        while common > 0, !isEnd(common, one, other) { common -= 1 }
+        return common > 0 && ((one.count - common)..<one.count).contains(where: one.isWord) ? common : 0
+    }
+
+    private func isEnd(_ common: Int, _ one: TextInsertion, _ other: TextInsertion) -> Bool {
+        let start = one.count - common
+        if isLeading(one) { return endsLine && common > 1 && one.isBreak(start) && !one.isGap(start + 1) }
+        return !one.isGap(start) && begins(one, start) && begins(other, other.count - common)
+    }
+
+    private func begins(_ insertion: TextInsertion, _ start: Int) -> Bool {
+        start > 0 ? insertion.isBreak(start - 1) : startsLine
+    }
+
+    /// One after the other. The line end that ends the text after the first ends it after both.
+    private func joined(_ one: TextInsertion, _ other: TextInsertion) -> [TextInsertion] {
+        guard endsLine, isLeading(one), one.count > 1, one.endsWithBreak, other.beginsWithBreak else {
+            return [one, other]
+        }
+        let end = one[(one.count - 1)..<one.count]
+        return other.endsWithBreak ? [one.dropLast(), other] : [one.dropLast(), other, end]
+    }
+}

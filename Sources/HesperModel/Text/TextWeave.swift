@@ -1,0 +1,122 @@
+/// Walks along the base and writes what stands in each gap and what stands of the base (merge.md, Text, rules 3 to 6).
+struct TextWeave {
+    let plan: TextPlan
+    private(set) var output: TextOutput
+    /// Where in the output the newer's words are that stand instead of the older's, as bytes.
+    private(set) var contests: [(older: Range<Int>, output: Range<Int>)] = []
+
+    init(plan: TextPlan) {
+        self.plan = plan
+        output = TextOutput(plan: plan)
+        weave(0..<plan.base.count, line: nil, plan.hunks)
+    }
+
+    /// Writes a range of the base, with the gaps at both ends: the whole, or a moved line.
+    private mutating func weave(
+        _ range: Range<Int>, line: Int?, _ hunks: (older: [TextHunk], newer: [TextHunk])
+    ) {
+        let contests = plan.contests.filter { $0.movedLine == line }
+        let rewrites = line == nil ? plan.rewrites : []
+        var gaps = (hunks.older + hunks.newer).map(\.base.lowerBound) + rewrites.map(\.gap)
+        gaps += contests.flatMap { [$0.base.lowerBound, $0.base.upperBound] }
+        var done = range.lowerBound
+        var (i, j, rewrite, contest) = (0, 0, 0, 0)
+        var open: (contest: TextPlan.Contest, mark: Int)?
+        for gap in Set(gaps).sorted() {
+            keep(done..<gap, isMoved: line != nil)
+            done = gap
+            if let (contest, mark) = open, contest.base.upperBound == gap {
+                self.contests.append((contest.older, output.range(from: mark)))
+                open = nil
+            }
+            let (older, newer) = (Self.hunks(at: gap, hunks.older, &i), Self.hunks(at: gap, hunks.newer, &j))
+            let isRewritten = rewrite < rewrites.count && rewrites[rewrite].gap == gap
+            insert(
+                older.inserted, newer.inserted, at: gap, in: line, above: isRewritten ? rewrites[rewrite] : nil)
+            if isRewritten { rewrite += 1 }
+            if contest < contests.count, contests[contest].base.lowerBound == gap {
+                open = (contests[contest], output.mark())
+                contest += 1
+            }
+            replace(older.replaced, newer.replaced, in: line)
+        }
+        keep(done..<range.upperBound, isMoved: line != nil)
+        if let (contest, mark) = open { self.contests.append((contest.older, output.range(from: mark))) }
+    }
+
+    /// The hunks of one side that have their place in one gap: what is inserted, and what replaces the words behind it.
+    private static func hunks(
+        at gap: Int, _ hunks: [TextHunk], _ next: inout Int
+    ) -> (inserted: [TextHunk], replaced: [TextHunk]) {
+        let start = next
+        while next < hunks.count, hunks[next].base.lowerBound == gap { next += 1 }
+        let here = hunks[start..<next]
+        return (here.filter(\.base.isEmpty), here.filter { !$0.base.isEmpty })
+    }
+
+    /// Writes the insertions of one gap.
+    private mutating func insert(
+        _ older: [TextHunk], _ newer: [TextHunk], at gap: Int, in line: Int?, above rewrite: TextPlan.Rewrite?
+    ) {
+        if let rewrite {
+            let own = rewrite.source == .older ? older : newer
+            for hunk in own { write(TextInsertion(hunk.side, of: rewrite.source, in: plan, movedLine: line)) }
+            write(TextInsertion(rewrite.side, of: rewrite.source, in: plan, movedLine: line))
+            output.endLine()
+            let other: TextPlan.Source = rewrite.source == .older ? .newer : .older
+            for hunk in rewrite.source == .older ? newer : older {
+                write(TextInsertion(hunk.side, of: other, in: plan, movedLine: line))
+            }
+        } else if older.count == 1, newer.count == 1 {
+            let place = TextGap(startsLine: plan.base.startsLine(gap), endsLine: plan.base.endsLine(gap))
+            let one = TextInsertion(older[0].side, of: .older, in: plan, movedLine: line)
+            for insertion in place.ordered(one, TextInsertion(newer[0].side, of: .newer, in: plan, movedLine: line)) {
+                write(insertion)
+            }
+        } else {
+            for hunk in older { write(TextInsertion(hunk.side, of: .older, in: plan, movedLine: line)) }
+            for hunk in newer { write(TextInsertion(hunk.side, of: .newer, in: plan, movedLine: line)) }
+        }
+    }
+
+    /// Writes what replaces the words behind a gap; what both put there alike once.
+    private mutating func replace(_ older: [TextHunk], _ newer: [TextHunk], in line: Int?) {
+        for hunk in older {
+            let isEqual = newer.contains {
+                $0.base == hunk.base && plan[.newer].bytes(of: $0.side) == plan[.older].bytes(of: hunk.side)
+            }
+            if !isEqual { write(TextInsertion(hunk.side, of: .older, in: plan, movedLine: line)) }
+        }
+        for hunk in newer { write(TextInsertion(hunk.side, of: .newer, in: plan, movedLine: line)) }
+    }
+
+    private mutating func write(_ insertion: TextInsertion) {
+        for element in insertion.elements {
+            if let line = element.movedLine {
+                output.endLine()
+                weave(plan.base.lines[line], line: line, plan.hunksOfMovedLines[line] ?? ([], []))
+                output.endLine()
+            } else {
+                output.append(insertion.source, element.token)
+            }
+        }
+    }
+
+    /// Writes what stands of a range of the base.
+    private mutating func keep(_ range: Range<Int>, isMoved: Bool) {
+        var token = range.lowerBound
+        while token < range.upperBound {
+            switch plan.fates[token] {
+            case .isGone:
+                output.skip(token)
+                token += 1
+            case .isMoved where !isMoved: token += 1
+            case .isMoved, .stands:
+                let start = token
+                let fate = plan.fates[token]
+                while token < range.upperBound, plan.fates[token] == fate { token += 1 }
+                output.append(start..<token)
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+/// The words of a text, and how often each stands in it.
+struct TextWords {
+    private var counts: [ArraySlice<UInt8>: Int] = [:]
+
+    init(of text: String) {
+        var numbers = TextNumbers()
+        let tokens = TextTokens(text, numbers: &numbers)
+        for token in 0..<tokens.count where tokens.isWord(token) { counts[tokens.bytes(of: token), default: 0] += 1 }
+    }
+
+    var isEmpty: Bool { counts.isEmpty }
+
+    /// Whether some word of it is in none of the others.
+    func hasWords(beyond others: [TextWords]) -> Bool {
+        counts.keys.contains { word in others.allSatisfy { $0.counts[word] == nil } }
+    }
+
+    /// Whether some word of it stands less often in the other.
+    func hasMore(than other: TextWords) -> Bool {
+        counts.contains { word, count in count > other.counts[word, default: 0] }
+    }
+}

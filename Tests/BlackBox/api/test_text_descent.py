@@ -1,0 +1,455 @@
+"""What a text descends from is what its push says (merge.md, Descent), and what a deletion saw (Deleting), over HTTP.
+
+The cases of merge.md are in test_cases.py, those after a restore in test_case_restored.py.
+"""
+
+import json
+import time
+
+import pytest
+from attachments import some_bytes, upload
+from client import Server
+from convergence import settle
+from database import make_older
+from desk import A, B, C, Desk, at
+from device import Device
+from wire import Wire
+from writer import Writer, deleted, new_id, rescue_of
+
+ROWS = [
+    ("Milk", "Milk and br", "Milk and bread"),
+    ("keep me", "keep", "keep me"),
+    ("x\n", "x\nTodo buy milk\n", "x\n"),
+    ("Dear Ann,", "Dear Ann,\nI was in Paris yesterday and", "Dear Ann,\nI was in Rome the other day, and saw"),
+]
+
+
+@pytest.fixture(scope="module")
+def clients(server: Server) -> list:
+    """Two devices of one account, for tests that look at notes of their own."""
+    first = server.client(device_name="A")
+    return [first, first.another_device("B")]
+
+
+@pytest.fixture
+def pair(clients) -> list[Device]:
+    """The two devices as they are after their first sync."""
+    pair = [Device(client) for client in clients]
+    for device in pair:
+        device.sync()
+    return pair
+
+
+@pytest.fixture
+def writer(clients) -> Writer:
+    return Writer(clients[0])
+
+
+def shared_note(a: Device, b: Device, text: str) -> str:
+    note = a.make_note(text)
+    a.sync()
+    b.sync()
+    return note
+
+
+def meet(*devices: Device) -> None:
+    """All sync until all have everything."""
+    for device in (*devices, *devices):
+        device.sync()
+    for device in devices:
+        assert device.is_synced and not device.shelf and not device.repaired
+        assert device.notes == devices[0].notes
+
+
+# Reordered, lost, repeated
+
+
+@pytest.mark.parametrize(("base", "first", "second"), ROWS)
+def test_the_text_written_last_stands_whichever_push_comes_first(writer, base, first, second):
+    """Also under another node: the device has signed in again between the two."""
+    for node in (A, B):
+        desk = Desk(writer, base, at(1))
+        desk.push(second, at(3, node), base=at(1), after=[at(2)])
+        field = desk.push(first, at(2), base=at(1))
+        assert desk.text == second
+        assert field["outcome"] == "superseded" and field["clock"] >= at(3, node)
+        assert first in desk.history
+        # And in the order of writing, the first one's answer being lost.
+        desk = Desk(writer, base, at(1))
+        desk.push(first, at(2), base=at(1))
+        assert desk.push(second, at(3, node), base=at(1), after=[at(2)]) == {}
+        assert desk.text == second
+
+
+def test_a_past_text_under_a_greater_clock_arrives_late(writer):
+    """The clock was set back between the two."""
+    desk = Desk(writer, "a\n", at(1))
+    desk.push("a\nfinal\n", at(2), base=at(1), after=[at(8)])
+    assert desk.push("a\nfin", at(8), base=at(1))["outcome"] == "superseded"
+    assert desk.text == "a\nfinal\n"
+    assert desk.writer.state("notes", desk.note)["clocks"]["text"] > at(8)
+
+
+def test_a_word_typed_and_taken_back_under_a_greater_clock(writer):
+    desk = Desk(writer, "a b\n", at(1))
+    desk.push("a b\nX\n", at(2), base=at(1))
+    desk.push("a b\n", at(9, B), base=at(1))
+    assert desk.text == "a b\nX\n"
+    desk = Desk(writer, "a b\n", at(1))
+    desk.push("a b word\n", at(5, B), base=at(1))
+    desk.push("a b\nX\n", at(2), base=at(1))
+    desk.push("a b\n", at(9, B), base=at(5, B))
+    assert desk.text == "a b\nX\n"
+
+
+def test_a_push_sent_again_much_later_changes_nothing(writer):
+    """After merges with others, and after the words were taken back."""
+    desk = Desk(writer, "a\n", at(1))
+    desk.push("a\nword\n", at(2), base=at(1))
+    desk.push("b\na\n", at(3, B), base=at(1))
+    standing = desk.state
+    desk.push("b\na\n", at(9, B), base=desk.writer.state("notes", desk.note)["clocks"]["text"])
+    after = desk.state
+    assert (standing["text"], after["text"]) == ("b\na\nword\n", "b\na\n")
+    desk.push("a\nword\n", at(2), base=at(1))
+    desk.push("b\na\n", at(3, B), base=at(1))
+    assert desk.state == after
+
+
+def test_a_client_without_text_after(writer):
+    """One of before this rule: its text descends from the greater of `textBase` and its own newest text."""
+    desk = Desk(writer, "one\n\ntwo\n", at(1))
+    desk.push("one\n\ntwo\n\nthree\n", at(2), base=at(1), after=None)
+    # The answer was lost: it typed on from the same base.
+    assert desk.push("one\n\ntwo\n\nthree four\n", at(3), base=at(1), after=None) == {}
+    desk.push("zero\n\none\n\ntwo\n", at(4, B), base=at(1), after=None)
+    assert desk.text == "zero\n\none\n\ntwo\n\nthree four\n"
+    # Beside one that sends it.
+    standing = desk.writer.state("notes", desk.note)["clocks"]["text"]
+    desk.push("zero\n\none\n\ntwo\n\nthree four\n\nfive\n", at(5, C), base=standing)
+    desk.push("zero!\n\none\n\ntwo\n", at(6, B), base=at(4, B), after=None)
+    assert desk.text == "zero!\n\none\n\ntwo\n\nthree four\n\nfive\n"
+    assert desk.writer.push_one("deletedObjects", deleted(desk.note))["status"] == "applied"
+
+
+def test_an_unknown_base_with_its_value(writer):
+    """B descends from a text of C's that the server never got; its clock is above that of A's text, which stands.
+
+    Nobody knows what C's text descends from, so its words are in the history alone, for ever.
+    """
+    desk = Desk(writer, "base\n", at(1))
+    desk.push("base\nA line\n", at(2), base=at(1))
+    field = desk.push("base\nC line\nB line\n", at(9, B), base=at(8, C), value="base\nC line\n")
+    assert field["outcome"] == "merged"
+    assert sorted(desk.text.split()) == sorted("base A line B line".split())
+    assert "base\nC line\n" in desk.history
+
+
+def test_an_unknown_base_without_its_value(writer):
+    """The greater clock stands; the sender is told all words of the lesser."""
+    desk = Desk(writer, "a red car\n", at(5))
+    field = desk.push("something else", at(2, B))
+    assert field["outcome"] == "superseded"
+    assert field["superseded"] == [{"text": "something else", "location": 0, "length": 10}]
+    assert desk.text == "a red car\n"
+    assert desk.push("another thing", at(7, B), base=at(6, C)) == {}
+    assert desk.text == "another thing" and "a red car\n" in desk.history
+
+
+def test_words_that_lost_are_told_with_their_places(writer):
+    """In UTF-16 code units of what stands; only to who wrote them."""
+    desk = Desk(writer, "🚗 a red car\n", at(1))
+    assert desk.push("🚗 a green car\n", at(5, B), base=at(1)) == {}
+    field = desk.push("🚗 a blue car\n", at(2), base=at(1))
+    assert field["superseded"] == [{"text": "blue", "location": 5, "length": 5}]
+    assert desk.text == "🚗 a green car\n" and "🚗 a blue car\n" in desk.history
+
+
+# A device that follows clients.md
+
+
+def test_a_push_that_is_overtaken_by_the_next(pair):
+    """Two connections: the body of the first push is complete only after the second was answered."""
+    a, b = pair
+    for base, first, second in ROWS:
+        note = shared_note(a, b, base)
+        a.write(note, first)
+        slow = a.prepare()
+        body = json.dumps({"changes": slow.changes(False), "syncToken": a.token}).encode()
+        with Wire(int(a.client.url.rpartition(":")[2]), a.client.token) as wire:
+            wire.send_head("POST", "/v1/sync", {"Content-Type": "application/json", "Content-Length": str(len(body))})
+            wire.send(body[:-20])
+            a.write(note, second)
+            quick = a.prepare()
+            a.receive(quick, a.send(quick))
+            wire.send(body[-20:])
+            late = wire.answer()
+        assert late.status == 200
+        a.receive(slow, json.loads(late.body))
+        meet(a, b)
+        assert (a.text(note), b.text(note)) == (second, second)
+
+
+def test_twenty_unanswered_texts(pair):
+    """No more than 16 are named: the 16th goes out again instead of a 17th, until it is answered."""
+    a, b = pair
+    note = shared_note(a, b, "start\n")
+    pushed = []
+    for index in range(20):
+        a.write(note, f"start\nline {index}\n")
+        push = a.prepare()
+        pushed.append(push.changes(False)["notes"][0])
+        if index % 3:
+            a.send(push)  # it arrives, and the answer is lost
+    clocks_sent = [change["clocks"]["text"] for change in pushed]
+    assert clocks_sent[16:] == clocks_sent[15:16] * 4 and len(set(clocks_sent)) == 16
+    assert [change["textAfter"] for change in pushed[:16]] == [clocks_sent[:index] for index in range(16)]
+    assert pushed[16:] == pushed[15:16] * 4
+    b.sync()
+    b.write(note, b.text(note) + "B's line\n")
+    b.sync()
+    meet(a, b)
+    assert a.text(note) == "start\nline 19\nB's line\n"
+    # What was lost on its way comes at last.
+    for change in pushed:
+        a.client.sync({"notes": [change]})
+    meet(a, b)
+    assert a.text(note) == "start\nline 19\nB's line\n"
+
+
+def test_answers_out_of_order(pair):
+    """The answer to an earlier push does not make a later text descend from that."""
+    a, b = pair
+    note = shared_note(a, b, "start\n")
+    pushes = []
+    for line in ("one", "one two", "one two three"):
+        a.write(note, f"start\n{line}\n")
+        pushes.append(a.prepare())
+    answers = [a.send(push) for push in pushes]
+    a.write(note, "start\none two three four\n")
+    for index in (1, 0, 2):
+        a.receive(pushes[index], answers[index])
+    meet(a, b)
+    assert b.text(note) == "start\none two three four\n"
+
+
+def test_registers_of_a_note_that_waits(clients):
+    """A pushes registers of a note without `creationDate`, B pushes that: its answer brings the note with A's."""
+    a, b = (Writer(client) for client in clients)
+    token = b.push()["syncToken"]
+    note, tag = new_id(), a.tag(new_id())
+    a.push(tags=[tag], notes=[a.edit(note, text="A's words", archived=True, tags={tag["uniqueID"]: True})])
+    token = b.push(since=token)["syncToken"]
+    answer = b.push(since=token, notes=[{"uniqueID": note, "creationDate": "2024-01-02T03:04:05.000Z"}])
+    [state] = [state for state in answer["changes"]["notes"] if state["uniqueID"] == note]
+    assert (state["text"], state["archived"], state["tags"]) == ("A's words", True, [tag["uniqueID"]])
+    assert b.push(since=answer["syncToken"])["digest"] == answer["digest"]
+    assert note in [each["uniqueID"] for each in a.client.read_all()[0]["notes"]]
+
+
+# Deleting what one has not read
+
+
+def test_nothing_is_rescued_that_was_seen(pair):
+    """All words that stand were seen: in the text of the other, in own ones, unsent, unanswered or merged."""
+    a, b = pair
+
+    def delete(note: str) -> None:
+        a.delete(note)
+        a.sync()
+        result = next(result for result in a.receipts if result["uniqueID"] == note)
+        assert result["status"] == "applied" and "rescuedInto" not in result
+        meet(a, b)
+        assert rescue_of(note) not in a.notes and note not in a.notes
+        assert not b.rescued.get(note)
+
+    delete(shared_note(a, b, "read by both\n"))
+    # B took words away, which A has not seen.
+    note = shared_note(a, b, "read by both\nand more\n")
+    b.write(note, "read by both\n")
+    b.sync()
+    delete(note)
+    # A's own words, of which the answer was lost.
+    note = shared_note(a, b, "old\n")
+    a.write(note, "old\nA's own\n")
+    a.sync(lose_answer=True)
+    delete(note)
+    # The same, after a new sign-in.
+    note = shared_note(a, b, "old\n")
+    a.write(note, "old\nA's own\n")
+    a.sync(lose_answer=True)
+    former = a.client.device["uniqueID"]
+    a.sign_in_again()
+    assert a.client.device["uniqueID"] != former
+    delete(note)
+    # A note without text, and one that the server never saw.
+    note = a.make("note", None, {"creationDate": "2024-01-02T03:04:05.000Z"})
+    meet(a, b)
+    delete(note)
+    delete(a.make_note("made and deleted offline"))
+
+
+def test_what_a_deletion_sends(pair):
+    a, b = pair
+    note = shared_note(a, b, "old\n")
+    seen = a.copy.objects[note].clock("text")
+    sent = a.write(note, "old\nA's own\n")
+    a.sync(lose_answer=True)
+    a.write(note, "old\nA's own, and unsent\n")
+    a.delete(note)
+    [deletion] = a.prepare().changes(False)["deletedObjects"]
+    assert deletion == deleted(note, textSeen=seen, textAfter=[sent])
+    a.sync()
+    tag = a.make_tag(new_id())
+    a.delete(tag)
+    [deletion] = a.prepare().changes(False)["deletedObjects"]
+    assert deletion == deleted(tag, "tag")
+    meet(a, b)
+
+
+def test_a_second_deletion_rescues_nothing(pair):
+    """Neither does one without `textSeen`. Nor is anything rescued twice, when a push is sent again."""
+    a, b = pair
+    note, other = shared_note(a, b, "old\n"), shared_note(a, b, "old\n")
+    before = len(a.notes)
+    for each in (note, other):
+        b.write(each, "old\nB's words\n")
+    b.sync()
+    a.delete(note)
+    a.sync(lose_answer=True)
+    a.sync()
+    [result] = [result for result in a.receipts if result["uniqueID"] == note]
+    assert result["status"] == "unchanged"
+    assert b.client.sync({"deletedObjects": [deleted(note, textSeen="")]})["results"][0]["status"] == "unchanged"
+    assert a.client.sync({"deletedObjects": [deleted(other)]})["results"][0]["status"] == "applied"
+    meet(a, b)
+    assert len(a.notes) == before - 1 and a.text(rescue_of(note)) == "old\nB's words\n"
+    assert a.copy.deleted[note]["rescuedInto"] == b.copy.deleted[note]["rescuedInto"] == rescue_of(note)
+    # Who has read what was rescued may delete it.
+    a.delete(rescue_of(note))
+    a.sync()
+    meet(a, b)
+    assert rescue_of(note) not in a.notes
+
+
+def test_unsent_words_of_a_rescued_note(devices):
+    """They become an edit of the new note, with the base that they had: no line twice, none lost."""
+    a, b, c = devices(3)
+    note = a.make_note("old\n")
+    for device in (a, b, c):
+        device.sync()
+    b.write(note, "old\nB's line\n")
+    b.sync()
+    c.write(note, "C's line\nold\n")
+    a.delete(note)
+    a.sync()
+    assert a.receipts[0]["status"] == "rescued" and a.receipts[0]["rescuedInto"] == rescue_of(note)
+    settle(c, b, a)
+    assert c.moved == {note: rescue_of(note)} and not c.rescued
+    for device in (a, b, c):
+        assert list(device.notes) == [rescue_of(note)]
+        assert sorted(device.text(rescue_of(note)).splitlines()) == ["B's line", "C's line", "old"]
+
+
+def test_unsent_words_of_a_rescued_note_that_was_deleted(pair):
+    """They are lost neither way: as nothing was rescued of that one, they go into a note of their own."""
+    a, b = pair
+    note = shared_note(a, b, "old\n")
+    b.write(note, "old\nB's line\n")
+    b.sync()
+    b.write(note, "old\nB's line\nB, unsent\n")
+    a.delete(note)
+    a.sync()
+    a.delete(rescue_of(note))
+    a.sync()
+    meet(b, a)
+    texts = [shown["text"] for shown in a.notes.values()]
+    assert texts.count("old\nB's line\nB, unsent\n") == 1
+    assert note not in a.notes and rescue_of(note) not in a.notes
+
+
+def test_a_picture_that_moved_away_is_not_rescued_with_the_note(pair):
+    """In the same push as the deletion; one that stayed is."""
+    a, b = pair
+    note, other = shared_note(a, b, "old\n"), shared_note(a, b, "other\n")
+    moved, stays = (upload(a.client, some_bytes(100, seed)) for seed in (1, 2))
+    for picture in (moved, stays):
+        a.make("attachment", picture, {"mimeType": "image/png"})
+        a.edit(note, f"attachments.{picture}", True)
+    meet(a, b)
+    b.write(note, "old\nB's words\n")
+    b.sync()
+    a.edit(other, f"attachments.{moved}", True)
+    a.delete(note)
+    a.sync()
+    meet(a, b)
+    assert a.note(other)["attachments"] == [moved]
+    assert a.note(rescue_of(note))["attachments"] == [stays]
+    assert a.text(rescue_of(note)) == "old\nB's words\n"
+
+
+def test_a_bad_deletion_deletes_nothing(writer):
+    """test_deleted_objects.py has what is bad; the rest of the push stands."""
+    note, gone = writer.note(text="stays"), writer.note(text="goes")
+    writer.push(notes=[note, gone])
+    good = writer.note(text="the rest stands")
+    bad = deleted(note["uniqueID"], textSeen="", textAfter=[at(1), "x"])
+    answer = writer.push(notes=[good], deletedObjects=[bad, deleted(gone["uniqueID"])])
+    assert [result["status"] for result in answer["results"]] == ["applied", "rejected", "applied"]
+    for each, status in ((note, 200), (good, 200), (gone, 410)):
+        assert writer.client.get(f"/v1/notes/{each['uniqueID']}").status_code == status
+
+
+# What thinning leaves
+
+
+def test_texts_that_lost_words_are_kept_for_ever(fresh_server):
+    """Of a contest, of a plain write without `If-Match`, and of a base that nobody knows; others are thinned."""
+    a = Writer(fresh_server.client())
+    b = Writer(a.client.another_device())
+    plain = Desk(a, "A's line\n", at(1))
+    path = f"/v1/notes/{plain.note}"
+    read = a.client.get(path)
+    for time_, text in enumerate(["A's line\nB\n", "A's line\nB's li\n", "A's line\nB's line\n"], 2):
+        plain.push(text, at(time_, B), base=at(time_ - 1, A if time_ == 2 else B))
+    refused = a.client.patch(path, {"text": "A's line, mended\n"}, headers={"If-Match": read.headers["ETag"]})
+    assert (refused.status_code, refused.json()["slug"]) == (412, "precondition-failed")
+    assert plain.text == "A's line\nB's line\n"
+    assert a.client.patch(path, {"text": "A's line, mended\n"}).status_code == 200
+    assert plain.text == "A's line, mended\n"
+    # With `If-Match` nothing is lost that was not read.
+    read = a.client.get(path)
+    assert a.client.patch(path, {"text": "A's line\n"}, headers={"If-Match": read.headers["ETag"]}).status_code == 200
+    standing = a.state("notes", plain.note)["clocks"]["text"]
+    plain.push("A's line\nB's last\n", at(9, B), base=standing)
+
+    contest = Desk(a, "the re\n", at(1))
+    contest.push("the red door\n", at(2), base=at(1))
+    contest.push("the green door\n", at(5, B), base=at(2))
+    contest.push("the blue door\n", at(3, C), base=at(2))
+    standing = a.state("notes", contest.note)["clocks"]["text"]
+    contest.push("the green gate\n", at(6, C), base=standing)
+
+    unknown = Desk(a, "base\n", at(1))
+    unknown.push("base\nA line\n", at(2), base=at(1))
+    unknown.push("base\nC line\nB line\n", at(9, B), base=at(8, C), value="base\nC line\n")
+    standing = a.state("notes", unknown.note)["clocks"]["text"]
+    unknown.push("base\nA line\nB line\nlast of C\n", at(10, C), base=standing)
+    # A deletion with `If-Match` deletes what was read.
+    read = a.client.get(path)
+    b.push_one("notes", b.edit(plain.note, archived=True))
+    assert a.client.delete(path, headers={"If-Match": read.headers["ETag"]}).status_code == 412
+
+    fresh_server.stop()
+    make_older(fresh_server, 40)
+    fresh_server.start()
+    deadline = time.monotonic() + 60
+    while not all(None in desk.history for desk in (plain, contest, unknown)) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    for desk, kept, dropped in [
+        (plain, "A's line\nB's line\n", ["A's line\nB's li\n", "A's line, mended\n"]),
+        (contest, "the blue door\n", ["the re\n"]),
+        (unknown, "base\nC line\n", ["base\n"]),
+    ]:
+        assert kept in desk.history and not set(dropped) & set(desk.history), desk.history
+    assert fresh_server.command("check").returncode == 0
