@@ -211,7 +211,7 @@ struct EditingTraceTests {
             print("skipped: ../shared/data/editing-traces is not there (HESPER_SHARED names another folder)")
             return
         }
-        var random = TextRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var server = TraceServer()
         var devices = [TraceDevice(node: 0), TraceDevice(node: 1)]
         var steps: [(agent: Int, steps: [TraceView.Step])] = []
@@ -279,7 +279,7 @@ struct EditingTraceTests {
     }
 
     /// Pushes every now and then; the answer comes some edits later, or never.
-    private func exchange(_ device: inout TraceDevice, _ server: inout TraceServer, _ random: inout TextRandom) {
+    private func exchange(_ device: inout TraceDevice, _ server: inout TraceServer, _ random: inout SeededGenerator) {
         if let pending = device.pending {
             device.pending?.edits -= 1
             if pending.edits <= 0 { device.receive() }

@@ -273,7 +273,7 @@ struct TextDescentTests {
         arguments: [1, UInt64.random(in: 0...UInt64(UInt32.max))])
     func alone(seed: UInt64) throws {
         print("seed \(seed)")
-        var random = TextRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for round in 0..<100 {
             var typist = try Typist(desk: TextDesk("start line\n", at: c(1)))
             for _ in 0..<random.number(3..<40) { try typist.step(&random) }
@@ -309,7 +309,7 @@ private struct Typist {
 
     init(desk: TextDesk) { self.desk = desk }
 
-    mutating func step(_ random: inout TextRandom) throws {
+    mutating func step(_ random: inout SeededGenerator) throws {
         edit(&random)
         let sent = next()
         switch random.number(0..<20) {
@@ -325,7 +325,7 @@ private struct Typist {
         if random.number(0..<10) == 0 { node += 1 }
     }
 
-    mutating func end(_ random: inout TextRandom) throws {
+    mutating func end(_ random: inout SeededGenerator) throws {
         // With as many unanswered as a push may name, the last goes again until it is answered.
         if unanswered.count == Limits.textAfter, let last = unanswered.last {
             try deliver(last)
@@ -348,7 +348,7 @@ private struct Typist {
         try desk.push(sent.text, sent.clock, base: sent.base, after: sent.after)
     }
 
-    private mutating func edit(_ random: inout TextRandom) {
+    private mutating func edit(_ random: inout SeededGenerator) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let line = random.number(0..<lines.count)
         words += 1

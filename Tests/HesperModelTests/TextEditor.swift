@@ -1,22 +1,3 @@
-/// SplitMix64: random numbers that a printed seed brings back.
-struct TextRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &self) }
-
-    mutating func one<T>(of choices: [T]) -> T { choices[number(0..<choices.count)] }
-}
-
 /// Texts and edits that people make, and some that only files have.
 struct TextEditor {
     static let words = [
@@ -29,7 +10,7 @@ struct TextEditor {
     ]
     static let gaps = [" ", " ", " ", " ", "  ", "\n", "\n", "\n\n", "\r\n", "\t", "\u{A0}", "\u{2028}", "\r", ""]
 
-    var random: TextRandom
+    var random: SeededGenerator
 
     mutating func word() -> String {
         switch random.number(0..<10) {

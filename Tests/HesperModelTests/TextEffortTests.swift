@@ -6,10 +6,12 @@ import Testing
 struct HardText: CustomTestStringConvertible, Sendable {
     let testDescription: String
     /// Of about so many bytes each.
-    let make: @Sendable (inout TextRandom, Int) -> (base: String, older: String, newer: String)
+    let make: @Sendable (inout SeededGenerator, Int) -> (base: String, older: String, newer: String)
 
     /// Fills a text up to its size.
-    private static func filled(_ random: inout TextRandom, _ size: Int, _ next: (inout TextRandom, Int) -> String)
+    private static func filled(
+        _ random: inout SeededGenerator, _ size: Int, _ next: (inout SeededGenerator, Int) -> String
+    )
         -> String
     {
         var text = ""
@@ -22,7 +24,7 @@ struct HardText: CustomTestStringConvertible, Sendable {
     }
 
     private static func threeTimes(
-        _ name: String, _ next: @escaping @Sendable (inout TextRandom, Int) -> String
+        _ name: String, _ next: @escaping @Sendable (inout SeededGenerator, Int) -> String
     ) -> HardText {
         HardText(testDescription: name) { random, size in
             (filled(&random, size, next), filled(&random, size, next), filled(&random, size, next))
@@ -74,7 +76,7 @@ struct TextEffortTests {
     func longest() throws { try check(.twiceOrThrice, size: Limits.textBytes) }
 
     private func check(_ hard: HardText, size: Int) throws {
-        var random = TextRandom(seed: 7)
+        var random = SeededGenerator(seed: 7)
         let (base, older, newer) = hard.make(&random, size)
         for text in [base, older, newer] { #expect(text.utf8.count > size / 3) }
         var effort: TextEffort?
@@ -90,7 +92,7 @@ struct TextEffortTests {
 
     @Test("A coarse alignment keeps what is at the ends, and the newer's where both changed")
     func coarse() {
-        var random = TextRandom(seed: 11)
+        var random = SeededGenerator(seed: 11)
         func middle() -> String { (0..<20_000).map { _ in random.one(of: ["a ", "b "]) }.joined() }
         let (base, older, newer) = (middle(), middle(), middle())
         let merged = TextMerge.merge(

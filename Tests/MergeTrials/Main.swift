@@ -2,7 +2,7 @@ import Foundation
 
 /// Merges texts at random and checks what holds for every merge.
 ///
-///     merge-trials laws [--merges N] [--seed S] [--only T]
+///     merge-trials laws [--merges N] [--seed S]
 ///     merge-trials lives [--lives N] [--seed S]
 ///     merge-trials merge < texts.jsonl
 @main

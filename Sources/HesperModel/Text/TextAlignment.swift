@@ -160,14 +160,14 @@ struct TextAlignment {
         } else if isTypedOn(base, side) {
             add(base, side.prefix(1))
             add(base.suffix(0), side.dropFirst())
-        } else if let first = base.first(where: self.base.isBreak) {
+        } else if let first = base.first(where: self.base.isBreak), let last = base.last(where: self.base.isBreak) {
             let isAboveWords =
-                self.base.startsLine(base.lowerBound) && self.base.isBreak(base.upperBound - 1)
-                && base.upperBound < self.base.count
+                self.base.startsLine(base.lowerBound) && base.upperBound < self.base.count
+                && (last == base.upperBound - 1 || !self.base.endsLine(base.upperBound))
             if isAboveWords {
-                // Whole lines deleted, and words put at the start of the line below them.
-                add(base, side.prefix(0))
-                add(base.suffix(0), side)
+                // Whole lines deleted, and the start of the line below them changed.
+                add(base.lowerBound..<(last + 1), side.prefix(0))
+                add((last + 1)..<base.upperBound, side)
             } else {
                 add(base.lowerBound..<first, side)
                 add(first..<base.upperBound, side.suffix(0))
@@ -187,7 +187,7 @@ struct TextAlignment {
 
     /// Whether somebody ended a word that had been sent half written, and wrote on.
     private func isTypedOn(_ base: Range<Int>, _ side: Range<Int>) -> Bool {
-        guard base.count == 1, side.count > 1 else { return false }
+        guard base.count == 1, side.count > 1, !movedTokens.side.holdsToken(side.lowerBound) else { return false }
         let (word, longer) = (base.lowerBound, side.lowerBound)
         return self.base.kinds[word] == .word && self.side.kinds[longer] == .word
             && self.side.bytes(of: longer).starts(with: self.base.bytes(of: word))

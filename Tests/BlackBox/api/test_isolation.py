@@ -137,9 +137,15 @@ PROBES = [
     Probe("uploadDeletedObjects", body={"deletedObjects": [{"uniqueID": "{id}", "objectType": "note"}]}),
     Probe("uploadDeletedObjects", body={"deletedObjects": [
         {"uniqueID": "{own_tag}", "objectType": "tag", "mergedInto": "{id}"}]}),
+    Probe("uploadDeletedObjects", body={"deletedObjects": [
+        {"uniqueID": "{own}", "objectType": "note", "textSeen": "{clock}", "textAfter": ["{clock}"]}]}),
+    Probe("uploadDeletedObjects", body={"deletedObjects": [
+        {"uniqueID": "{own}", "objectType": "note", "rescuedInto": "{id}"}]}),
     pushed("deletedObjects", {"uniqueID": "{id}", "objectType": "tag"}),
     pushed("deletedObjects", {"uniqueID": "{id}", "objectType": "tag", "mergedInto": "{own_tag}"}),
     pushed("deletedObjects", {"uniqueID": "{own_tag}", "objectType": "tag", "mergedInto": "{id}"}),
+    pushed("deletedObjects", {"uniqueID": "{own}", "objectType": "note", "textSeen": "{clock}", "textAfter": ["{clock}"]}),
+    pushed("deletedObjects", {"uniqueID": "{own}", "objectType": "note", "rescuedInto": "{id}"}),
     # Pushes.
     Probe("sync", body={"syncToken": "{token_changes}"}, status=(410,)),
     pushed("notes", {"uniqueID": "{id}", "creationDate": DATE, "text": "x", "clocks": {"text": "{stamp}"}}),
@@ -150,6 +156,8 @@ PROBES = [
     pushed("notes", {"uniqueID": "{id}", "creationDate": DATE, "text": "x\nthree", "clocks": {"text": "{stamp}"}},
            {"uniqueID": "{id}", "text": "other\nx", "textBase": "{clock}", "clocks": {"text": "{later}"}}),
     pushed("notes", {"uniqueID": "{own}", "text": "mine\nthree", "textBase": "{clock}", "clocks": {"text": "{later}"}}),
+    pushed("notes", {"uniqueID": "{own}", "text": "mine\nthree", "textBase": "{clock}", "textAfter": ["{clock}"],
+                     "clocks": {"text": "{later}"}}),
     pushed("notes", {"uniqueID": "{own}", "archived": True, "sortDate": DATE, "tags": ["{own_tag}"],
                      "attributes": {"a": 1}, "clocks": {"archived": "{clock}", "sortDate": "{clock}",
                      "tags": {"{own_tag}": "{clock}"}, "attachments": {"{free}": "{clock}"},

@@ -8,6 +8,7 @@ from pathlib import Path
 import clocks
 import pytest
 from client import Client, Server
+from device import Device
 from engine_page import EngineTab, Profile, device_of
 from playwright.sync_api import Route
 
@@ -39,14 +40,13 @@ class Wire:
         tab.run("""
             await type(...argument)
             engine.syncNow()""", [note, text])  # fmt: skip
-        for _ in range(300):
-            if any(push["text"] == text for push in self.pushed[count:]):
-                break
+        for _ in range(600):
+            sent = [push for push in self.pushed[count:] if push["text"] == text]
+            if sent:
+                tab.run("await later(100)")
+                return sent[0]
             tab.page.wait_for_timeout(20)
-        else:
-            raise AssertionError(f"{text!r} was not pushed")
-        tab.run("await later(100)")
-        return self.pushed[-1]
+        raise AssertionError(f"{text!r} was not pushed")
 
     def hold(self, tab: EngineTab) -> None:
         """Until the next push has begun."""
@@ -206,13 +206,14 @@ def test_three_tabs_share_their_unanswered_texts(start) -> None:
     device.sync()
     # The one that leads goes, and another sends the rest.
     one.close()
-    three.run("await type(...argument)", [note, text + " again"])
+    push = wire.lose(three, note, text + " again")
+    assert push["textAfter"] == clocks_sent
     wire.let_through(two, three)
     device.sync()
     for tab in (two, three):
         assert tab.text(note) == "Milk and bread and eggs again\nTea"
     assert device.text(note) == "Milk and bread and eggs again\nTea"
-    assert wire.pushed[-1]["textAfter"][: len(clocks_sent)] == clocks_sent and unanswered(two, note) == []
+    assert unanswered(two, note) == []
 
 
 def test_a_clock_that_was_refused_and_stamped_again(start) -> None:
@@ -250,6 +251,19 @@ class Restored:
         assert done.returncode == 0, done.stderr
         self.server.start()
 
+    def lose_line(self, tab: EngineTab, note: str, email: str) -> Device:
+        """The server acknowledges a line of the tab's and goes back to before it. Then another device, which never saw the
+        line, writes one."""
+        self.keep()
+        tab.run('engine.syncNow(); await identical(); await type(argument, "Milk\\n\\nBread\\nmine\\n"); await identical()', note)
+        tab.context.set_offline(True)
+        self.back()
+        other = device_of(self.server, email)
+        other.sync()
+        other.write(note, "theirs\nMilk\n\nBread\n")
+        other.sync()
+        return other
+
     def sign_in(self, tab: EngineTab, email: str) -> None:
         """Online again, the tab hears that it was signed out, and signs in."""
         tab.context.set_offline(False)
@@ -268,15 +282,8 @@ def test_an_acknowledged_text_is_given_back_beside_a_greater_one(profile: Profil
     email = tab.sign_up()
     note = tab.run('return copy.createNote({text: "Milk\\n\\nBread\\n"})')
     tab.identical()
-    restored.keep()
-    tab.run('engine.syncNow(); await identical(); await type(argument, "Milk\\n\\nBread\\nmine\\n"); await identical()', note)
+    other = restored.lose_line(tab, note, email)
     given = tab.run("return copy.note(argument).textClock", note)
-    tab.context.set_offline(True)
-    restored.back()
-    other = device_of(restored.server, email)
-    other.sync()
-    other.write(note, "theirs\nMilk\n\nBread\n")
-    other.sync()
     assert other.copy.objects[note].clock("text") > given
     wire = Wire(tab)
     restored.sign_in(tab, email)
@@ -296,14 +303,7 @@ def test_what_is_to_be_given_back_survives_a_reload(profile: Profile, restored: 
     tab.run('for (let n = 0; n < 600; n++) await copy.createNote({text: `note ${n}`})')
     note = tab.run('return copy.createNote({text: "Milk\\n\\nBread\\n"})')
     tab.identical(40)
-    restored.keep()
-    tab.run('engine.syncNow(); await identical(); await type(argument, "Milk\\n\\nBread\\nmine\\n"); await identical()', note)
-    tab.context.set_offline(True)
-    restored.back()
-    other = device_of(restored.server, email)
-    other.sync()
-    other.write(note, "theirs\nMilk\n\nBread\n")
-    other.sync()
+    other = restored.lose_line(tab, note, email)
     tab.run('await type(argument, "Milk\\n\\nBread\\nmine\\nunsent\\n")', note)
     cut: list[int] = []
 
@@ -337,14 +337,7 @@ def test_two_restores_before_anything_was_given_back(profile: Profile, restored:
     email = tab.sign_up()
     note = tab.run('return copy.createNote({text: "Milk\\n\\nBread\\n"})')
     tab.identical()
-    restored.keep()
-    tab.run('engine.syncNow(); await identical(); await type(argument, "Milk\\n\\nBread\\nmine\\n"); await identical()', note)
-    tab.context.set_offline(True)
-    restored.back()
-    other = device_of(restored.server, email)
-    other.sync()
-    other.write(note, "theirs\nMilk\n\nBread\n")
-    other.sync()
+    other = restored.lose_line(tab, note, email)
     tab.context.set_offline(False)
     tab.run('engine.syncNow(); await until(() => engine.status.phase === "expired", "expired")')
     tab.context.route("**/v1/sync", lambda route: route.abort() if "changes" in route.request.post_data_json else route.continue_())

@@ -10,11 +10,11 @@ HOURS = 3_600
 
 
 @pytest.mark.timeout(4 * HOURS)
-# The seed is fixed but with --everything: in one of about 100,000 random merges with moved lines a law of places does not hold yet
-# (record 14, What is left).
+# Random texts look for new faults with --everything; `make test` has a seed of its own, so that it passes or fails by what
+# was changed.
 @pytest.mark.parametrize(
     "command, count, full",
-    [("laws", "--merges 100000 --seed 2", "--merges 3000000"), ("lives", "--lives 300", "--lives 10000")],
+    [("laws", "--merges 100000 --seed 2", "--merges 3000000"), ("lives", "--lives 300 --seed 2", "--lives 10000")],
 )
 def test_trials(command: str, count: str, full: str, everything: bool):
     if not TRIALS.exists():

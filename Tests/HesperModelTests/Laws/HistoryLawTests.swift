@@ -51,7 +51,7 @@ struct HistoryLawTests {
     func twoEdits(run: Int) throws {
         var random = SeededGenerator(for: "two edits \(run)")
         for _ in 0..<150 {
-            var editor = TextEditor(random: TextRandom(seed: UInt64.random(in: 0..<1_000_000_000, using: &random)))
+            var editor = TextEditor(random: SeededGenerator(seed: random.next()))
             let base = editor.text(words: 30)
             var world = World()
             let note = world.makeNote(base)
