@@ -120,28 +120,43 @@ struct TextAlignment {
         base.kinds[hunk.base].count { $0 == .lineBreak } == side.kinds[hunk.side].count { $0 == .lineBreak }
     }
 
-    /// Pairs the lines of a replaced run in order; what remains is lines inserted or deleted.
+    /// Pairs the lines of a replaced run in order; what remains is lines inserted or deleted. Lines moved here are no part
+    /// of what replaces the run.
     private mutating func pairLines(_ hunk: TextHunk) {
         var (start, sideStart) = (hunk.base.lowerBound, hunk.side.lowerBound)
-        // Lines moved here are no part of what replaces the run.
-        while base.startsLine(start), let moved = movedStarts[sideStart], moved.upperBound < hunk.side.upperBound {
-            sideStart = moved.upperBound + 1
-        }
-        if sideStart > hunk.side.lowerBound {
-            hunks.append(TextHunk(base: start..<start, side: hunk.side.lowerBound..<sideStart))
-        }
-        let breaks = (start..<hunk.base.upperBound).filter(base.isBreak)
-        let sideBreaks = (sideStart..<hunk.side.upperBound).filter(side.isBreak)
-        for (end, sideEnd) in zip(breaks, sideBreaks) {
+        var breaks = (start..<hunk.base.upperBound).filter(base.isBreak)[...]
+        while true {
+            sideStart = addMovedLines(from: sideStart, to: hunk.side.upperBound, at: start)
+            guard let end = breaks.popFirst(),
+                let sideEnd = (sideStart..<hunk.side.upperBound).first(where: side.isBreak)
+            else { break }
             split(TextHunk(base: start..<end, side: sideStart..<sideEnd, isCoarse: hunk.isCoarse))
             (start, sideStart) = (end + 1, sideEnd + 1)
             if base.bytes(of: end) != side.bytes(of: sideEnd) {
                 hunks.append(TextHunk(base: end..<start, side: sideEnd..<sideStart))
             }
         }
-        split(
-            TextHunk(
-                base: start..<hunk.base.upperBound, side: sideStart..<hunk.side.upperBound, isCoarse: hunk.isCoarse))
+        let rest = start..<hunk.base.upperBound
+        let sideRest = sideStart..<hunk.side.upperBound
+        let isMovedOver = !rest.isEmpty && base.startsLine(start) && movedStarts[sideStart] == sideRest
+        if isMovedOver, rest.upperBound < base.count, base.isBreak(rest.upperBound) {
+            // The line end behind both goes with the lines.
+            hunks.append(TextHunk(base: rest.prefix(0), side: sideStart..<(sideRest.upperBound + 1)))
+            let done = sideRest.upperBound + 1
+            hunks.append(TextHunk(base: start..<(rest.upperBound + 1), side: done..<done))
+        } else {
+            split(TextHunk(base: rest, side: sideRest, isCoarse: hunk.isCoarse))
+        }
+    }
+
+    /// Adds lines moved to the start of a line of the base, with their line ends; says where the next line starts.
+    private mutating func addMovedLines(from sideStart: Int, to end: Int, at start: Int) -> Int {
+        var next = sideStart
+        while base.startsLine(start), let moved = movedStarts[next], moved.upperBound < end {
+            next = moved.upperBound + 1
+        }
+        if next > sideStart { hunks.append(TextHunk(base: start..<start, side: sideStart..<next)) }
+        return next
     }
 
     /// Adds what is left of a replaced run between paired line ends: line ends are in one of the two at most.
