@@ -272,6 +272,8 @@ def test_words_that_a_merge_replaced_are_told(profile: Profile, server: Server) 
     device.sync()
     tab.context.set_offline(True)
     tab.run('await type(argument, "The car is blue.")', note)
+    # Each estimates how far its clock is from the server's, to some milliseconds.
+    device.clock.observe(tab.run("return copy.note(argument).textClock", note))
     device.write(note, "The car is green.")
     device.sync()
     tab.context.set_offline(False)
