@@ -1,6 +1,6 @@
 """Random lives of devices on a real server, and a model of what must come of every push.
 
-With --everything, 40 seeds and 50,000 operations, which takes half an hour; `--seeds` and `--operations` say otherwise.
+With --everything, 40 seeds and 50,000 operations, which takes some minutes; `--seeds` and `--operations` say otherwise.
 HESPER_SEED is the first seed.
 """
 
