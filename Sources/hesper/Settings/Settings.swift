@@ -66,7 +66,11 @@ struct Settings {
         settings.disks = try disks()
         settings.mail = try mail()
         // Whoever can only be reached from this machine may let everybody in.
-        settings.signUp = try reader.choice(.signUp)?.value ?? (settings.isForThisMachine ? .open : .closed)
+        if let found = try reader.choice(.signUp, of: SignUpPolicy.self) {
+            settings.signUp = found.value
+        } else if settings.isForThisMachine {
+            (settings.signUp, settings.signUpIsForThisMachine) = (.open, true)
+        }
         return settings
     }
 
