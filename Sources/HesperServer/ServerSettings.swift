@@ -62,7 +62,7 @@ public struct ServerSettings: Sendable {
     }
 }
 
-/// Who may make an account by themselves.
+/// Who may make an account by themselves. An invitation of the operator's holds with each.
 public enum SignUpPolicy: String, Sendable, CaseIterable {
     /// Anybody.
     case open
