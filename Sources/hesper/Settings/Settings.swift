@@ -206,7 +206,7 @@ struct Settings {
         if let host = try reader.string(.host) { server.host = host.value }
         if let port = try reader.integer(.port, in: 0...65_535, "a port") { server.port = port.value }
         server.tls = try tls()
-        return ListeningAddress(server, port: nil).origin
+        return ListeningAddress(server, port: nil).link
     }
 
     /// The folder of the bytes of attachments, or a bucket for them.
