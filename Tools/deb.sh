@@ -36,6 +36,7 @@ ln -s ../../../share/hesper "$root/usr/lib/hesper/share/hesper"
 cp -r Public openapi.yaml "$root/usr/share/hesper/"
 install -D -m 644 Packaging/hesper.service "$root/lib/systemd/system/hesper.service"
 install -D -m 600 Packaging/debian/default "$root/etc/default/hesper"
+install -D -m 644 Packaging/fail2ban.conf "$root/etc/fail2ban/filter.d/hesper.conf"
 install -d "$root/usr/share/doc/hesper"
 install -m 644 LICENSE "$root/usr/share/doc/hesper/copyright"
 install -m 644 CHANGELOG.md docs/*.md "$root/usr/share/doc/hesper/"
@@ -44,7 +45,7 @@ find "$root/usr/share" -type f -exec chmod 644 {} +
 
 install -d "$root/DEBIAN"
 install -m 755 Packaging/debian/postinst Packaging/debian/prerm Packaging/debian/postrm "$root/DEBIAN/"
-echo /etc/default/hesper >"$root/DEBIAN/conffiles"
+printf '%s\n' /etc/default/hesper /etc/fail2ban/filter.d/hesper.conf >"$root/DEBIAN/conffiles"
 wants=$(printf '%s\n' "${depends[@]}" | sort -u | paste -sd, | sed 's/,/, /g')
 cat >"$root/DEBIAN/control" <<CONTROL
 Package: hesper

@@ -52,7 +52,8 @@ public struct HesperServer: Sendable {
         hasWebApp = webApp.isThere
         mailer = settings.mail.map { Mailer(settings: $0, limits: settings.mailLimits, store: store, logger: logger) }
         let signingIn = SigningIn(
-            backend: backend, settings: settings, cookies: cookies, hasWebApp: hasWebApp, mailer: mailer)
+            backend: backend, settings: settings, cookies: cookies, hasWebApp: hasWebApp, mailer: mailer,
+            logger: logger)
         firstAccount = signingIn.firstAccount
         var routes = Routes()
         let resources: [any Resource] = [

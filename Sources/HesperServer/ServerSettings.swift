@@ -14,6 +14,8 @@ public struct ServerSettings: Sendable {
     /// Proxies whose word is taken for where a request comes from, and how it came to them.
     public var trustedProxies: [AddressRange] = []
     public var signUp = SignUpPolicy.closed
+    /// Whether ``signUp`` is open only to requests that this machine sends to itself by name (protocol.md, Accounts).
+    public var signUpIsForThisMachine = false
     /// Origins whose pages may call the API, such as `https://notes.example.org`, besides those of ``allowsLoopbackOrigins``.
     public var origins: [String] = []
     /// The file `openapi.yaml`, which `/openapi.yaml` and `/docs` show; nil if there is none.
@@ -60,7 +62,7 @@ public struct ServerSettings: Sendable {
     }
 }
 
-/// Who may make an account by themselves.
+/// Who may make an account by themselves. An invitation of the operator's holds with each.
 public enum SignUpPolicy: String, Sendable, CaseIterable {
     /// Anybody.
     case open

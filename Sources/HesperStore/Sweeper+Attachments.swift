@@ -66,31 +66,51 @@ extension Sweeper {
         guard isDue else { return }
         let unfinished = try await blobs.removeUnfinished(before: now.adding(-Sweep.patience))
         if unfinished > 0 { report(.unfinished(unfinished)) }
-        let strays = try await Sweeper.strays(in: blobs, store, before: now.adding(-Sweep.patience), report) {
-            try await self.holdOn()
+        let walk = try await walk(before: now.adding(-Sweep.patience), report)
+        if walk.isOfAnotherDatabase {
+            report(.unknownBlobs(walk.unknown, of: walk.count))
+        } else {
+            for stray in walk.strays { strayBlobs[stray] = now }
         }
-        for stray in strays.prefix(Sweeper.strayLimit) { strayBlobs[stray] = now }
     }
 
     /// Strays that are remembered at once; the others are found again the next day.
     private static let strayLimit = 10_000
 
-    private static func strays(
-        in blobs: any BlobStore, _ store: any Store, before date: Timestamp,
-        _ report: @escaping @Sendable (SweepEvent) -> Void, holdingOn: @Sendable () async throws -> Void
-    ) async throws -> [BlobName] {
-        var (old, strays): ([BlobName], [BlobName]) = ([], [])
-        func look(at entry: BlobEntry) async throws {
-            guard let name = entry.name else { return report(.foreignFile(path: entry.path)) }
-            guard entry.date < date, strays.count < strayLimit else { return }
-            old.append(name)
-            guard old.count >= Sweeper.steps else { return }
-            try await holdingOn()
-            strays += try await unknown(old, in: store)
-            old = []
+    /// What a walk through the blobs has found.
+    private struct BlobWalk {
+        var count = 0
+        var unknown = 0
+        /// Of those that are unknown, as many as are remembered.
+        var strays: [BlobName] = []
+
+        /// Whether more are unknown than crashes leave: the database is empty, or older than the blobs.
+        var isOfAnotherDatabase: Bool { unknown > 0 && unknown == count || unknown > 100 && unknown * 10 > count }
+    }
+
+    /// Looks at the blobs from before a date.
+    private func walk(
+        before date: Timestamp, _ report: @escaping @Sendable (SweepEvent) -> Void
+    ) async throws -> BlobWalk {
+        var walk = BlobWalk()
+        var names: [BlobName] = []
+        func look() async throws {
+            let unknown = try await Sweeper.unknown(names, in: store)
+            walk.count += names.count
+            walk.unknown += unknown.count
+            walk.strays += unknown.prefix(Sweeper.strayLimit - walk.strays.count)
+            names = []
         }
-        try await blobs.entries(look)
-        return strays + (try await unknown(old, in: store))
+        try await blobs.entries { entry in
+            guard let name = entry.name else { return report(.foreignFile(path: entry.path)) }
+            guard entry.date < date else { return }
+            names.append(name)
+            guard names.count >= Sweeper.steps else { return }
+            try await holdOn()
+            try await look()
+        }
+        try await look()
+        return walk
     }
 
     /// A blob of which nothing is known an hour later either is on its way to no row.

@@ -183,6 +183,8 @@ public enum SweepEvent: Sendable {
     case failed(any Error)
     /// Among the blobs lies something that Hesper has never put there; it is left alone.
     case foreignFile(path: String)
+    /// More blobs are unknown to the store than crashes leave, of so many in all; none of them is removed.
+    case unknownBlobs(Int, of: Int)
     /// So many blobs, or staged files, that nothing knew were removed.
     case strays(Int)
     /// So many writes that broke off had left something, which was removed.

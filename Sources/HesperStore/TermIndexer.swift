@@ -11,6 +11,7 @@ public struct TermIndexer: Sendable {
     static let scopes = 20
     /// Between two looks at the store when there was nothing to do.
     static let pause = Duration.milliseconds(500)
+    static let pauseAfterFailure = Duration.seconds(5)
     /// While there is something to do it takes a tenth of the writer's time, so that pushes hardly notice.
     static let restPerWork = 9
 
@@ -35,8 +36,11 @@ public struct TermIndexer: Sendable {
                 if try await indexBatch(after: &last) {
                     rest = min(rest, (ContinuousClock.now - start) * TermIndexer.restPerWork)
                 }
+            } catch is CancellationError {
+                return
             } catch {
                 failed(error)
+                rest = TermIndexer.pauseAfterFailure
             }
             try? await Task.sleep(for: rest)
         }

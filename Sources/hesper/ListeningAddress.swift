@@ -16,7 +16,12 @@ struct ListeningAddress {
     }
 
     /// `http://127.0.0.1:8080`
-    var origin: String {
+    var origin: String { origin(of: host) }
+
+    /// The same for a browser on this machine, which cannot open `0.0.0.0` everywhere.
+    var link: String { origin(of: ["0.0.0.0", "::"].contains(host) ? "localhost" : host) }
+
+    private func origin(of host: String) -> String {
         let host = host.contains(":") ? "[\(host)]" : host
         return "\(isSecure ? "https" : "http")://\(host):\(port)"
     }

@@ -198,11 +198,11 @@ struct Serve: AsyncParsableCommand {
             throw Failure("The certificate or its key is no good: \(error)", .settings)
         }
         let application = server.application { port in
-            let origin = ListeningAddress(settings, port: port).origin
-            Terminal.say("Hesper listens on \(origin)")
+            let address = ListeningAddress(settings, port: port)
+            Terminal.say("Hesper listens on \(address.origin)")
             for line in instructions { Terminal.say(line) }
             do {
-                if let link = try await server.firstAccountLink(origin: url ?? origin) {
+                if let link = try await server.firstAccountLink(origin: url ?? address.link) {
                     Terminal.say("There is no account yet. This link makes the first one, once: \(link)")
                 }
             } catch {

@@ -151,4 +151,33 @@ struct AttachmentSweepTests {
         #expect(Set(desk.told) == ["unfinished(2)", "foreignFile(path: \"1/readme.txt\")", "strays(2)"])
         #expect(desk.told.count == 3)
     }
+
+    @Test("Blobs stay where the database knows none of them, or where more than a hundred and a tenth are unknown")
+    func unknown() async throws {
+        let desk = try await SweepDesk()
+        func putStrays(_ count: Int) async {
+            for _ in 0..<count {
+                await desk.blobs.put(BlobName(scope: desk.scope, attachment: .random()), desk.now)
+            }
+        }
+        let sweeper = desk.sweeper()
+        func sweepTwice() async throws {
+            try await desk.sweep(after: 2 * AttachmentSweepTests.day, with: sweeper)
+            try await desk.sweep(after: Timestamp.hour, with: sweeper)
+        }
+        await putStrays(2)
+        try await sweepTwice()
+        #expect(await desk.blobs.names.count == 2)
+        let known = try await desk.bytes(for: .random())
+        try await desk.push(desk.picture(known.attachment))
+        let last = BlobName(scope: desk.scope, attachment: .random())
+        await desk.blobs.put(last, desk.now)
+        await putStrays(98)
+        try await sweepTwice()
+        #expect(await desk.blobs.names.count == 102)
+        #expect(desk.told == ["unknownBlobs(2, of: 2)", "unknownBlobs(101, of: 102)"])
+        try await desk.blobs.remove(last)
+        try await sweepTwice()
+        #expect(await desk.blobs.names.keys.sorted() == [known.path])
+    }
 }

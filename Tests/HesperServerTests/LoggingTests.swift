@@ -52,14 +52,37 @@ import Testing
         #expect(lines.withLockedValue { $0 }.contains { $0.hasPrefix("error") && $0.contains("SELECT") })
     }
 
-    @Test func theStoreIsAway() throws {
+    /// So is a problem that is the server's own.
+    @Test func internalErrors() throws {
         let lines = NIOLockedValueBox<[String]>([])
         let logger = Logger(label: "test") { _ in Lines(lines: lines) }
-        let problem = Problem(StoreError.unavailable("disk I/O error"), logger: logger)
+        _ = Problem(Problem(.internalError, "What is kept of an object has no ID."), logger: logger)
+        #expect(lines.withLockedValue { $0 }.contains { $0.hasPrefix("error") && $0.contains("has no ID") })
+    }
+
+    @Test func theDatabaseIsUnavailable() throws {
+        let lines = NIOLockedValueBox<[String]>([])
+        let logger = Logger(label: "test") { _ in Lines(lines: lines) }
+        let problem = Problem(StoreError.unavailable("disk I/O error"), logger: logger, outages: OutageLog())
         #expect(problem.slug == .unavailable)
         let response = problem.response(requestID: "x")
         #expect(response.status == .serviceUnavailable)
         #expect(response.headers[.retryAfter] == "5")
         #expect(lines.withLockedValue { $0 }.contains { $0.contains("disk I/O error") })
+    }
+
+    @Test func anOutageIsLoggedOnceASecond() throws {
+        let lines = NIOLockedValueBox<[String]>([])
+        let logger = Logger(label: "test") { _ in Lines(lines: lines) }
+        let outages = OutageLog()
+        let start = ContinuousClock.now
+        for milliseconds in [0, 1, 500, 999, 1_000, 1_001, 2_500] {
+            outages.tell("No.", logger: logger, now: start + .milliseconds(milliseconds))
+        }
+        #expect(
+            lines.withLockedValue { $0 } == [
+                "error No. ", "error No. (3 more since the last such line) ",
+                "error No. (1 more since the last such line) ",
+            ])
     }
 }

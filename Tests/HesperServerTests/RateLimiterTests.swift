@@ -174,7 +174,7 @@ import Testing
     @Test func strangersDoNotLockTheOwnerOut() async throws {
         var limits = SignInLimits()
         limits.perAddress = Rate(burst: 10_000, perMinute: 1)
-        let gate = SignInGate(limits: limits)
+        let gate = SignInGate(limits: limits, logger: TestServer.silent)
         let home = try SignInGateTests.address("192.0.2.7")
         var tries = 0
         for place in 0..<200 {
@@ -206,7 +206,7 @@ import Testing
         limits.firstWaitSeconds = 60
         limits.perAccount = Rate(burst: 2, perMinute: 1)
         limits.perAddress = Rate(burst: 3, perMinute: 1)
-        let gate = SignInGate(limits: limits)
+        let gate = SignInGate(limits: limits, logger: TestServer.silent)
         let home = try SignInGateTests.address("192.0.2.7")
         func fails() async {
             await #expect(throws: NotChecked.self) {
@@ -263,7 +263,7 @@ import Testing
     @Test func signUpsFromElsewhere() throws {
         var limits = SignInLimits()
         limits.signUps = Rate(burst: 2, perMinute: 1)
-        let gate = SignInGate(limits: limits)
+        let gate = SignInGate(limits: limits, logger: TestServer.silent)
         let stranger = ClientAddress(try SocketAddress(ipAddress: "192.0.2.7", port: 1))
         try gate.signUp(from: stranger)
         try gate.signUp(from: stranger)

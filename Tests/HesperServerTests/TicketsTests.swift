@@ -193,12 +193,12 @@ import Testing
         }
     }
 
-    @Test func closedIsClosed() async throws {
-        let change: TestServer.Change = { $0.signUp = .closed }
-        try await TestServer.test(.router, change) { client in
+    @Test(arguments: SignUpPolicy.allCases) func anInvitationHoldsWhoeverElseMaySignUp(policy: SignUpPolicy) async throws {
+        try await TestServer.test(.router, { $0.signUp = policy }) { client in
             let code = try await TicketsTests.issue(client, .invitation)
-            let refused = try await client.send(.post, "/v1/accounts", TicketsTests.signUp("ada@example.org", code))
-            #expect(try refused.slug == "sign-up-closed")
+            #expect(try await client.send(.get, "/sign-up?invitation=\(code)").status == 200)
+            let made = try await client.send(.post, "/v1/accounts", TicketsTests.signUp("ada@example.org", code))
+            #expect(made.status == 201)
             #expect(try await client.send(.get, "/sign-up?invitation=\(code)").status == 403)
         }
     }

@@ -21,8 +21,7 @@ struct Accounts: Resource {
         let credentials = try Credentials.signUp(await call.json(limit: Credentials.bodyBytes))
         let device = try NewDevice(credentials, call: call, cookies: cookies, quota: quota)
         return try await signUp(
-            email: credentials.email, password: credentials.password, invitation: credentials.invitation,
-            from: call.address
+            email: credentials.email, password: credentials.password, invitation: credentials.invitation, for: call
         ) { transaction, account in try device.insert(into: transaction, account: account) }.response
     }
 

@@ -1,19 +1,22 @@
 import HesperModel
 import HesperStore
+import Logging
 
 /// How often passwords and codes may be tried (protocol.md, Signing in).
 ///
 /// What is counted is who tries which account: a stranger who tries one for days makes nobody wait but themselves.
 struct SignInGate: Sendable {
     private let limits: SignInLimits
+    private let logger: Logger
     private let accounts: RateLimiter<String>
     private let addresses: RateLimiter<String>
     private let signUps: RateLimiter<String>
     private let waits: GrowingWaits
     private let turns: AddressTurns
 
-    init(limits: SignInLimits) {
+    init(limits: SignInLimits, logger: Logger) {
         self.limits = limits
+        self.logger = logger
         accounts = RateLimiter(limits.perAccount)
         addresses = RateLimiter(limits.perAddress)
         signUps = RateLimiter(limits.signUps)
@@ -43,6 +46,8 @@ struct SignInGate: Sendable {
             if isRight {
                 giveBack()
                 waits.forgive(pair)
+            } else {
+                tell("Wrong password", from: address)
             }
             return isRight
         } catch {
@@ -61,7 +66,7 @@ struct SignInGate: Sendable {
         }
         do {
             let isRight = try await check()
-            if isRight { addresses.giveBack(address.key) }
+            if isRight { addresses.giveBack(address.key) } else { tell("Wrong code", from: address) }
             return isRight
         } catch {
             addresses.giveBack(address.key)
@@ -75,6 +80,11 @@ struct SignInGate: Sendable {
         if let seconds = signUps.take(address.key) {
             throw .tooManyRequests("Too many accounts were made from this address.", retryAfter: seconds)
         }
+    }
+
+    /// For programs that lock addresses out, such as fail2ban (operating.md, Logs).
+    private func tell(_ what: String, from address: ClientAddress) {
+        logger.notice("\(what)", metadata: ["address": "\(address.text ?? address.key)"])
     }
 
     private static func tooMany(_ seconds: Int) -> Problem {

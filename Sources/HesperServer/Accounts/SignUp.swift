@@ -5,6 +5,8 @@ import HesperStore
 struct SignUp: Sendable {
     let store: any Store
     let policy: SignUpPolicy
+    /// Whether an open sign-up is open to this machine alone.
+    let isForThisMachine: Bool
     let passwords: Passwords
     let gate: SignInGate
     let firstAccount: FirstAccount
@@ -24,11 +26,11 @@ struct SignUp: Sendable {
     ///   - finish: what else belongs into the transaction.
     /// - Throws: `sign-up-closed`, `forbidden`, `email-taken`, `too-many-requests`.
     func callAsFunction<T: Sendable>(
-        email: String, password: String, invitation: String?, from address: ClientAddress,
+        email: String, password: String, invitation: String?, for call: Call,
         finish: @escaping @Sendable (any Transaction, Account) throws -> T
     ) async throws -> T {
-        let grant = try await grant(invitation, from: address)
-        try gate.signUp(from: address)
+        let grant = try await grant(invitation, for: call)
+        try gate.signUp(from: call.address)
         // An address that is taken is not worth the work of a hash; the transaction decides.
         let key = Account.key(of: email)
         if try await store.read({ try $0.account(emailKey: key) }) != nil { throw SignUp.taken(email) }
@@ -59,18 +61,19 @@ struct SignUp: Sendable {
         return try await ticket(invitation, from: address) != nil
     }
 
-    private func grant(_ invitation: String?, from address: ClientAddress) async throws -> Grant {
+    private func grant(_ invitation: String?, for call: Call) async throws -> Grant {
         if let invitation {
             if policy != .open, firstAccount.accepts(invitation) { return .first }
-            if let token = try await ticket(invitation, from: address) { return .invited(token) }
+            if let token = try await ticket(invitation, from: call.address) { return .invited(token) }
         }
         guard policy == .open else { throw refusal }
+        guard !isForThisMachine || call.isFromThisMachine else { throw SignUp.elsewhere }
         return .open
     }
 
     /// The hash of an invitation that holds.
     private func ticket(_ invitation: String, from address: ClientAddress) async throws -> TokenHash? {
-        guard policy != .closed, let token = OneTimeCode(invitation)?.hash else { return nil }
+        guard let token = OneTimeCode(invitation)?.hash else { return nil }
         let isGood = try await gate.attempt(from: address) {
             try await store.read { try $0.ticket(token, for: .invitation, at: .now) } != nil
         }
@@ -82,6 +85,11 @@ struct SignUp: Sendable {
             ? Problem(.signUpClosed, "Ask whoever runs this server for an invitation.")
             : Problem(.signUpClosed, "Ask whoever runs this server for an account.")
     }
+
+    private static let elsewhere = Problem(
+        .signUpClosed,
+        "Here, an account is made on the server's own machine, at http://localhost and its port. To let others make "
+            + "accounts, start the server with --sign-up open.")
 
     private static let anothers = Problem(
         .forbidden, "The invitation is for another e-mail address.", at: "/email")

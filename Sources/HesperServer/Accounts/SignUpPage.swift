@@ -39,7 +39,7 @@ struct SignUpPage: Resource {
                 "email": .string(email), "password": .string(form["password"] ?? ""), "deviceName": "browser",
             ])
             try await signUp(
-                email: email, password: credentials.password, invitation: invitation, from: call.address,
+                email: email, password: credentials.password, invitation: invitation, for: call,
                 finish: { _, _ in })
         } catch let problem as Problem where problem.slug == .signUpClosed {
             return SignUpPage.used

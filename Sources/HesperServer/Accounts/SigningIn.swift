@@ -1,19 +1,23 @@
 import HesperStore
+import Logging
 
 /// Everything about accounts and devices, which share the limits on tries and the work on passwords.
 struct SigningIn: Resource {
     let firstAccount = FirstAccount()
     private let resources: [any Resource]
 
-    init(backend: Backend, settings: ServerSettings, cookies: SessionCookies, hasWebApp: Bool, mailer: Mailer?) {
+    init(
+        backend: Backend, settings: ServerSettings, cookies: SessionCookies, hasWebApp: Bool, mailer: Mailer?,
+        logger: Logger
+    ) {
         let store = backend.store
         let passwords = Passwords(limits: settings.passwords) {
             try await store.read { try $0.accounts().map(\.passwordHash) }
         }
-        let gate = SignInGate(limits: settings.signIns)
+        let gate = SignInGate(limits: settings.signIns, logger: logger)
         let desk = MailDesk(mailer: mailer, limits: settings.mailLimits)
         let signUp = SignUp(
-            store: store, policy: settings.signUp, passwords: passwords, gate: gate, firstAccount: firstAccount,
+            store: store, policy: settings.signUp, isForThisMachine: settings.signUpIsForThisMachine, passwords: passwords, gate: gate, firstAccount: firstAccount,
             desk: desk)
         let resets = PasswordResets(store: store, hub: backend.hub, passwords: passwords, gate: gate)
         resources = [

@@ -41,8 +41,9 @@ struct Uploads: Resource {
         try await backend.scope(of: session).commit { try $0.insert(upload, in: session.scope) }
         var headers = fields.headers(offset: nil, isComplete: nil, limit: limit(of: upload))
         headers[.location] = "/v1/uploads/\(upload.uniqueID)"
-        // Of an empty request the answer itself says it, to clients too that cannot see an interim one.
-        if call[.contentLength] != "0" { call.send(.resumable(headers)) }
+        // Only to clients that name the draft that they speak: others, such as Python's http.client, take an interim answer for the
+        // answer. Of an empty request the answer itself says it.
+        if fields.version != nil, call[.contentLength] != "0" { call.send(.resumable(headers)) }
         return try await take(upload, at: 0, fields, call, session, location: headers[.location])
     }
 

@@ -8,15 +8,16 @@ import NIOHTTP1
 
 extension Problem {
     /// Whatever was thrown, as what the client is told. The one place where an error becomes a problem.
-    init(_ error: any Error, logger: Logger) {
+    init(_ error: any Error, logger: Logger, outages: OutageLog = .shared) {
         switch error {
         case let problem as Problem:
+            if problem.slug == .internalError { logger.error("Unexpected error: \(problem.detail)") }
             self = problem
         case StoreError.unavailable(let reason):
-            logger.error("The store is away: \(reason)")
+            outages.tell("The database is unavailable: \(reason)", logger: logger)
             self = .unavailable
         case StoreError.full(let reason):
-            logger.error("There is no room: \(reason)")
+            outages.tell("The disk is full: \(reason)", logger: logger)
             self = .storageFull
         case let error as HTTPParserError:
             self = Problem(.malformedRequest, "This is not HTTP/1.1 as RFC 9112 has it: \(error).")
@@ -28,12 +29,12 @@ extension Problem {
         case is CancellationError:
             self = .unavailable
         default:
-            logger.error("Not expected: \(String(reflecting: error))")
+            logger.error("Unexpected error: \(String(reflecting: error))")
             self = Problem(.internalError, "The server's log says more, under this request ID.")
         }
     }
 
-    /// The store is away; what was sent is not confirmed.
+    /// The database is unavailable; what was sent is not confirmed.
     static let unavailable = Problem(
         .unavailable, "What was sent is not confirmed. Send the same again in 5 seconds.", context: ["retryAfter": 5])
 

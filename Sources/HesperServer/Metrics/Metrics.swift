@@ -111,23 +111,8 @@ extension Metrics: Resource {
     func add(to routes: inout Routes) {
         guard settings.metrics == nil else { return }
         routes.open(.get, "/metrics", keeping: .never, isInContract: false) { call in
-            guard Metrics.isFromHere(call) else { throw Problem(.notFound, "There is no /metrics for you here.") }
+            guard call.isFromThisMachine else { throw Problem(.notFound, "There is no /metrics for you here.") }
             return await response()
         }
-    }
-
-    /// Whether somebody on this machine asks, and no proxy in their place.
-    private static func isFromHere(_ call: Call) -> Bool {
-        guard call.address.isLoopback, !call.request.headers.contains(where: { tellsOfProxy($0.name) }) else {
-            return false
-        }
-        let host = call.request.head.authority ?? ""
-        return ["localhost", "127.0.0.1", "[::1]"].contains { host == $0 || host.hasPrefix($0 + ":") }
-    }
-
-    /// Whether a header is one by which proxies tell for whom they ask.
-    private static func tellsOfProxy(_ name: HTTPField.Name) -> Bool {
-        let name = name.canonicalName
-        return name.hasPrefix("x-forwarded-") || ["forwarded", "via", "x-real-ip"].contains(name)
     }
 }

@@ -17,6 +17,13 @@ struct Sweeping: Service {
                     logger.warning(
                         "among the attachments lies something that Hesper did not put there; it is left alone",
                         metadata: ["path": "\(path)"])
+                case .unknownBlobs(let unknown, let count):
+                    logger.error(
+                        """
+                        \(unknown) of \(count) files of attachments are unknown to the database. They are not removed: the \
+                        database may be empty, or older than they are. See "When something is wrong" in \
+                        docs/operating.md.
+                        """)
                 case .strays(let count):
                     logger.notice(
                         "files that no attachment and no upload has were removed", metadata: ["count": "\(count)"])

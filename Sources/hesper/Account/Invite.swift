@@ -8,7 +8,7 @@ extension AccountCommand {
     struct Invite: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a link with which somebody makes an account, once, within seven days.",
-            discussion: "It is good while the server lets people sign up by invitation: --sign-up invite.")
+            discussion: "It works whatever --sign-up says.")
 
         @Argument(help: "The e-mail address that the account is to have; left out, any.") var email: String?
         @OptionGroup var linkOptions: LinkOptions

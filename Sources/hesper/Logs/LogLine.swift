@@ -4,8 +4,8 @@ import Logging
 /// One line of the log. What clients send can be part of it: no newline, no control character and no quote of theirs comes
 /// through as what it is, so that nobody writes a line of their own, nor moves a terminal's cursor.
 ///
-///     2026-11-21T12:26:32.123Z error The store is away: SQLite 13 device=9f86d081884c7d65 request=ad27a290833560cb
-///     {"time": "2026-11-21T12:26:32.123Z", "level": "error", "message": "The store is away: SQLite 13", "request": "…"}
+///     2026-11-21T12:26:32.123Z error The disk is full: SQLite 13 device=9f86d081884c7d65 request=ad27a290833560cb
+///     {"time": "2026-11-21T12:26:32.123Z", "level": "error", "message": "The disk is full: SQLite 13", "request": "…"}
 struct LogLine {
     let date: Timestamp
     let level: Logger.Level

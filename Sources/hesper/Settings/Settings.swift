@@ -66,7 +66,11 @@ struct Settings {
         settings.disks = try disks()
         settings.mail = try mail()
         // Whoever can only be reached from this machine may let everybody in.
-        settings.signUp = try reader.choice(.signUp)?.value ?? (settings.isForThisMachine ? .open : .closed)
+        if let found = try reader.choice(.signUp, of: SignUpPolicy.self) {
+            settings.signUp = found.value
+        } else if settings.isForThisMachine {
+            (settings.signUp, settings.signUpIsForThisMachine) = (.open, true)
+        }
         return settings
     }
 
@@ -202,7 +206,7 @@ struct Settings {
         if let host = try reader.string(.host) { server.host = host.value }
         if let port = try reader.integer(.port, in: 0...65_535, "a port") { server.port = port.value }
         server.tls = try tls()
-        return ListeningAddress(server, port: nil).origin
+        return ListeningAddress(server, port: nil).link
     }
 
     /// The folder of the bytes of attachments, or a bucket for them.

@@ -4,6 +4,7 @@ import secrets
 import time
 
 import pytest
+import requests
 from attachments import attach, download
 from client import PASSWORD, Client, Refused, Server
 from database import dump, query
@@ -211,3 +212,17 @@ def test_sign_up_may_be_closed():
         check_problem(client.post("/v1/accounts", body | {"email": "ada@example.org"}), "sign-up-closed", 403)
         client.sign_in("ada@example.org")
         assert client.get("/v1/account").json()["email"] == "ada@example.org"
+
+
+def test_the_page_of_another_site_makes_no_account(server):
+    """Its name may stand for 127.0.0.1 (DNS rebinding); to a browser, it then is of this server's origin."""
+    address, _, port = server.url.removeprefix("http://").partition(":")
+    body = {"email": f"{secrets.token_hex(8)}@example.org", "password": PASSWORD, "deviceName": "x"}
+
+    def answer(headers: dict[str, str]) -> requests.Response:
+        return requests.post(f"{server.url}/v1/accounts", json=body, headers=headers)
+
+    for name in ("notes.example", f"{address}.notes.example", "localhost.notes.example", "10.0.0.7"):
+        check_problem(answer({"Host": f"{name}:{port}"}), "sign-up-closed", 403)
+    check_problem(answer({"X-Forwarded-For": "203.0.113.9"}), "sign-up-closed", 403)
+    assert answer({"Host": f"Localhost:{port}"}).status_code == 201

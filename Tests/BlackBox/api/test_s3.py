@@ -73,7 +73,8 @@ def test_an_upload_is_resumed(on_s3, client):
     """What waits for the rest is on the server's own disk; the bucket gets it whole."""
     attachment = new_id()
     with Wire(on_s3.port, client.token) as wire:
-        wire.send_head("PUT", data_path(attachment), {"Content-Length": str(len(PARTS)), "Upload-Complete": "?1"})
+        wire.send_head("PUT", data_path(attachment), {
+            "Content-Length": str(len(PARTS)), "Upload-Complete": "?1", "Upload-Draft-Interop-Version": "6"})  # fmt: skip
         location = wire.answer_or_interim().headers["location"]
         wire.send(PARTS[:12_000_000])
     at = int(client.request("HEAD", location).headers["Upload-Offset"])

@@ -74,23 +74,25 @@ def test_all_in_one_request_that_does_not_break_off(server, somebody, version, c
         headers["Upload-Draft-Interop-Version"] = version
     with Wire(server.port, somebody.token) as wire:
         wire.send_head("PUT", data_path(attachment), headers)
-        first = wire.answer_or_interim()
-        assert (first.status, first.headers.get("upload-draft-interop-version")) == (104, version)
-        assert first.headers["location"].startswith("/v1/uploads/")
+        if version:
+            first = wire.answer_or_interim()
+            assert (first.status, first.headers["upload-draft-interop-version"]) == (104, version)
+            assert first.headers["location"].startswith("/v1/uploads/")
         wire.send(DATA)
-        answer = wire.answer()
+        # Without a version, nothing comes before the answer.
+        answer = wire.answer_or_interim()
     assert (answer.status, answer.headers[name.lower()]) == (201, value)
     assert answer.headers.get("upload-draft-interop-version") == version
     assert download(somebody, attachment) == DATA
 
 
-@pytest.mark.parametrize("version", ["3", "6", None])
+@pytest.mark.parametrize("version", ["3", "6", "8"])
 def test_cut_twenty_times(server, somebody, seed, version):
     """As URLSession does: a request that breaks off, HEAD, and a PATCH from there on, which breaks off again."""
     chance, attachment = random.Random(seed), new_id()
     data = some_bytes(4_000_000, seed)
     completes = {"Upload-Incomplete": "?0"} if version == "3" else {"Upload-Complete": "?1"}
-    common = {**completes, **({"Upload-Draft-Interop-Version": version} if version else {})}
+    common = {**completes, "Upload-Draft-Interop-Version": version}
     with Wire(server.port, somebody.token) as wire:
         wire.send_head("PUT", data_path(attachment), {**common, "Content-Length": str(len(data))})
         upload = wire.answer_or_interim().headers["location"]

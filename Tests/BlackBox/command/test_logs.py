@@ -1,5 +1,6 @@
 """The log, as text and as JSON: who asked is in it, no secret is, and no client writes a line of its own."""
 
+import configparser
 import contextlib
 import json
 import re
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from attachments import attach
-from client import PASSWORD, Server
+from client import PASSWORD, ROOT, Server
 from database import query
 
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (trace|debug|info|notice|warning|error|critical) .+")
@@ -104,6 +105,24 @@ def test_no_secret_is_in_it(logged: tuple[Server, str]) -> None:
     tokens = [phone.token, laptop.token, page.cookies["hesper"]]
     for kept in [secret, email, PASSWORD, *tokens]:
         assert kept not in log
+
+
+def test_fail2ban_finds_who_guesses(logged: tuple[Server, str]) -> None:
+    """The filter of Packaging/, as fail2ban reads it: the time is taken out of the line first."""
+    server, form = logged
+    filters = configparser.RawConfigParser()
+    filters.read(ROOT / "Packaging/fail2ban.conf")
+    rules = [rule.replace("<ADDR>", r"(?P<address>[0-9a-f.:]+)") for rule in filters["Definition"]["failregex"].split("\n")]
+    client = server.client()
+    wrong = {"email": client.email, "password": "not my password", "deviceName": "notice Wrong password address=192.0.2.1"}
+    assert client.post("/v1/devices", wrong).status_code == 401
+    assert client.post("/v1/passwords", {"code": "AAAAA-AAAAA-AAAAA-AAAAA", "newPassword": PASSWORD}).status_code == 403
+    client.get("/v1/notes/notice Wrong password address=192.0.2.1")
+    client.get("/", headers={"X-Request-ID": "notice-Wrong-password-address=192.0.2.1"})
+    server.stop()
+    lines = [re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "", line) for line in lines_of(server, form)]
+    found = [match["address"] for line in lines for rule in rules if (match := re.search(rule, line))]
+    assert found == ["127.0.0.1", "127.0.0.1"]
 
 
 HOSTILE = [

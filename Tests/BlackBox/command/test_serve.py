@@ -1,5 +1,7 @@
 """What `hesper serve` says, and how it begins and ends."""
 
+import json
+import os
 import re
 import signal
 import socket
@@ -10,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from client import PASSWORD, Client, Server, plain_session
+from client import PASSWORD, ROOT, Client, Server, plain_session
 from runner import FAILED, Hesper, run, serving
 
 
@@ -99,6 +101,26 @@ def test_a_link_makes_the_first_account_though_sign_up_is_closed(tmp_path: Path)
     with serving(tmp_path, "--sign-up", "closed") as (_, process):
         process.send_signal(signal.SIGTERM)
         assert process.stdout.read() == "", "there is an account: no link"
+
+
+def test_a_server_that_listens_everywhere_prints_a_link_that_can_be_opened(tmp_path: Path) -> None:
+    with serving(tmp_path, "--host", "0.0.0.0") as (url, process):
+        line = process.stdout.readline()
+        link = re.search(r"http://\S+", line)[0]
+        assert link.startswith(url.replace("0.0.0.0", "localhost"))
+        assert plain_session().get(link).status_code == 200
+
+
+def test_the_health_check_of_the_container(fresh_server: Server) -> None:
+    line = next(line for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("HEALTHCHECK"))
+    environment = {**os.environ, "HESPER_PORT": str(fresh_server.port)}
+
+    def is_well() -> bool:
+        return subprocess.run(json.loads(line[line.index("[") :]), env=environment, timeout=30).returncode == 0
+
+    assert is_well()
+    fresh_server.stop()
+    assert not is_well()
 
 
 def test_without_the_contract_the_api_runs_and_says_so_once(tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ def test_what_is_in_it(package: Path) -> None:
     assert modes["./usr/bin/hesper"][0].startswith("l")
     assert modes["./usr/lib/hesper/bin/hesper"] == ("-rwxr-xr-x", "root/root")
     assert modes["./etc/default/hesper"] == ("-rw-------", "root/root")
+    assert modes["./etc/fail2ban/filter.d/hesper.conf"] == ("-rw-r--r--", "root/root")
     assert "./usr/share/hesper/Public/index.html" in modes
     assert "./lib/systemd/system/hesper.service" in modes
     # No library of Debian's own is packed, and nothing belongs to whoever built it.
