@@ -55,21 +55,26 @@ public final class SQLiteStore: Store {
     }
 
     private static func makeFile(in folder: URL) throws -> String {
-        let files = FileManager.default
         do {
-            if !files.fileExists(atPath: folder.path) {
-                try files.createDirectory(
+            if !FileManager.default.fileExists(atPath: folder.path) {
+                try FileManager.default.createDirectory(
                     at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             }
-            let path = folder.appending(path: fileName).path
-            // SQLite gives its other files the mode that this one has.
-            let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-            guard file >= 0 else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: path]) }
-            try FileHandle(fileDescriptor: file).close()
-            return path
         } catch {
-            throw StoreError.unavailable("\(folder.path) can not be used for data: \(error.localizedDescription)")
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
+            throw unusable(folder, cause.map { String(cString: strerror($0.code.rawValue)) } ?? "\(error)")
         }
+        let path = folder.appending(path: fileName).path
+        // SQLite gives its other files, which it makes beside this one, the mode that this one has.
+        let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw unusable(folder, String(cString: strerror(errno))) }
+        try? FileHandle(fileDescriptor: file).close()
+        guard access(folder.path, W_OK | X_OK) == 0 else { throw unusable(folder, String(cString: strerror(errno))) }
+        return path
+    }
+
+    private static func unusable(_ folder: URL, _ reason: String) -> StoreError {
+        .unavailable("\(folder.path) cannot be used for data: \(reason)")
     }
 
     public func read<T: Sendable>(_ body: @escaping @Sendable (any Snapshot) throws -> T) async throws -> T {

@@ -14,7 +14,7 @@ public struct ServerSettings: Sendable {
     /// Proxies whose word is taken for where a request comes from, and how it came to them.
     public var trustedProxies: [AddressRange] = []
     public var signUp = SignUpPolicy.closed
-    /// Whether ``signUp`` is open only to requests that this machine sends to itself by name (protocol.md, Accounts).
+    /// Whether ``signUp`` is open only to requests that this machine sends to itself by name (protocol.md, Signing in).
     public var signUpIsForThisMachine = false
     /// Origins whose pages may call the API, such as `https://notes.example.org`, besides those of ``allowsLoopbackOrigins``.
     public var origins: [String] = []

@@ -66,7 +66,9 @@ extension Sweeper {
         guard isDue else { return }
         let unfinished = try await blobs.removeUnfinished(before: now.adding(-Sweep.patience))
         if unfinished > 0 { report(.unfinished(unfinished)) }
-        let walk = try await walk(before: now.adding(-Sweep.patience), report)
+        let walk = try await Sweeper.walk(in: blobs, store, before: now.adding(-Sweep.patience), report) {
+            try await self.holdOn()
+        }
         if walk.isOfAnotherDatabase {
             report(.unknownBlobs(walk.unknown, of: walk.count))
         } else {
@@ -84,32 +86,34 @@ extension Sweeper {
         /// Of those that are unknown, as many as are remembered.
         var strays: [BlobName] = []
 
+        mutating func add(_ names: [BlobName], unknown: [BlobName]) {
+            count += names.count
+            self.unknown += unknown.count
+            strays += unknown.prefix(strayLimit - strays.count)
+        }
+
         /// Whether more are unknown than crashes leave: the database is empty, or older than the blobs.
         var isOfAnotherDatabase: Bool { unknown > 0 && unknown == count || unknown > 100 && unknown * 10 > count }
     }
 
     /// Looks at the blobs from before a date.
-    private func walk(
-        before date: Timestamp, _ report: @escaping @Sendable (SweepEvent) -> Void
+    private static func walk(
+        in blobs: any BlobStore, _ store: any Store, before date: Timestamp,
+        _ report: @escaping @Sendable (SweepEvent) -> Void, holdingOn: @Sendable () async throws -> Void
     ) async throws -> BlobWalk {
         var walk = BlobWalk()
         var names: [BlobName] = []
-        func look() async throws {
-            let unknown = try await Sweeper.unknown(names, in: store)
-            walk.count += names.count
-            walk.unknown += unknown.count
-            walk.strays += unknown.prefix(Sweeper.strayLimit - walk.strays.count)
-            names = []
-        }
-        try await blobs.entries { entry in
+        func look(at entry: BlobEntry) async throws {
             guard let name = entry.name else { return report(.foreignFile(path: entry.path)) }
             guard entry.date < date else { return }
             names.append(name)
             guard names.count >= Sweeper.steps else { return }
-            try await holdOn()
-            try await look()
+            try await holdingOn()
+            walk.add(names, unknown: try await unknown(names, in: store))
+            names = []
         }
-        try await look()
+        try await blobs.entries(look)
+        walk.add(names, unknown: try await unknown(names, in: store))
         return walk
     }
 

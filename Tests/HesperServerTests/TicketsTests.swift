@@ -193,8 +193,10 @@ import Testing
         }
     }
 
-    @Test(arguments: SignUpPolicy.allCases) func anInvitationHoldsWhoeverElseMaySignUp(policy: SignUpPolicy) async throws {
-        try await TestServer.test(.router, { $0.signUp = policy }) { client in
+    @Test(arguments: SignUpPolicy.allCases)
+    func anInvitationHoldsWhoeverElseMaySignUp(policy: SignUpPolicy) async throws {
+        let change: TestServer.Change = { $0.signUp = policy }
+        try await TestServer.test(.router, change) { client in
             let code = try await TicketsTests.issue(client, .invitation)
             #expect(try await client.send(.get, "/sign-up?invitation=\(code)").status == 200)
             let made = try await client.send(.post, "/v1/accounts", TicketsTests.signUp("ada@example.org", code))

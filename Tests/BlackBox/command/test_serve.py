@@ -61,7 +61,15 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
     assert ended.stderr.splitlines()[-1] == (
         f"hesper: Port {port} of 127.0.0.1 is taken by another process: choose another with --port."
     )
-    assert ended.stdout == ""
+    assert ended.stdout == "" and "error" not in ended.stderr
+
+
+def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    ended = run(tmp_path, "serve", "--port", 0, "--data", "file/data")
+    assert ended.returncode == FAILED
+    why = f"{tmp_path}/file/data cannot be used for data: Not a directory."
+    assert ended.stderr.splitlines()[-1] == f"hesper: the store is unavailable: {why}"
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])
