@@ -158,10 +158,10 @@ public enum PushReader {
         }
         var rescue: UniqueID?
         if let json = object["rescuedInto"] {
-            guard case .string(let text) = json, let id2 = UniqueID(text), id2 == id.rescue, type == .note else {
+            guard case .string(let text) = json, let named = UniqueID(text), named == id.rescue, type == .note else {
                 throw invalid("rescuedInto", "\(id.rescue), and the object a note")
             }
-            rescue = id2
+            rescue = named
         }
         var date: Timestamp?
         if let json = object["deletionDate"] {

@@ -27,7 +27,7 @@ struct ServerInfo: Resource {
             writer.member("name", "Hesper")
             writer.member("version", settings.version)
             writer.member("features", .array(features.map { .string($0) }))
-            writer.member("signUp", settings.signUp.rawValue)
+            writer.member("signUp", settings.signUp(for: call).rawValue)
             writer.name("limits")
             writer.object { writer in
                 for (name, value) in ServerInfo.limits { writer.member(name, Int64(value)) }

@@ -4,9 +4,7 @@ import HesperStore
 /// Makes accounts, for the API and for the page behind an invitation.
 struct SignUp: Sendable {
     let store: any Store
-    let policy: SignUpPolicy
-    /// Whether an open sign-up is open to this machine alone.
-    let isForThisMachine: Bool
+    let settings: ServerSettings
     let passwords: Passwords
     let gate: SignInGate
     let firstAccount: FirstAccount
@@ -63,11 +61,10 @@ struct SignUp: Sendable {
 
     private func grant(_ invitation: String?, for call: Call) async throws -> Grant {
         if let invitation {
-            if policy != .open, firstAccount.accepts(invitation) { return .first }
+            if settings.signUp != .open, firstAccount.accepts(invitation) { return .first }
             if let token = try await ticket(invitation, from: call.address) { return .invited(token) }
         }
-        guard policy == .open else { throw refusal }
-        guard !isForThisMachine || call.isFromThisMachine else { throw SignUp.elsewhere }
+        guard settings.signUp(for: call) == .open else { throw refusal }
         return .open
     }
 
@@ -81,9 +78,11 @@ struct SignUp: Sendable {
     }
 
     private var refusal: Problem {
-        policy == .invite
-            ? Problem(.signUpClosed, "Ask whoever runs this server for an invitation.")
-            : Problem(.signUpClosed, "Ask whoever runs this server for an account.")
+        switch settings.signUp {
+        case .open: SignUp.elsewhere
+        case .invite: Problem(.signUpClosed, "Ask whoever runs this server for an invitation.")
+        case .closed: Problem(.signUpClosed, "Ask whoever runs this server for an account.")
+        }
     }
 
     private static let elsewhere = Problem(

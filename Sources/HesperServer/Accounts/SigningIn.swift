@@ -17,8 +17,7 @@ struct SigningIn: Resource {
         let gate = SignInGate(limits: settings.signIns, logger: logger)
         let desk = MailDesk(mailer: mailer, limits: settings.mailLimits)
         let signUp = SignUp(
-            store: store, policy: settings.signUp, isForThisMachine: settings.signUpIsForThisMachine,
-            passwords: passwords, gate: gate, firstAccount: firstAccount,
+            store: store, settings: settings, passwords: passwords, gate: gate, firstAccount: firstAccount,
             desk: desk)
         let resets = PasswordResets(store: store, hub: backend.hub, passwords: passwords, gate: gate)
         resources = [

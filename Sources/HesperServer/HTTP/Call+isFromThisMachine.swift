@@ -17,3 +17,10 @@ extension Call {
         return name.hasPrefix("x-forwarded-") || ["forwarded", "via", "x-real-ip"].contains(name)
     }
 }
+
+extension ServerSettings {
+    /// Who may make an account by a request.
+    func signUp(for call: Call) -> SignUpPolicy {
+        signUpIsForThisMachine && !call.isFromThisMachine ? .closed : signUp
+    }
+}

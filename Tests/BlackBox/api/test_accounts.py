@@ -224,5 +224,7 @@ def test_the_page_of_another_site_makes_no_account(server):
 
     for name in ("notes.example", f"{address}.notes.example", "localhost.notes.example", "10.0.0.7"):
         check_problem(answer({"Host": f"{name}:{port}"}), "sign-up-closed", 403)
+        info = requests.get(f"{server.url}/v1/server", headers={"Host": f"{name}:{port}"})
+        assert info.json()["signUp"] == "closed"
     check_problem(answer({"X-Forwarded-For": "203.0.113.9"}), "sign-up-closed", 403)
     assert answer({"Host": f"Localhost:{port}"}).status_code == 201

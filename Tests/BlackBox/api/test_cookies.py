@@ -98,9 +98,9 @@ def test_over_tls(secure):
 def test_behind_a_proxy_that_speaks_tls(server):
     """The server listens without; the browser knows, and says so."""
     page = Page(server.url)
-    body = {"email": f"{new_id()}@example.org", "password": PASSWORD, "deviceName": "page", "cookie": True}
+    body = {"email": server.client().email, "password": PASSWORD, "deviceName": "page", "cookie": True}
     names = {"Host": "notes.example.org", "Origin": "https://notes.example.org"}
-    assert page.post("/v1/accounts", body, headers=names | {"Sec-Fetch-Site": None}).status_code == 201
+    assert page.post("/v1/devices", body, headers=names | {"Sec-Fetch-Site": None}).status_code == 201
     given = COOKIE.fullmatch(page.given)
     assert (given["name"], given["attributes"]) == ("__Host-hesper", PLAIN + "; Secure")
     page.cookie = page.given.split(";")[0]

@@ -69,7 +69,9 @@ def test_a_stream_that_breaks_comes_back_and_misses_nothing(profile: Profile, fr
 
 def test_without_a_secure_context_each_tab_syncs_for_itself(profile: Profile, server: Server) -> None:
     plain = profile(server, server.url.replace("127.0.0.1", "hesper.test"))
-    device = device_of(server, plain.sign_up())
+    email = server.client().email
+    plain.sign_in(email)
+    device = device_of(server, email)
     other = plain.another()
     other.run('await until(() => engine.status.phase === "synced", "synced")')
     for tab in (plain, other):

@@ -1,6 +1,7 @@
 """What the web app says of its texts (merge.md, Descent, Texts given back, Deleting what one has not read): nothing typed is
 lost, and nothing comes twice."""
 
+import itertools
 import shutil
 import uuid
 from pathlib import Path
@@ -190,30 +191,30 @@ def test_a_new_sign_in_forgets_no_unanswered_text(start) -> None:
     assert tab.text(note) == device.text(note) == "Milk and bread"
 
 
-def test_three_tabs_share_their_unanswered_texts(start) -> None:
+def test_three_tabs_share_twenty_unanswered_texts(start) -> None:
     one, device, note, wire = start()
-    two, three = one.another(), one.another()
-    clocks_sent = []
-    text = "Milk"
-    for tab, word in ((one, "and"), (two, "bread"), (three, "and"), (two, "eggs")):
-        text += f" {word}"
-        tab.run("await until(() => textOf(argument[0]) === argument[1], 'the text')", [note, text.rpartition(" ")[0]])
-        push = wire.lose(tab, note, text)
-        assert push["textAfter"] == clocks_sent
-        clocks_sent.append(clock_of(push))
+    tabs = (one, one.another(), one.another())
+    texts = ["Milk", *(f"Milk{' and bread' * count}" for count in range(1, 21))]
+    clocks_sent: list[str] = []
+    for number, (before, text) in enumerate(itertools.pairwise(texts)):
+        tab = tabs[number % 3]
+        tab.run("await until(() => textOf(argument[0]) === argument[1], 'the text')", [note, before])
+        if number < MOST_NAMED:
+            push = wire.lose(tab, note, text)
+            assert push["textAfter"] == clocks_sent
+            clocks_sent.append(clock_of(push))
+        else:
+            tab.run("await type(...argument); engine.syncNow()", [note, text])
     device.sync()
     device.write(note, device.text(note) + "\nTea")
     device.sync()
     # The one that leads goes, and another sends the rest.
     one.close()
-    push = wire.lose(three, note, text + " again")
-    assert push["textAfter"] == clocks_sent
-    wire.let_through(two, three)
+    wire.let_through(*tabs[1:])
     device.sync()
-    for tab in (two, three):
-        assert tab.text(note) == "Milk and bread and eggs again\nTea"
-    assert device.text(note) == "Milk and bread and eggs again\nTea"
-    assert unanswered(two, note) == []
+    for text in (tabs[1].text(note), tabs[2].text(note), device.text(note)):
+        assert text == texts[-1] + "\nTea"
+    assert unanswered(tabs[1], note) == []
 
 
 def test_a_clock_that_was_refused_and_stamped_again(start) -> None:
@@ -321,7 +322,7 @@ def test_what_is_to_be_given_back_survives_a_reload(profile: Profile, restored: 
     assert tab.run("return engine.rounds.record.reading") == (when == "while it is read")
     assert tab.run("return copy.memory.objects.get(argument).registers.text[0]", note) == "theirs\nMilk\n\nBread\n"
     tab.reload()
-    tab.context.unroute_all()
+    # In force from now on, before `cut_off`: until then nothing is given back.
     wire = Wire(tab)
     tab.run("engine.syncNow(); await identical(30)")
     other.sync()

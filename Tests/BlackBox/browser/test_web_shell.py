@@ -136,7 +136,7 @@ def test_without_a_secure_context_it_works_online(person, fresh_server: Server):
     """Plain HTTP on a name that is not localhost: no worker, no locks, no crypto.subtle; it says so."""
     app = person(server=fresh_server, url=f"http://hesper.test:{fresh_server.port}")
     assert not app.page.evaluate("() => isSecureContext")
-    app.sign_up()
+    app.sign_in(fresh_server.client().email)
     expect(app.page.get_by_text("plain HTTP", exact=False).first).to_be_visible()
     link = app.page.get_by_role("link", name=re.compile("HTTPS"))
     answer = plain_session().get(fresh_server.url + link.first.get_attribute("href"))
