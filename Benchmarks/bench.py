@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Tests/BlackBox"))
 import attachment_bytes  # noqa: E402
 import durable_pushes  # noqa: E402
 import listeners  # noqa: E402
+import neighbours  # noqa: E402
 import postgres_rows  # noqa: E402
 import report  # noqa: E402
 from first_sync import first_sync  # noqa: E402
@@ -38,6 +39,8 @@ ROWS = {
     "postgres-five-hundred": postgres_rows.five_hundred_notes,
     "postgres-first-sync": postgres_rows.first_sync,
     "postgres-accounts": postgres_rows.accounts,
+    "neighbours": neighbours.neighbours,
+    "postgres-neighbours": neighbours.postgres_neighbours,
 }
 
 

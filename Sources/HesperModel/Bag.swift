@@ -22,9 +22,9 @@ public protocol Bag {
 }
 
 extension Bag {
-    /// The same, as much as one push may load.
+    /// The same, as much as one merge may load.
     public func states(of ids: [UniqueID]) throws -> [UniqueID: ObjectState] {
-        var load = BagLoad()
+        var load = BagLoad(limit: Merge.Bounds().loadBytes)
         return try states(of: ids, counting: &load)
     }
 }

@@ -3,7 +3,7 @@ public struct BagLoad: Sendable {
     private let limit: Int
     private var bytes = 0
 
-    public init(limit: Int = Limits.pushLoadBytes) { self.limit = limit }
+    public init(limit: Int) { self.limit = limit }
 
     /// Counts one body more.
     /// - Throws: ``Problem`` `too-large`, past the limit.

@@ -24,8 +24,8 @@ public enum Limits {
     public static let pushObjects = 2_000
     /// One request's body, in bytes, unpacked.
     public static let pushBytes = 8 << 20
-    /// What is kept of the objects that a push names, in bytes of their bodies: a merge has all of it in memory.
-    public static let pushLoadBytes = 256 << 20
+    /// What is kept of the objects that a push names, in bytes of their bodies: a merge reads all of it while nobody else can write.
+    public static let pushLoadBytes = 32 << 20
     /// Objects on a page, if the client does not say.
     public static let defaultPage = 1_000
     /// Objects on a page at most; more is clamped.

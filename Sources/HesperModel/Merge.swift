@@ -19,8 +19,7 @@ public struct Merge {
         public var restoredSequence: Int64?
         /// The device that pushes; nil for the server itself.
         public var sender: NodeID?
-        /// How much of the bag may be loaded.
-        public var loadBytes = Limits.pushLoadBytes
+        public var bounds = Bounds()
 
         public init(
             now: Timestamp, server: NodeID, serverClock: Clock?, greatestClock: Clock?,
@@ -33,6 +32,26 @@ public struct Merge {
             self.server = server
             self.serverClock = serverClock
             self.greatestClock = greatestClock
+        }
+    }
+
+    /// How much a merge may do itself, while its scope is locked.
+    public struct Bounds: Sendable {
+        /// Merges of texts that were prepared; nil if all texts are merged here, however large they are.
+        public var texts: PreparedTexts?
+        /// The maximum number of bytes of texts that are merged here without preparation.
+        public var textBytes = 256 << 10
+        /// The maximum of what may be loaded of the bag, in bytes of bodies: all of it is in memory.
+        public var loadBytes = 256 << 20
+
+        public init() {}
+
+        /// For the push of a device.
+        public static func device(_ texts: PreparedTexts?) -> Bounds {
+            var bounds = Bounds()
+            bounds.texts = texts
+            bounds.loadBytes = Limits.pushLoadBytes
+            return bounds
         }
     }
 
@@ -59,6 +78,9 @@ public struct Merge {
     var rescues: [Rescue] = []
     /// Texts that lost words, in the order in which they did.
     var lostTexts: [LostText] = []
+    /// Bytes of texts that were merged without preparation, and merges that are to be prepared.
+    var textBytes = 0
+    var unprepared: [PreparedTexts.Need] = []
     var notes: [Int: ElementNotes] = [:]
 
     /// What is remembered of an element until its receipt is written.
@@ -83,6 +105,7 @@ public struct Merge {
         for (index, element) in push.elements.enumerated() {
             if case .change(let change) = element { try merge.change(change, index) }
         }
+        guard merge.unprepared.isEmpty else { return MergeOutcome(unprepared: merge.unprepared) }
         try merge.makeRescues()
         try merge.makeTagNamesUnique()
         try merge.checkHolders(push)
@@ -93,7 +116,7 @@ public struct Merge {
         self.bag = bag
         self.context = context
         source = ClockSource(node: context.server, last: context.serverClock)
-        var load = BagLoad(limit: context.loadBytes)
+        var load = BagLoad(limit: context.bounds.loadBytes)
         before = try bag.states(of: push.ids, counting: &load)
         loaded = load
     }

@@ -80,8 +80,11 @@ extension Merge {
             leaveUnmerged(text, beside: standing, current, in: entity)
         case .base(let base):
             let standsFirst = (standingOrigin, standing) < (text.clock, text.clock)
-            let outcome = TextMerge.outcome(
+            let input = TextMerge.Input(
                 base: base, older: standsFirst ? current : text.text, newer: standsFirst ? text.text : current)
+            guard let outcome = outcome(of: input, for: LostText(object: entity.uniqueID, clock: text.clock)) else {
+                return
+            }
             // Two texts of the greatest size may come to one that no device could push again.
             guard outcome.text.utf8.count <= Limits.textBytes else {
                 leaveUnmerged(text, beside: standing, current, in: entity)
@@ -93,6 +96,17 @@ extension Merge {
                 superseded[text.clock] = (outcome.superseded, clock)
             }
         }
+    }
+
+    /// Merges texts, if they were prepared or are small enough; else the push is applied again, with this merge prepared.
+    private mutating func outcome(of input: TextMerge.Input, for text: LostText) -> TextMerge.Outcome? {
+        guard let prepared = context.bounds.texts else { return input.outcome }
+        let need = PreparedTexts.Need(text: text, input: input)
+        if let outcome = prepared.outcome(of: need) { return outcome }
+        textBytes += input.byteCount
+        if textBytes <= context.bounds.textBytes { return input.outcome }
+        unprepared.append(need)
+        return nil
     }
 
     /// Puts a text and the clocks that it names into a parcel.

@@ -15,6 +15,18 @@ public struct Push: Sendable, Equatable {
         }
     }
 
+    /// About how many bytes it writes: those of its values, and some for each edit.
+    public var byteCount: Int {
+        elements.reduce(0) { sum, element in
+            guard case .change(let change) = element else { return sum + Push.editBytes }
+            let values = change.edits.reduce(0) { $0 + Push.editBytes + ($1.value?.byteCount ?? 0) }
+            return sum + values + (change.textBaseValue?.utf8.count ?? 0)
+        }
+    }
+
+    /// What an edit takes beside its value: about that of its clock and name.
+    private static let editBytes = 64
+
     /// The devices whose clocks stand in it, whoever pushes it.
     public var nodes: Set<NodeID> {
         var nodes: Set<NodeID> = []

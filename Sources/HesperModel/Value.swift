@@ -21,6 +21,9 @@ public enum Value: Sendable {
         }
     }
 
+    /// How many bytes of UTF-8 it has, if it is a string; a few otherwise.
+    public var byteCount: Int { if case .string(let value) = self { value.utf8.count } else { 8 } }
+
     /// Nil for arrays and objects.
     public init?(scalar json: JSON) {
         switch json {

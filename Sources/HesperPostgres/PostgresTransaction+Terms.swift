@@ -24,9 +24,9 @@ extension PostgresTransaction {
         let scan = Scan(
             .notes, rows: .all, sequences: indexed + 1...head.sequence, newestFirst: false, limit: limit + 1)
         var writer = DocumentWriter(connection: connection, scope: scope)
-        var (count, last, isDone) = (0, indexed, true)
+        var (count, bytes, last, isDone) = (0, 0, indexed, true)
         try self.scan(scan, in: scope) { row in
-            guard count < limit else {
+            guard count < limit, bytes < TermIndexer.bytesPerSlice else {
                 isDone = false
                 return false
             }
@@ -37,6 +37,7 @@ extension PostgresTransaction {
             case .deletedObject: writer.remove(id)
             }
             count += 1
+            bytes += row.body.count
             last = row.sequence
             return true
         }

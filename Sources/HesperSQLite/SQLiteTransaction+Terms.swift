@@ -18,11 +18,9 @@ extension SQLiteTransaction {
         guard indexed < head.sequence else { return true }
         let writer = try DocumentWriter(self, scope: scope)
         let scan = Scan(.notes, rows: .all, sequences: indexed + 1...head.sequence, newestFirst: false)
-        var count = 0
-        var last = indexed
-        var isDone = true
+        var (count, bytes, last, isDone) = (0, 0, indexed, true)
         try self.scan(scan, in: scope) { row in
-            guard count < max(limit, 1) else {
+            guard count < max(limit, 1), bytes < TermIndexer.bytesPerSlice else {
                 isDone = false
                 return false
             }
@@ -33,6 +31,7 @@ extension SQLiteTransaction {
             case .deletedObject: try writer.remove(id)
             }
             count += 1
+            bytes += row.body.count
             last = row.sequence
             return true
         }

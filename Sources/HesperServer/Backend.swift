@@ -1,5 +1,6 @@
 import HesperModel
 import HesperStore
+import NIOCore
 
 /// What every resource stands on: the store, the queue of pushes before it, who listens, and the time.
 struct Backend: Sendable {
@@ -7,6 +8,8 @@ struct Backend: Sendable {
     let blobs: any BlobStore
     let queue: PushQueue
     let hub: EventHub
+    /// Who merges large texts now.
+    let merges: AccountTurns
     /// How long what was deleted can be put back, in milliseconds (merge.md, Deleting).
     let grace: Int64
     let now: @Sendable () -> Timestamp
@@ -21,6 +24,9 @@ struct Backend: Sendable {
         let hub = EventHub(signals: store.signals)
         self.hub = hub
         self.queue = PushQueue(store: store, committed: hub.announce)
+        // Sign-ins, which hash passwords on the same threads, have the others.
+        merges = AccountTurns(
+            "pushes of large texts", TurnLimits(atOnce: max(1, System.coreCount / 2), perAccount: 1, waiting: 16))
         self.now = now
     }
 

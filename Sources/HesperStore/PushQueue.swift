@@ -5,6 +5,9 @@ import HesperModel
 ///
 /// As many commits are under way as the store has writers. A scope is never in two of them: its pushes would only wait for
 /// each other inside the store.
+///
+/// An account cannot delay others' pushes for long: scopes take turns, a commit holds ``groupBytes`` of pushes or one larger push,
+/// and after a larger one the writer is left to smaller ones for as long as that took.
 public actor PushQueue {
     private let store: any Store
     private let committed: @Sendable ([ScopeHead]) -> Void
@@ -12,19 +15,30 @@ public actor PushQueue {
     /// Scopes that a commit which is under way writes to.
     private var busy: Set<ScopeID> = []
     private var commits = 0
+    /// Commits of large pushes that are under way.
+    private var largeCommits = 0
+    /// When the next large push may be committed.
+    private var nextLarge = ContinuousClock.now
+    private let slow = SlowScopes()
     /// How commits go.
     public nonisolated let meter = CommitMeter()
 
-    /// Jobs that share one commit at most.
+    /// The maximum number of jobs that share a commit.
     static let groupLimit = 512
+    /// The maximum number of bytes that share a commit. A job of more bytes is large: it has a commit of its own.
+    static let groupBytes = 1 << 20
 
     /// One thing to write, and who waits for it.
     private struct Job: Sendable {
         let scope: ScopeID
         let objects: [UniqueID]
+        let bytes: Int
         let run: @Sendable (any Transaction) throws -> any Sendable
         let done: CheckedContinuation<any Sendable, any Error>
     }
+
+    /// Few bytes may be much work, if they name large objects.
+    private func isLarge(_ job: Job) -> Bool { job.bytes > PushQueue.groupBytes || slow.contains(job.scope) }
 
     /// - Parameter committed: told after each commit which scopes it moved on, each once.
     public init(store: any Store, committed: @escaping @Sendable ([ScopeHead]) -> Void = { _ in }) {
@@ -35,12 +49,15 @@ public actor PushQueue {
     /// Does `body` in a transaction with others, of which none is harmed if it throws; returns when it is durable.
     /// - Parameters:
     ///   - objects: what `body` will ask for, as far as it is known.
+    ///   - bytes: about how much it will write.
     ///   - body: done again if another of the transaction throws.
     func submit<T: Sendable>(
-        to scope: ScopeID, touching objects: [UniqueID] = [], _ body: @escaping @Sendable (any Transaction) throws -> T
+        to scope: ScopeID, touching objects: [UniqueID] = [], bytes: Int = 0,
+        _ body: @escaping @Sendable (any Transaction) throws -> T
     ) async throws -> T {
         let value = try await withCheckedThrowingContinuation { done in
-            waiting.append(Job(scope: scope, objects: objects, run: body, done: done))
+            waiting.append(
+                Job(scope: scope, objects: objects, bytes: bytes, run: slow.measuring(scope, body), done: done))
             beginCommitIfFree()
         }
         guard let value = value as? T else { throw Problem(.internalError, "A commit returned another job's value.") }
@@ -57,39 +74,74 @@ public actor PushQueue {
     private func commitAll() async {
         while true {
             let group = nextGroup()
-            guard !group.isEmpty else { break }
+            guard let first = group.first else { break }
             let scopes = Set(group.map(\.scope))
             busy.formUnion(scopes)
+            let isLarge = isLarge(first)
+            if isLarge { largeCommits += 1 }
             // What this one leaves may have waited for it alone.
             beginCommitIfFree()
+            let start = ContinuousClock.now
             await commit(group)
             busy.subtract(scopes)
+            if isLarge { largeCommits -= 1 }
+            // A job may turn out to be large.
+            if group.contains(where: self.isLarge) { delayLarge(.now - start) }
         }
         commits -= 1
     }
 
-    /// Takes what waits for scopes that are free: those that arrived first, and no more of them than leaves as many to each
-    /// commit that could begin now. Of the others none is free soon: what is done together costs less.
-    /// Scopes are locked in the order of their IDs, within one in the order of arrival.
-    private func nextGroup() -> [Job] {
-        let free = Set(waiting.lazy.map(\.scope)).subtracting(busy).count
-        let idle = store.writers - commits + 1
-        let share = (free + idle - 1) / idle
-        var group: [Job] = []
-        var rest: [Job] = []
-        var taken: Set<ScopeID> = []
-        for job in waiting {
-            let fits = taken.count < share || taken.contains(job.scope)
-            if fits, group.count < PushQueue.groupLimit, !busy.contains(job.scope) {
-                group.append(job)
-                taken.insert(job.scope)
-            } else {
-                rest.append(job)
-            }
+    /// Leaves the writer to smaller jobs for some time; those that arrive meanwhile begin at once.
+    private func delayLarge(_ duration: Duration) {
+        let next = ContinuousClock.now + duration
+        nextLarge = next
+        Task {
+            try? await Task.sleep(until: next, clock: .continuous)
+            beginCommitIfFree()
         }
-        waiting = rest
-        return group.enumerated()
-            .sorted { ($0.element.scope, $0.offset) < ($1.element.scope, $1.offset) }.map(\.element)
+    }
+
+    /// Takes jobs of scopes that are free out of ``waiting``: one large job, or what fits of the others.
+    private func nextGroup() -> [Job] {
+        let free = waiting.indices.filter { !busy.contains(waiting[$0].scope) }
+        let small = free.filter { !isLarge(waiting[$0]) }
+        // Large jobs leave writers to the others, where there are several.
+        if ContinuousClock.now >= nextLarge, largeCommits < max(1, store.writers / 2),
+            let large = free.first(where: { isLarge(waiting[$0]) }), small.isEmpty || large == free.first
+        {
+            return [waiting.remove(at: large)]
+        }
+        let taken = fitting(small)
+        let group = taken.map { waiting[$0] }
+        let indices = Set(taken)
+        waiting = waiting.indices.filter { !indices.contains($0) }.map { waiting[$0] }
+        return group
+    }
+
+    /// Those of the waiting jobs that go into one commit: the first job of each scope, then the second of each, and so on, of no more
+    /// scopes than leaves as many to each commit that could begin now. Of the others none is free soon: what is done together
+    /// costs less.
+    /// - Returns: their indices, by scope, as scopes are locked in that order, and within one in the order of arrival.
+    private func fitting(_ jobs: [Int]) -> [Int] {
+        var turns: [ScopeID: Int] = [:]
+        var ordered: [(turn: Int, index: Int)] = []
+        for index in jobs {
+            ordered.append((turns[waiting[index].scope, default: 0], index))
+            turns[waiting[index].scope, default: 0] += 1
+        }
+        ordered.sort { $0 < $1 }
+        let idle = store.writers - commits + 1
+        let share = (turns.count + idle - 1) / idle
+        var (taken, scopes, bytes): ([Int], Set<ScopeID>, Int) = ([], [], 0)
+        for (_, index) in ordered where taken.count < PushQueue.groupLimit {
+            let job = waiting[index]
+            guard scopes.count < share || scopes.contains(job.scope) else { continue }
+            guard taken.isEmpty || bytes + job.bytes <= PushQueue.groupBytes else { break }
+            taken.append(index)
+            scopes.insert(job.scope)
+            bytes += job.bytes
+        }
+        return taken.sorted { (waiting[$0].scope, $0) < (waiting[$1].scope, $1) }
     }
 
     /// Hardly ever does a job throw, and a savepoint costs a copy of every page that is changed under it. So they do

@@ -28,6 +28,8 @@ public struct Scope: Sendable {
         public let echoes: [UniqueID: Int64]
         /// Those of them that did not exist before.
         public let created: Set<UniqueID>
+        /// Merges of large texts to prepare before the push is applied again; unless this is empty, nothing was applied.
+        let unprepared: [PreparedTexts.Need]
 
         /// Whether nothing but echoes has changed since `token`: then the answer is known without another look.
         public func isAllEcho(since token: SyncToken?) -> Bool {
@@ -39,15 +41,32 @@ public struct Scope: Sendable {
     /// - Parameters:
     ///   - sender: the device that pushes.
     ///   - token: how far it had read; checked under the lock, nothing is applied if it is no longer good.
+    ///   - merging: merges large texts while nothing is locked; gives the outcomes in the same order.
     public func apply(
-        _ push: Push, by sender: NodeID, since token: SyncToken?, of feed: Feed
+        _ push: Push, by sender: NodeID, since token: SyncToken?, of feed: Feed,
+        merging: @Sendable ([TextMerge.Input]) async throws -> [TextMerge.Outcome] = { $0.map(\.outcome) }
     ) async throws -> Applied {
-        let epoch = installation.epoch
-        return try await write(by: sender, since: token, touching: push.ids) { _, scope, _ in
-            if let token { try feed.check(token, epoch: epoch, head: scope.head) }
-            return push
+        let (epoch, ids, bytes) = (installation.epoch, push.ids, push.byteCount)
+        func attempt(_ texts: PreparedTexts?) async throws -> Applied {
+            try await write(by: sender, since: token, touching: ids, bytes: bytes, bounds: .device(texts)) {
+                _, scope, _ in
+                if let token { try feed.check(token, epoch: epoch, head: scope.head) }
+                return push
+            }
         }
+        var texts = PreparedTexts()
+        for _ in 0..<Scope.preparations {
+            let applied = try await attempt(texts)
+            let needs = applied.unprepared
+            if needs.isEmpty { return applied }
+            for (need, outcome) in zip(needs, try await merging(needs.map(\.input))) { texts.add(need, outcome) }
+        }
+        // Other pushes changed the texts each time.
+        return try await attempt(nil)
     }
+
+    /// How often texts are merged before the scope is locked; after that they are merged under the lock.
+    private static let preparations = 3
 
     /// Does something in the scope's next commit; durable when it returns.
     public func commit<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
@@ -57,18 +76,20 @@ public struct Scope: Sendable {
     /// Makes a push while the scope is locked, from what it holds, and merges it.
     /// - Parameters:
     ///   - objects: what the push will name, as far as it is known beforehand.
+    ///   - bytes: about how many bytes it will have.
     ///   - isWhole: whether a refusal of any part refuses, and undoes, all of it.
     ///   - body: given the transaction, the scope and a stamp for what the server itself sets.
     public func write(
         by sender: NodeID, since token: SyncToken? = nil, isWhole: Bool = false, touching objects: [UniqueID] = [],
+        bytes: Int = 0, bounds: Merge.Bounds = Merge.Bounds(),
         _ body: @escaping @Sendable (any Transaction, LockedScope, inout Stamp) throws -> Push
     ) async throws -> Applied {
         let (id, installation, now) = (id, installation, now())
-        return try await queue.submit(to: id, touching: objects) { transaction in
+        return try await queue.submit(to: id, touching: objects, bytes: bytes) { transaction in
             var turn = try ScopeTurn(id, in: transaction, installation, at: now)
             try turn.admit(sender)
             let push = try body(transaction, turn.scope, &turn.stamp)
-            return try turn.merge(push, by: sender, since: token, isWhole: isWhole)
+            return try turn.merge(push, by: sender, since: token, isWhole: isWhole, bounds: bounds)
         }
     }
 

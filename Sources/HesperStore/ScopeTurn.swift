@@ -35,31 +35,35 @@ struct ScopeTurn {
     }
 
     /// Merges a push and keeps what it comes to.
-    /// - Parameter isWhole: whether a refusal of any part refuses all of it.
+    /// - Parameters:
+    ///   - isWhole: whether a refusal of any part refuses all of it.
     func merge(
-        _ push: Push, by sender: NodeID?, since token: SyncToken? = nil, isWhole: Bool = false
+        _ push: Push, by sender: NodeID?, since token: SyncToken? = nil, isWhole: Bool = false,
+        bounds: Merge.Bounds = Merge.Bounds()
     ) throws -> Scope.Applied {
         let moments = try revocations(of: push.nodes).compactMap { lost in lost.moment.map { (lost.node, $0) } }
-        let outcome = try Merge.apply(
-            push, to: transaction.bag(of: scope.head.scope),
-            in: Merge.Context(
-                now: now, server: server, serverClock: stamp.last ?? scope.serverClock,
-                greatestClock: [scope.greatestClock, stamp.last].compactMap(\.self).max(),
-                revoked: Dictionary(moments) { first, _ in first }, restoredSequence: scope.restoredSequence,
-                sender: sender))
+        var context = Merge.Context(
+            now: now, server: server, serverClock: stamp.last ?? scope.serverClock,
+            greatestClock: [scope.greatestClock, stamp.last].compactMap(\.self).max(),
+            revoked: Dictionary(moments) { first, _ in first }, restoredSequence: scope.restoredSequence,
+            sender: sender)
+        context.bounds = bounds
+        let outcome = try Merge.apply(push, to: transaction.bag(of: scope.head.scope), in: context)
+        if !outcome.unprepared.isEmpty { return nothing([], unprepared: outcome.unprepared) }
         if isWhole, let problem = outcome.receipts.lazy.compactMap(\.firstProblem).first { throw problem }
         if outcome.parcels.isEmpty, outcome.changes.isEmpty { return nothing(outcome.receipts) }
         let (head, sequences) = try transaction.append(outcome, to: scope, by: sender, at: now)
         return Scope.Applied(
             receipts: outcome.receipts, before: scope.head, after: head, sequences: sequences,
             echoes: echoes(of: outcome, sequences, since: token),
-            created: Set(outcome.changes.filter { $0.before?.sequence == nil }.map(\.uniqueID)))
+            created: Set(outcome.changes.filter { $0.before?.sequence == nil }.map(\.uniqueID)), unprepared: [])
     }
 
     /// What a turn comes to that changes nothing.
-    func nothing(_ receipts: [Receipt]) -> Scope.Applied {
+    func nothing(_ receipts: [Receipt], unprepared: [PreparedTexts.Need] = []) -> Scope.Applied {
         Scope.Applied(
-            receipts: receipts, before: scope.head, after: scope.head, sequences: [:], echoes: [:], created: [])
+            receipts: receipts, before: scope.head, after: scope.head, sequences: [:], echoes: [:], created: [],
+            unprepared: unprepared)
     }
 }
 

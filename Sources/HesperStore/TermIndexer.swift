@@ -4,23 +4,25 @@ import HesperModel
 /// (storage.md, A transaction).
 public struct TermIndexer: Sendable {
     private let store: any Store
-    /// Objects at a time: few, so that pushes do not wait long for the writer.
-    static let batch = 200
-    /// Scopes that are looked after in turn. With one writer they share a commit, as an object of each costs less than a commit
-    /// for each; else each has its own, and what was written to its row is never held for the others' sake.
+    private let turns = WriterTurns()
+    /// The maximum number of objects in a slice, which is what one scope is indexed at a time.
+    static let objectsPerSlice = 200
+    /// A slice ends with the object that reaches this many bytes, so that pushes do not wait long for the writer.
+    public static let bytesPerSlice = 64 << 10
+    /// The maximum number of scopes that are looked up at a time, to be indexed in turn.
     static let scopes = 20
-    /// Between two looks at the store when there was nothing to do.
+    /// The time between two looks at the store when there was nothing to do.
     static let pause = Duration.milliseconds(500)
     static let pauseAfterFailure = Duration.seconds(5)
-    /// While there is something to do it takes a tenth of the writer's time, so that pushes hardly notice.
-    static let restPerWork = 9
 
     public init(store: any Store) { self.store = store }
 
     /// Brings one scope's index up to a sequence: what a search does first.
     public func index(_ scope: ScopeID, upTo sequence: Int64) async throws {
         while try await store.read({ try $0.indexedSequence(of: scope) }) < sequence {
-            let isDone = try await store.writeDerived { try $0.indexTerms(of: scope, limit: TermIndexer.batch) }
+            let isDone = try await store.writeDerived {
+                try $0.indexTerms(of: scope, limit: TermIndexer.objectsPerSlice)
+            }
             if isDone { return }
         }
     }
@@ -30,26 +32,21 @@ public struct TermIndexer: Sendable {
     public func run(failed: @Sendable (any Error) -> Void) async {
         var last: ScopeID?
         while !Task.isCancelled {
-            var rest = TermIndexer.pause
             do {
-                let start = ContinuousClock.now
-                if try await indexBatch(after: &last) {
-                    rest = min(rest, (ContinuousClock.now - start) * TermIndexer.restPerWork)
-                }
+                if try await !indexSlices(after: &last) { try await Task.sleep(for: TermIndexer.pause) }
             } catch is CancellationError {
                 return
             } catch {
                 failed(error)
-                rest = TermIndexer.pauseAfterFailure
+                try? await Task.sleep(for: TermIndexer.pauseAfterFailure)
             }
-            try? await Task.sleep(for: rest)
         }
     }
 
-    /// A batch of what is behind, from where the last one stopped and round again: scopes that are written without a pause
-    /// hold up no other.
-    /// - Returns: whether there was anything.
-    private func indexBatch(after last: inout ScopeID?) async throws -> Bool {
+    /// Indexes a slice of each of the next scopes that are behind, from where the last call stopped and round again: scopes
+    /// that are written to without a pause do not keep others from being indexed.
+    /// - Returns: whether there was anything to index.
+    private func indexSlices(after last: inout ScopeID?) async throws -> Bool {
         let start = last
         let scopes = try await store.read { snapshot in
             let next = try snapshot.scopesToIndex(after: start, limit: TermIndexer.scopes)
@@ -57,13 +54,12 @@ public struct TermIndexer: Sendable {
                 ? snapshot.scopesToIndex(after: nil, limit: TermIndexer.scopes) : next
         }
         last = scopes.last
-        guard !scopes.isEmpty else { return false }
-        let limit = TermIndexer.batch / scopes.count
-        for turn in store.locksScopesApart ? scopes.map({ [$0] }) : [scopes] {
-            try await store.writeDerived { transaction in
-                for scope in turn { _ = try transaction.indexTerms(of: scope, limit: limit) }
+        // Where scopes are locked apart, each has a transaction of its own: none stays locked for the others.
+        for group in store.locksScopesApart ? scopes.map({ [$0] }) : [scopes] {
+            try await turns.write(group, to: store) { scope, transaction in
+                _ = try transaction.indexTerms(of: scope, limit: TermIndexer.objectsPerSlice)
             }
         }
-        return true
+        return !scopes.isEmpty
     }
 }

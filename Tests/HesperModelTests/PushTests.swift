@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func aPushThatLoadsTooMuchIsRefusedWhole() throws {
-        #expect(Limits.pushLoadBytes == 256 << 20)
+        #expect(Limits.pushLoadBytes == 32 << 20)
         var source = ClockSource(node: NodeID(1))
         let (server, now) = (NodeID(2), Timestamp(clamping: 1_000))
         let ids = (0..<3).map { _ in UniqueID.random() }
@@ -43,7 +43,7 @@ import Testing
         // What is new loads nothing.
         try bag.apply(Push(made), server: server, at: now)
         var context = Merge.Context(now: now, server: server, serverClock: nil, greatestClock: bag.greatestClock)
-        context.loadBytes = 3_000
+        context.bounds.loadBytes = 3_000
         do {
             _ = try Merge.apply(Push(archived), to: bag, in: context)
             Issue.record("it loaded more than it may")

@@ -35,7 +35,8 @@ public struct StoreContract {
     }
 
     public static let cases: [Case] =
-        accountCases + passwordRaceCases + deviceCases + ticketCases + pushCases + groupCases + transactionCases
+        accountCases + passwordRaceCases + deviceCases + ticketCases + pushCases + groupCases + queueCases
+        + transactionCases
         + scanCases + digestCases + deletionCases
         + bagCases + blobCases + sweepCases
         + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases

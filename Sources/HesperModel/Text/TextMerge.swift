@@ -9,6 +9,23 @@ public enum TextMerge {
         outcome(base: base, older: older, newer: newer).text
     }
 
+    /// What is merged: two edits of one base. `older` is the text whose origin is less.
+    public struct Input: Sendable {
+        public let base: String
+        public let older: String
+        public let newer: String
+
+        /// How many bytes of UTF-8 its texts have together.
+        public var byteCount: Int { base.utf8.count + older.utf8.count + newer.utf8.count }
+        public var outcome: Outcome { TextMerge.outcome(base: base, older: older, newer: newer) }
+
+        /// Whether both have the same bytes.
+        func isIdentical(to other: Input) -> Bool {
+            base.isIdentical(to: other.base) && older.isIdentical(to: other.older)
+                && newer.isIdentical(to: other.newer)
+        }
+    }
+
     /// What a merge came to.
     public struct Outcome: Sendable, Equatable {
         public var text: String

@@ -78,8 +78,9 @@ struct ObjectResource: Resource {
     ) async throws -> Response {
         let (section, scope, now) = (section, session.scope, backend.now())
         let (ifMatch, ifNoneMatch) = (call[.ifMatch], call[.ifNoneMatch])
-        let applied = try await backend.scope(of: session).write(by: session.device.node, isWhole: true) {
-            transaction, _, stamp in
+        let applied = try await backend.scope(of: session).write(
+            by: session.device.node, isWhole: true, bytes: fields.byteCount
+        ) { transaction, _, stamp in
             let resolver = Resolver(snapshot: transaction, scope: scope)
             let state = try transaction.state(of: id, in: scope)
             let live = try section.liveIfAny(state, id, named: fields.values[.name], in: resolver)

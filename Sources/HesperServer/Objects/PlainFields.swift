@@ -11,6 +11,9 @@ struct PlainFields: Sendable {
     var tags: [UniqueID]?
     var attachments: [UniqueID]?
 
+    /// About how many bytes a write of them has.
+    var byteCount: Int { values.values.reduce(0) { $0 + $1.byteCount } }
+
     /// - Throws: ``Problem`` about the first field that is wrong.
     init(_ json: JSON, of section: Section, isPatch: Bool) throws(Problem) {
         var fields = try Fields(json)

@@ -1,6 +1,7 @@
 import HesperModel
 import HesperStore
 import Hummingbird
+import NIOPosix
 
 /// `POST /v1/sync`: the one call a client needs (protocol.md, Sync).
 struct Sync: Resource {
@@ -20,7 +21,12 @@ struct Sync: Resource {
             return response
         }
         let applied = try await backend.scope(of: session).apply(
-            request.push, by: session.device.node, since: request.token, of: feed)
+            request.push, by: session.device.node, since: request.token, of: feed
+        ) { inputs in
+            try await backend.merges.take(session.scope) {
+                try await NIOThreadPool.singleton.runIfActive { inputs.map(\.outcome) }
+            }
+        }
         call.hasRead(feed, since: request.token, session)
         var echoless = feed
         echoless.echoes = applied.echoes

@@ -7,7 +7,7 @@ from client import Server
 
 # In JSON, each of these takes six bytes.
 TEXT = "\u0001" * 1_048_575
-COUNT = 45
+COUNT = 8
 
 
 def test_a_small_push_of_many_large_notes(postgres_server: Server) -> None:

@@ -22,16 +22,23 @@ struct MemoryBag {
     /// Where it stood when the server was restored from it.
     var restoredSequence: Int64?
 
-    /// Merges a push and keeps what it comes to.
+    /// Merges a push, all texts beforehand as a server does with large ones, and keeps what it comes to.
     @discardableResult
     mutating func apply(
         _ push: Push, by sender: NodeID? = nil, server: NodeID, at now: Timestamp
     ) throws -> MergeOutcome {
-        let outcome = try Merge.apply(
-            push, to: self,
-            in: Merge.Context(
-                now: now, server: server, serverClock: serverClock, greatestClock: greatestClock,
-                restoredSequence: restoredSequence, sender: sender))
+        var context = Merge.Context(
+            now: now, server: server, serverClock: serverClock, greatestClock: greatestClock,
+            restoredSequence: restoredSequence, sender: sender)
+        context.bounds.texts = PreparedTexts()
+        context.bounds.textBytes = 0
+        var outcome = try Merge.apply(push, to: self, in: context)
+        // An element has two texts at most, and the second is merged with what the first comes to.
+        for _ in 0..<push.elements.count * 2 where !outcome.unprepared.isEmpty {
+            for need in outcome.unprepared { context.bounds.texts?.add(need, need.input.outcome) }
+            outcome = try Merge.apply(push, to: self, in: context)
+        }
+        precondition(outcome.unprepared.isEmpty, "the merge of a text was asked for twice")
         for change in outcome.changes {
             digest ^= change.digestBefore ^ change.digestAfter
             switch change.after {
