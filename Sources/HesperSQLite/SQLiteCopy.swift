@@ -27,6 +27,48 @@ public struct SQLiteCopy: Sendable {
         try reading { try Int.fetchOne($0, sql: "SELECT count(*) FROM accounts") ?? 0 }
     }
 
+    /// What a copy holds, and what is wrong with it.
+    public struct Look: Sendable {
+        public var accounts = 0
+        /// Whether all edits were folded again.
+        public var isFolded = false
+        /// Sentences: what SQLite's integrity check finds, at most ``SQLiteCopy/findingLimit``, then what `hesper check`
+        /// finds.
+        public var findings: [String] = []
+    }
+
+    /// Sentences of SQLite's: where more than a few pages are damaged, the first tell enough.
+    static let findingLimit = 20
+
+    /// Reads all of it: SQLite's integrity check, then every account's edits, folded again. Edits of a copy that an earlier
+    /// version wrote are not folded: this version reads them only after a migration.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later Hesper has written it, `damaged` if it cannot be read to its end.
+    public func look() throws -> Look {
+        try reading { database in
+            let (version, known) = (try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0, Migrations.version)
+            guard version <= known else { throw StoreError.newerDatabase(version: version, known: known) }
+            var look = Look()
+            look.findings = try String.fetchAll(
+                database, sql: "PRAGMA integrity_check(\(SQLiteCopy.findingLimit))"
+            ).filter { $0 != "ok" }.map { "SQLite finds in the database: \($0)" }
+            let accounts = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT a.email, m.scope FROM accounts a JOIN memberships m ON m.account = a.id ORDER BY a.email_key
+                    """)
+            look.accounts = accounts.count
+            look.isFolded = version == known
+            guard look.isFolded else { return look }
+            for account in accounts {
+                let (email, scope): (String, Int64) = (account[0], account[1])
+                try SQLiteSnapshot(database).inconsistencies(in: ScopeID(scope)) {
+                    look.findings.append("\(email): \($0)")
+                }
+            }
+            return look
+        }
+    }
+
     /// Makes it the database of an installation that went back in time (operating.md, Restoring): brings it to this version,
     /// begins a new epoch, and signs every device out. What it ends is overwritten, not just unlinked.
     /// - Throws: ``StoreError``: `newerDatabase` if a later Hesper has written it.

@@ -51,6 +51,15 @@ extension BackupFolder {
         }
     }
 
+    /// What is wrong with the bytes that have a digest; nil if they are there and are the right ones. Reads them all.
+    public func damage(to data: AttachmentData) async throws -> BackupDamaged? {
+        let path = path(of: data)
+        return try await pool.run {
+            guard try File.status(path).map({ Int64($0.st_size) }) == data.byteCount else { return lack(of: data) }
+            return try BackupFolder.hash(path) == data ? nil : damage(data)
+        }
+    }
+
     /// What to say of bytes that are not there, or not all.
     public func lack(of data: AttachmentData) -> BackupDamaged {
         BackupDamaged("\(path(of: data)) is missing, or cut short.")

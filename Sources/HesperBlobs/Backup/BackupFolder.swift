@@ -16,7 +16,7 @@ public struct BackupFolder: Sendable {
     public let path: String
     let pool: NIOThreadPool
 
-    private static let manifest = "backup.json"
+    public static let manifestName = "backup.json"
     private static let unfinished = "unfinished"
     static let attachments = "attachments"
     private static let prefix = "hesper-"
@@ -46,7 +46,7 @@ public struct BackupFolder: Sendable {
     /// - Returns: the path of an empty file for the database.
     /// - Throws: ``BackupForeign`` if the folder has something that no backup has written.
     public func begin() throws -> String {
-        let known: Set = [BackupFolder.manifest, BackupFolder.unfinished, BackupFolder.attachments, "lost+found"]
+        let known: Set = [BackupFolder.manifestName, BackupFolder.unfinished, BackupFolder.attachments, "lost+found"]
         let foreign = try File.list(path).sorted().first { !known.contains($0) && !BackupFolder.isDatabase($0) }
         if let foreign { throw BackupForeign(name: foreign) }
         try File.makeFolder(unfinished)
@@ -72,9 +72,9 @@ public struct BackupFolder: Sendable {
                 missing: missing)
             try File.rename(database, inside(file))
             try File.syncFolder(path)
-            let text = "\(unfinished)/\(BackupFolder.manifest)"
+            let text = "\(unfinished)/\(BackupFolder.manifestName)"
             try File.write(manifest.bytes, toNew: text)
-            try File.rename(text, inside(BackupFolder.manifest))
+            try File.rename(text, inside(BackupFolder.manifestName))
             try File.syncFolder(path)
             for name in try File.list(path) where BackupFolder.isDatabase(name) && name != file {
                 try File.remove(inside(name))
@@ -96,17 +96,33 @@ public struct BackupFolder: Sendable {
     /// What the backup consists of; nil if none was ever finished here.
     /// - Throws: ``BackupDamaged``.
     public func manifest() throws -> BackupManifest? {
-        let path = inside(BackupFolder.manifest)
+        let path = inside(BackupFolder.manifestName)
         guard try File.status(path) != nil else { return nil }
         var bytes: [UInt8] = []
         try FileReader(path).read { bytes += Array($0.readableBytesView) }
         return try BackupManifest(bytes, of: path)
     }
 
+    /// The path of the database.
+    public func database(of manifest: BackupManifest) -> String { inside(manifest.file) }
+
+    /// What is wrong with the bytes of the database; nil if they are those that were written.
+    public func damage(toDatabaseOf manifest: BackupManifest) async throws -> BackupDamaged? {
+        let path = database(of: manifest)
+        return try await pool.run {
+            guard try File.status(path) != nil else { return BackupDamaged("\(path) is missing.") }
+            return try BackupFolder.hash(path) == manifest.database ? nil : BackupFolder.damage(toDatabase: path)
+        }
+    }
+
+    private static func damage(toDatabase path: String) -> BackupDamaged {
+        BackupDamaged("\(path) has other bytes than those that were written.")
+    }
+
     /// Copies the database to a new file, durably.
     /// - Throws: ``BackupDamaged`` if it is not what the manifest says; there is no copy then.
     public func copyDatabase(_ manifest: BackupManifest, to copy: String) async throws {
-        let source = inside(manifest.file)
+        let source = database(of: manifest)
         try await pool.run {
             guard try File.status(source) != nil else { throw BackupDamaged("\(source) is missing.") }
             let reader = try FileReader(source)
@@ -115,7 +131,7 @@ public struct BackupFolder: Sendable {
             try reader.read { writer = try writer.appending($0) }
             guard try writer.finished() == manifest.database else {
                 try File.remove(copy)
-                throw BackupDamaged("\(source) has other bytes than those that were written.")
+                throw BackupFolder.damage(toDatabase: source)
             }
         }
     }

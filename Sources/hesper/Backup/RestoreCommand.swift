@@ -10,8 +10,10 @@ struct RestoreCommand: AsyncParsableCommand {
         abstract: "Put a backup back, into a data folder that is empty.",
         discussion: """
             Every byte is compared with its SHA-256. A new epoch begins: devices sign in again, keep what they hold, and \
-            give back what the backup lacks; nothing that a device holds is lost. If it breaks off, do the same again: \
-            until it has come to its end nothing serves the data.
+            give back what the backup lacks; nothing that a device holds is lost.
+
+            A backup that is damaged is refused, and nothing of it stays in the data folder. If the command is \
+            interrupted, run it again: it continues, and until it is done nothing serves the data.
 
             Only a settings file, hesper.json, may be in the data folder already.
             """)
@@ -34,11 +36,11 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         let backup = BackupFolder(path: folder)
         do {
-            let manifest = try manifest(of: backup)
-            let target = try target(data)
+            let manifest = try backup.completeManifest()
             let report = try await backup.whileLocked(shared: true) {
-                try await RestoreWork(
-                    folder: backup, manifest: manifest, blobs: try await settings.openBlobs(), target: target
+                let target = try target(data)
+                return try await RestoreWork(
+                    folder: backup, manifest: manifest, blobs: try await openBlobs(settings, target), target: target
                 ).run()
             }
             for name in report.missing {
@@ -55,6 +57,15 @@ struct RestoreCommand: AsyncParsableCommand {
         }
     }
 
+    private func openBlobs(_ settings: Settings, _ target: RestoredFolder) async throws -> any BlobStore {
+        do {
+            return try await settings.openBlobs()
+        } catch {
+            try target.discard()
+            throw error
+        }
+    }
+
     private func target(_ data: String) throws -> RestoredFolder {
         do {
             return try RestoredFolder(path: data, database: SQLiteStore.fileName, settings: Settings.fileName)
@@ -63,12 +74,5 @@ struct RestoreCommand: AsyncParsableCommand {
         } catch RestoreRefusal.notEmpty(let name) {
             throw Failure("\(data) is not empty, it has \(name): restore into an empty folder.")
         }
-    }
-
-    private func manifest(of backup: BackupFolder) throws -> BackupManifest {
-        guard let manifest = try backup.manifest() else {
-            throw Failure("\(folder) holds no whole backup: there is no backup.json.")
-        }
-        return manifest
     }
 }

@@ -17,8 +17,25 @@ struct RestoreWork {
         var missing: [String] = []
     }
 
-    /// The database last: only when all else is there.
+    /// Restores everything. If it is refused, what it brought is removed. After an error that may pass, such as a full disk,
+    /// what was brought stays, and the next restore continues.
     func run() async throws -> Report {
+        var written: [BlobName] = []
+        do {
+            return try await restore(&written)
+        } catch {
+            switch error {
+            case StoreError.full, StoreError.unavailable: break
+            default:
+                for name in written { try await blobs.remove(name) }
+                try target.discard()
+            }
+            throw error
+        }
+    }
+
+    /// The database last: only when all else is there.
+    private func restore(_ written: inout [BlobName]) async throws -> Report {
         try await folder.copyDatabase(manifest, to: target.database)
         let copy = SQLiteCopy(path: target.database)
         let known = try await onThread { try copy.blobs() }
@@ -30,7 +47,10 @@ struct RestoreWork {
         for blob in wanted where try await !folder.holds(blob.data) { throw folder.lack(of: blob.data) }
         var progress = ProgressBar(total: wanted.count, what: "attachments restored")
         for blob in wanted {
-            try await restore(blob)
+            if try await !isThere(blob) {
+                try await restore(blob)
+                written.append(blob.name)
+            }
             progress.advance()
         }
         progress.end()
@@ -43,7 +63,6 @@ struct RestoreWork {
     }
 
     private func restore(_ blob: Blob) async throws {
-        guard try await !isThere(blob) else { return }
         _ = try await blobs.write(blob.name, try await folder.bytes(blob.data)) { [folder] found in
             guard found == blob.data else { throw folder.damage(blob.data) }
         }
