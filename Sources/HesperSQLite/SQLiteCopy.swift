@@ -71,14 +71,17 @@ public struct SQLiteCopy: Sendable {
 
     /// Makes it the database of an installation that went back in time (operating.md, Restoring): brings it to this version,
     /// begins a new epoch, and signs every device out. What it ends is overwritten, not just unlinked.
+    /// - Parameter lost: bytes that could not be restored. Their attachments are left out too: an attachment that is there always
+    ///   has its bytes, and devices give back both.
     /// - Throws: ``StoreError``: `newerDatabase` if a later Hesper has written it.
-    public func beginNewEpoch() throws {
+    public func beginNewEpoch(forgetting lost: [Blob] = []) throws {
         try namingErrors {
             let queue = try DatabaseQueue(path: path)
             try queue.inDatabase { database in
                 try Migrations.run(on: database)
                 try database.execute(sql: "PRAGMA secure_delete = ON")
                 try database.inTransaction {
+                    for blob in lost { try SQLiteCopy.forget(blob, in: database) }
                     for table in SQLiteCopy.ended { try database.execute(sql: "DELETE FROM \(table)") }
                     try database.execute(sql: "UPDATE scopes SET restored_sequence = sequence")
                     try database.execute(
@@ -88,6 +91,30 @@ public struct SQLiteCopy: Sendable {
                 }
             }
             try queue.close()
+        }
+    }
+
+    private static func forget(_ blob: Blob, in database: Database) throws {
+        func prepare(_ sql: String) throws -> Prepared {
+            let statement = try Prepared(sql, on: database)
+            statement.bind(1, blob.name.scope)
+            return statement
+        }
+        let head = try prepare("SELECT digest FROM scopes WHERE id = ?1")
+        let object = try prepare("SELECT digest FROM objects WHERE scope = ?1 AND id = ?2")
+        object.bind(2, blob.name.attachment)
+        let digest = try object.first { try object.digest(0) } ?? .zero
+        let update = try prepare("UPDATE scopes SET digest = ?2, blob_bytes = blob_bytes - ?3 WHERE id = ?1")
+        update.bind(2, (try head.first { try head.digest(0) } ?? .zero) ^ digest)
+        update.bind(3, blob.data.byteCount)
+        try update.run()
+        for (table, column) in [
+            ("objects", "id"), ("edits", "object"), ("sweeps", "object"), ("versions", "object"),
+            ("blobs", "attachment"),
+        ] {
+            let delete = try prepare("DELETE FROM \(table) WHERE scope = ?1 AND \(column) = ?2")
+            delete.bind(2, blob.name.attachment)
+            try delete.run()
         }
     }
 

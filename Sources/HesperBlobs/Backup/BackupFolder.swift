@@ -106,6 +106,15 @@ public struct BackupFolder: Sendable {
     /// The path of the database.
     public func database(of manifest: BackupManifest) -> String { inside(manifest.file) }
 
+    /// The path of the database that was written last, for a backup whose manifest cannot be read, or names another.
+    /// - Throws: ``BackupDamaged`` if there is none.
+    public func newestDatabase() throws -> String {
+        let paths = try File.list(path).filter(BackupFolder.isDatabase).map(inside)
+        let dated = try paths.compactMap { path in try File.status(path).map { (path, Timestamp($0)) } }
+        guard let newest = dated.max(by: { $0.1 < $1.1 }) else { throw BackupDamaged("\(path) has no database.") }
+        return newest.0
+    }
+
     /// What is wrong with the bytes of the database; nil if they are those that were written.
     public func damage(toDatabaseOf manifest: BackupManifest) async throws -> BackupDamaged? {
         let path = database(of: manifest)
