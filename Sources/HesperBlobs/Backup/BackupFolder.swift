@@ -62,14 +62,15 @@ public struct BackupFolder: Sendable {
     ///   - database: the file that ``begin()`` named.
     ///   - blobs: those that the database has. All but the missing are in the folder.
     public func finish(
-        database: String, blobs: [Blob], missing: [String], date: Timestamp
+        database: String, blobs: [Blob], missing: [String], date: Timestamp, installation: NodeID? = nil
     ) async throws -> BackupManifest {
         try await pool.run {
             let digits = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
             let file = "\(BackupFolder.prefix)\(digits)\(BackupFolder.suffix)"
             let manifest = BackupManifest(
                 date: date, file: file, database: try BackupFolder.syncing(database), attachments: blobs.count,
-                missing: missing)
+                missing: missing, installation: installation)
+            try syncLinks()
             try File.rename(database, inside(file))
             try File.syncFolder(path)
             let text = "\(unfinished)/\(BackupFolder.manifestName)"
@@ -151,7 +152,7 @@ public struct BackupFolder: Sendable {
         return hasher.data
     }
 
-    /// Whether a file's name is one that ``finish(database:blobs:missing:date:)`` gives.
+    /// Whether a file's name is one that ``finish(database:blobs:missing:date:installation:)`` gives.
     static func isDatabase(_ name: String) -> Bool {
         let digits = name.dropFirst(prefix.count).dropLast(suffix.count)
         return name == "\(prefix)\(digits)\(suffix)" && digits.count == 16

@@ -15,8 +15,6 @@ final class SQLitePages {
     private let path: String
     private let descriptor: Int32
     private let pageSize: Int
-    /// Of a page, without what is reserved at its end.
-    private let usable: Int
     private let pageCount: Int
     /// The version of the tables; nil if the header cannot be read.
     let userVersion: Int?
@@ -46,7 +44,6 @@ final class SQLitePages {
         let pageSize = size == 1 ? 65_536 : size
         let isSize = (512...65_536).contains(pageSize) && pageSize & (pageSize - 1) == 0
         self.pageSize = isSize ? pageSize : SQLitePages.defaultPageSize
-        usable = self.pageSize - (isSize ? Int(header[20]) : 0)
         userVersion = isSize ? SQLitePages.number(header[60..<64]) : nil
         var status = stat()
         pageCount = fstat(descriptor, &status) == 0 ? Int(status.st_size) / self.pageSize : 0
@@ -122,7 +119,7 @@ final class SQLitePages {
     private func cells(of page: [UInt8], _ number: Int, _ kind: Kind) -> [Int] {
         let header = headerStart(of: number)
         let first = header + (kind.isInterior ? 12 : 8)
-        let count = min(SQLitePages.number(page[header + 3..<header + 5]), (usable - first) / 2)
+        let count = min(SQLitePages.number(page[header + 3..<header + 5]), (pageSize - first) / 2)
         return (0..<count).map { SQLitePages.number(page[first + 2 * $0..<first + 2 * $0 + 2]) }
     }
 
@@ -130,21 +127,21 @@ final class SQLitePages {
     private func payload(of page: [UInt8], from start: Int, size: Int64, _ kind: Kind) -> [UInt8]? {
         guard size >= 0, size <= Int64(pageCount) * Int64(pageSize) else { return nil }
         let size = Int(size)
-        let most = kind == .tableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23
-        let least = (usable - 12) * 32 / 255 - 23
+        let most = kind == .tableLeaf ? pageSize - 35 : (pageSize - 12) * 64 / 255 - 23
+        let least = (pageSize - 12) * 32 / 255 - 23
         var local = size
         if size > most {
-            let fitting = least + (size - least) % (usable - 4)
+            let fitting = least + (size - least) % (pageSize - 4)
             local = fitting <= most ? fitting : least
         }
-        guard start + local <= usable else { return nil }
+        guard start + local <= pageSize else { return nil }
         var bytes = Array(page[start..<start + local])
         guard local < size else { return bytes }
         bytes.reserveCapacity(size)
         var next = SQLitePages.number(page, at: start + local)
         while bytes.count < size {
             guard let number = next, let more = self.page(number) else { return nil }
-            bytes += more[4..<4 + min(usable - 4, size - bytes.count)]
+            bytes += more[4..<4 + min(pageSize - 4, size - bytes.count)]
             next = SQLitePages.number(more, at: 0)
         }
         return bytes
