@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import HesperModel
 import HesperStore
 import StoreContract
@@ -87,6 +88,22 @@ struct SalvageTests {
             try store.close()
             #expect(found == [], "seed \(random.seed)")
         }
+    }
+
+    /// A table that a later version adds is read, or made again, or it ends with a restore: whoever adds one decides which.
+    @Test func everyTableIsThoughtOf() async throws {
+        let store = try SQLiteStore(folder: folder.url)
+        let names = try await store.onWriter {
+            try String.fetchAll(
+                $0, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        }
+        let read = try await store.onWriter { try SalvagedTable.withRowIDs(of: $0).map(\.name) }
+        let walked = ["memberships", "revocations"]
+        let madeAgain = ["members", "tag_names", "sweeps", "versions", "documents"]
+        let ended = ["devices", "tickets", "uploads", "leases", "removed_blobs"]
+        let found = Set(names.filter { !$0.hasPrefix("terms") })
+        #expect(found == Set(read + walked + madeAgain + ended))
+        try store.close()
     }
 
     @Test func whatALaterVersionWroteIsRefused() async throws {
