@@ -110,6 +110,11 @@ public struct BackupSeries: Sendable {
 
     // MARK: Names
 
+    /// The path of the backup with the latest name in a folder, complete or not: for whoever names the folder instead.
+    public static func latest(in path: String) throws -> String? {
+        try File.list(path).filter(isName).max().map { "\(path)/\($0)" }
+    }
+
     /// `2026-11-23T0300Z`
     static func name(of date: Timestamp) -> String {
         date.description.prefix(16).replacing(":", with: "") + "Z"

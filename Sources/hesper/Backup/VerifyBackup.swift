@@ -47,7 +47,8 @@ extension BackupFolder {
     /// - Throws: ``Failure`` if there is no complete backup; ``BackupDamaged``.
     func completeManifest() throws -> BackupManifest {
         guard let manifest = try manifest() else {
-            throw Failure("\(path) holds no whole backup: there is no \(BackupFolder.manifestName).")
+            let hint = try BackupSeries.latest(in: path).map { " Name one of the backups in it, such as \($0)." } ?? ""
+            throw Failure("\(path) holds no whole backup: there is no \(BackupFolder.manifestName).\(hint)")
         }
         return manifest
     }

@@ -75,6 +75,9 @@ def test_a_backup_is_complete_and_can_be_restored(server: Server, folder: Path, 
     samples = metrics(server.url)
     assert time.time() - 90 < samples["hesper_last_backup_timestamp_seconds"] <= time.time()
     assert samples["hesper_backup_failures_total"] == 0
+    hint = f"Name one of the backups in it, such as {folder / name}."
+    assert hint in restore(folder, tmp_path / "data").stderr
+    assert hint in run(tmp_path, "backup", "verify", folder).stderr
     assert restore(folder / name, tmp_path / "data").returncode == 0
     assert run(tmp_path, "check", "--data", tmp_path / "data").returncode == 0
 
