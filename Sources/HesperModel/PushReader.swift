@@ -214,6 +214,16 @@ extension Entity {
     public static func read(
         _ body: UnsafeRawBufferPointer, id: UniqueID, section: Section
     ) throws(Problem) -> Entity {
+        var entity = section.empty(id)
+        for edit in try edits(in: body, id: id, section: section) { entity.fold(edit) }
+        return entity
+    }
+
+    /// The edits that stand in a body as ``body`` wrote it: folded, they come to that object.
+    /// - Throws: ``Problem`` if it is not one: what is kept was damaged.
+    public static func edits(
+        in body: UnsafeRawBufferPointer, id: UniqueID, section: Section
+    ) throws(Problem) -> [Edit] {
         guard case .object(let object) = try JSONReader.read(body) else {
             throw Problem(.internalError, "What is kept of \(id) is not an object.")
         }
@@ -222,8 +232,6 @@ extension Entity {
         for problem in change.refused.values where problem.slug != .clockMissing {
             throw Problem(.internalError, "What is kept of \(id) is damaged: \(problem.detail)")
         }
-        var entity = section.empty(id)
-        for edit in change.edits { entity.fold(edit) }
-        return entity
+        return change.edits
     }
 }

@@ -15,14 +15,15 @@ enum Migrations {
     /// The version that this Hesper reads and writes.
     static var version: Int { all.count }
 
+    /// - Parameter version: where to stop; the one that this Hesper reads and writes if there is no reason to stop before.
     /// - Throws: ``StoreError/newerDatabase(version:known:)``, having changed nothing.
-    static func run(on database: Database) throws {
+    static func run(on database: Database, to version: Int = Migrations.version) throws {
         for _ in 0...all.count {
             var isDone = false
             try database.inTransaction(.immediate) {
                 let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
                 guard found <= all.count else { throw StoreError.newerDatabase(version: found, known: all.count) }
-                guard found < all.count else {
+                guard found < version else {
                     isDone = true
                     return .rollback
                 }

@@ -12,6 +12,8 @@ public struct SQLiteLook: Sendable {
     public static var knownVersion: Int { Migrations.version }
     /// What SQLite finds wrong with its pages, at most ``findingLimit`` sentences.
     public let findings: [String]
+    /// Whose database it is; nil if that cannot be read.
+    public let installation: NodeID?
     /// When the last push came, by the clock of then; nil if none ever did.
     public let lastPushDate: Timestamp?
 
@@ -25,14 +27,17 @@ public struct SQLiteLook: Sendable {
         configuration.readonly = true
         configuration.busyMode = .timeout(SQLiteLook.patience)
         let path = folder.appending(path: SQLiteStore.fileName).path
-        (version, findings, lastPushDate) = try namingErrors {
+        (version, findings, installation, lastPushDate) = try namingErrors {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let found = try queue.inDatabase { database in
                 let found = try String.fetchAll(database, sql: "PRAGMA quick_check(\(SQLiteLook.findingLimit))")
                 let last = try Int64.fetchOne(
                     database, sql: "SELECT pushed_at FROM edits ORDER BY number DESC LIMIT 1")
+                let row = try Prepared("SELECT node FROM installation", on: database)
+                let node = try row.first { row.nodeIfAny(0) }
                 return (
                     try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0, found.filter { $0 != "ok" },
+                    node,
                     last.map { Timestamp(clamping: $0) }
                 )
             }

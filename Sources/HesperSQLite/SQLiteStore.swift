@@ -100,6 +100,9 @@ public final class SQLiteStore: Store {
         }
     }
 
+    /// Ends what all connections are executing.
+    func interrupt() { pool.interrupt() }
+
     /// Not cancelled with its task: others may share the transaction.
     func onWriter<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { done in

@@ -87,9 +87,12 @@ public struct HesperServer: Sendable {
     }
 
     /// A service that serves until it is shut down gracefully; requests that were accepted are answered first.
-    /// - Parameter onRunning: called with the port once it listens.
-    public func application(onRunning: @escaping @Sendable (Int?) async -> Void = { _ in }) -> some ApplicationProtocol
-    {
+    /// - Parameters:
+    ///   - more: services that run beside it.
+    ///   - onRunning: called with the port once it listens.
+    public func application(
+        with more: [any Service] = [], onRunning: @escaping @Sendable (Int?) async -> Void = { _ in }
+    ) -> some ApplicationProtocol {
         let dispatcher = Dispatcher(
             routes: routes, authenticator: authenticator,
             crossOrigin: CrossOrigin(
@@ -102,6 +105,7 @@ public struct HesperServer: Sendable {
             uses, listening, Indexing(indexer: indexer, logger: logger), Sweeping(sweeper: sweeper, logger: logger),
             Revoking(revoker: revoker, logger: logger),
         ]
+        services += more
         if let address = settings.metrics { services.append(metricsService(on: address)) }
         if let replica = store.replica { services.append(Following(replica: replica, logger: logger)) }
         if let mailer { services.append(mailer) }

@@ -29,6 +29,8 @@ public struct ServerSettings: Sendable {
     public var metrics: MetricsAddress?
     /// Folders that need room on their disks, under the names that they have for operators.
     public var disks: [DiskFolder] = []
+    /// What scheduled backups came to; nil if there are none.
+    public var backups: BackupMeter?
     /// What time removes, and when.
     public var sweep = SweepPolicy()
     public var connections = ConnectionLimits()

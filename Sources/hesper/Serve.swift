@@ -131,6 +131,21 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Whom letters are from (HESPER_MAIL_FROM).", valueName: "e-mail address"))
     var mailFrom: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A folder for dated backups, which the server makes while it runs. It must exist (HESPER_BACKUP_TO; default: none).",
+            valueName: "folder"))
+    var backupTo: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The time from one backup to the next, such as 12h (HESPER_BACKUP_EVERY; default: 1d).", valueName: "time"))
+    var backupEvery: String?
+
+    @Option(
+        help: ArgumentHelp("How many complete backups to keep (HESPER_BACKUP_KEEP; default: 7).", valueName: "number"))
+    var backupKeep: String?
+
     private var flags: [Setting: [String]] {
         let single: [Setting: String?] = [
             .host: host, .port: port, .public: self.public, .signUp: signUp, .logLevel: logLevel,
@@ -138,7 +153,8 @@ struct Serve: AsyncParsableCommand {
             .tlsKey: tlsKey, .httpPort: httpPort, .attachmentSize: attachmentSize, .quota: quota, .history: history,
             .grace: grace,
             .databaseRead: databaseRead, .requestsPerMinute: requestsPerMinute, .sendmail: sendmail,
-            .mailFrom: mailFrom, .passwordCost: passwordCost,
+            .mailFrom: mailFrom, .passwordCost: passwordCost, .backupTo: backupTo, .backupEvery: backupEvery,
+            .backupKeep: backupKeep,
         ]
         var flags = single.compactMapValues { $0.map { [$0] } }
         if !corsOrigin.isEmpty { flags[.corsOrigins] = corsOrigin }
@@ -153,6 +169,9 @@ struct Serve: AsyncParsableCommand {
         let (database, connections) = (try settings.database(), try settings.databaseConnections())
         let (replica, attachments) = (try settings.databaseRead(), try settings.attachments())
         let own = try settings.ownCertificate()
+        let schedule = try settings.backupSchedule()
+        let meter = BackupMeter()
+        if schedule != nil { server.backups = meter }
         let share = ShareFolder.find(named: try settings.publicFolder())
         server.contract = share.contract
         server.webApp = share.webApp
@@ -183,13 +202,18 @@ struct Serve: AsyncParsableCommand {
             if let own { instructions = try own.instructions(try await own.prepare().authority) }
             let renewal = own.map { own in Task { await own.keepGood(logger) } }
             defer { renewal?.cancel() }
-            try await serve(store, blobs, stage, server, at: url, instructions, logger)
+            let backups = schedule.map { schedule in
+                ScheduledBackups(
+                    schedule: schedule, installation: store.installation.node, blobs: blobs, meter: meter,
+                    logger: logger)
+            }
+            try await serve(store, blobs, stage, server, at: url, instructions, backups, logger)
         }
     }
 
     private func serve(
         _ store: any Store, _ blobs: any BlobStore, _ stage: any UploadStage, _ settings: ServerSettings,
-        at url: String?, _ instructions: [String], _ logger: Logger
+        at url: String?, _ instructions: [String], _ backups: ScheduledBackups?, _ logger: Logger
     ) async throws {
         let server: HesperServer
         do {
@@ -197,7 +221,7 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw Failure("The certificate or its key is no good: \(error)", .settings)
         }
-        let application = server.application { port in
+        let application = server.application(with: backups.map { [$0] } ?? []) { port in
             let address = ListeningAddress(settings, port: port)
             Terminal.say("Hesper listens on \(address.origin)")
             for line in instructions { Terminal.say(line) }

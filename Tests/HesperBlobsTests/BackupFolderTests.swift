@@ -127,4 +127,22 @@ struct BackupFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["hesper.sqlite"])
         #expect(throws: RestoreRefusal.notEmpty("hesper.sqlite")) { try target() }
     }
+
+    /// The same file under another name, where it is whole; else nothing.
+    @Test func linksToTheBytesOfAnotherBackup() async throws {
+        let (sample, cut) = (BlobSample(700), BlobSample(800))
+        try await make("one", sample)
+        let other = BackupFolder(path: folder.path("other"))
+        _ = try await other.whileLocked { try other.begin() }
+        #expect(try await other.link(sample.data, from: backup))
+        #expect(try await other.damage(to: sample.data) == nil)
+        #expect(try await other.link(cut.data, from: backup) == false)
+        #expect(try await other.holds(cut.data) == false)
+        // A file that is there but cut short is not taken for it.
+        let digest = cut.data.sha256
+        let place = URL(filePath: folder.path("attachments/\(digest.prefix(2))"))
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        try Data("?".utf8).write(to: place.appending(path: digest))
+        #expect(try await other.link(cut.data, from: backup) == false)
+    }
 }

@@ -73,6 +73,33 @@ struct MigrationTests {
         #expect(try await columns(DatabaseQueue(path: folder.database)) == columns(made))
     }
 
+    @Test("Of one that is damaged, what is read is brought to this version")
+    func salvages() async throws {
+        let (desk, _, _, _) = try await firstVersion()
+        let copy = folder.url.appending(path: "copy").path
+        try await DatabaseQueue(path: folder.database).writeWithoutTransaction {
+            try $0.execute(sql: "VACUUM INTO ?", arguments: [copy])
+        }
+        let salvaged = folder.url.appending(path: "salvaged")
+        try FileManager.default.createDirectory(at: salvaged, withIntermediateDirectories: true)
+        let path = salvaged.appending(path: SQLiteStore.fileName).path
+        #expect(try SQLiteSalvage(of: copy, to: path, passwordHash: "$none", at: SmallDesk.now).run() == [])
+        let scope = desk.scope
+        var heads: [ScopeHead?] = []
+        for folder in [folder.url, salvaged] {
+            let store = try SQLiteStore(folder: folder)
+            heads.append(try await store.read { try $0.head(of: scope) })
+            let findings = try await store.read { snapshot in
+                var findings: [String] = []
+                try snapshot.inconsistencies(in: scope) { findings.append($0) }
+                return findings
+            }
+            #expect(findings == [])
+            try store.close()
+        }
+        #expect(heads[0] == heads[1])
+    }
+
     @Test("It is brought to this version with nothing lost, and the check finds nothing")
     func migrates() async throws {
         let (desk, shared, own, dead) = try await firstVersion()

@@ -42,12 +42,43 @@ extension BackupFolder {
         }
     }
 
+    /// Keeps bytes that another backup has, as one more name of its file. It is durable when the backup is finished.
+    /// - Returns: false if that has none of this size, or its file cannot have another name here: then they are to be copied.
+    public func link(_ data: AttachmentData, from earlier: BackupFolder) async throws -> Bool {
+        let (old, new) = (earlier.path(of: data), path(of: data))
+        return try await pool.run {
+            guard try File.status(old).map({ Int64($0.st_size) }) == data.byteCount else { return false }
+            try File.makeFolder(File.parent(of: new))
+            guard Foundation.link(old, new) != 0 else { return true }
+            switch errno {
+            case EXDEV, EPERM, EMLINK, EEXIST, ENOSYS, ENOTSUP, EOPNOTSUPP: return false
+            default: throw File.error("link", new, errno)
+            }
+        }
+    }
+
+    func syncLinks() throws {
+        let attachments = inside(BackupFolder.attachments)
+        for digits in try File.list(attachments) where try File.isFolder("\(attachments)/\(digits)") {
+            try File.syncFolder("\(attachments)/\(digits)")
+        }
+    }
+
     /// The bytes with a digest. Whether they are still those, only who reads them all can tell.
     public func bytes(_ data: AttachmentData) async throws -> BlobBytes {
         let path = path(of: data)
         return try await pool.run {
             guard try File.status(path) != nil else { throw lack(of: data) }
             return try FileReader(path).bytes(0..<data.byteCount, pool: pool)
+        }
+    }
+
+    /// What is wrong with the bytes that have a digest; nil if they are there and are the right ones. Reads them all.
+    public func damage(to data: AttachmentData) async throws -> BackupDamaged? {
+        let path = path(of: data)
+        return try await pool.run {
+            guard try File.status(path).map({ Int64($0.st_size) }) == data.byteCount else { return lack(of: data) }
+            return try BackupFolder.hash(path) == data ? nil : damage(data)
         }
     }
 

@@ -16,7 +16,7 @@ public struct BackupFolder: Sendable {
     public let path: String
     let pool: NIOThreadPool
 
-    private static let manifest = "backup.json"
+    public static let manifestName = "backup.json"
     private static let unfinished = "unfinished"
     static let attachments = "attachments"
     private static let prefix = "hesper-"
@@ -46,7 +46,7 @@ public struct BackupFolder: Sendable {
     /// - Returns: the path of an empty file for the database.
     /// - Throws: ``BackupForeign`` if the folder has something that no backup has written.
     public func begin() throws -> String {
-        let known: Set = [BackupFolder.manifest, BackupFolder.unfinished, BackupFolder.attachments, "lost+found"]
+        let known: Set = [BackupFolder.manifestName, BackupFolder.unfinished, BackupFolder.attachments, "lost+found"]
         let foreign = try File.list(path).sorted().first { !known.contains($0) && !BackupFolder.isDatabase($0) }
         if let foreign { throw BackupForeign(name: foreign) }
         try File.makeFolder(unfinished)
@@ -62,19 +62,20 @@ public struct BackupFolder: Sendable {
     ///   - database: the file that ``begin()`` named.
     ///   - blobs: those that the database has. All but the missing are in the folder.
     public func finish(
-        database: String, blobs: [Blob], missing: [String], date: Timestamp
+        database: String, blobs: [Blob], missing: [String], date: Timestamp, installation: NodeID? = nil
     ) async throws -> BackupManifest {
         try await pool.run {
             let digits = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
             let file = "\(BackupFolder.prefix)\(digits)\(BackupFolder.suffix)"
             let manifest = BackupManifest(
                 date: date, file: file, database: try BackupFolder.syncing(database), attachments: blobs.count,
-                missing: missing)
+                missing: missing, installation: installation)
+            try syncLinks()
             try File.rename(database, inside(file))
             try File.syncFolder(path)
-            let text = "\(unfinished)/\(BackupFolder.manifest)"
+            let text = "\(unfinished)/\(BackupFolder.manifestName)"
             try File.write(manifest.bytes, toNew: text)
-            try File.rename(text, inside(BackupFolder.manifest))
+            try File.rename(text, inside(BackupFolder.manifestName))
             try File.syncFolder(path)
             for name in try File.list(path) where BackupFolder.isDatabase(name) && name != file {
                 try File.remove(inside(name))
@@ -96,17 +97,42 @@ public struct BackupFolder: Sendable {
     /// What the backup consists of; nil if none was ever finished here.
     /// - Throws: ``BackupDamaged``.
     public func manifest() throws -> BackupManifest? {
-        let path = inside(BackupFolder.manifest)
+        let path = inside(BackupFolder.manifestName)
         guard try File.status(path) != nil else { return nil }
         var bytes: [UInt8] = []
         try FileReader(path).read { bytes += Array($0.readableBytesView) }
         return try BackupManifest(bytes, of: path)
     }
 
+    /// The path of the database.
+    public func database(of manifest: BackupManifest) -> String { inside(manifest.file) }
+
+    /// The path of the database that was written last, for a backup whose manifest cannot be read, or names another.
+    /// - Throws: ``BackupDamaged`` if there is none.
+    public func newestDatabase() throws -> String {
+        let paths = try File.list(path).filter(BackupFolder.isDatabase).map(inside)
+        let dated = try paths.compactMap { path in try File.status(path).map { (path, Timestamp($0)) } }
+        guard let newest = dated.max(by: { $0.1 < $1.1 }) else { throw BackupDamaged("\(path) has no database.") }
+        return newest.0
+    }
+
+    /// What is wrong with the bytes of the database; nil if they are those that were written.
+    public func damage(toDatabaseOf manifest: BackupManifest) async throws -> BackupDamaged? {
+        let path = database(of: manifest)
+        return try await pool.run {
+            guard try File.status(path) != nil else { return BackupDamaged("\(path) is missing.") }
+            return try BackupFolder.hash(path) == manifest.database ? nil : BackupFolder.damage(toDatabase: path)
+        }
+    }
+
+    private static func damage(toDatabase path: String) -> BackupDamaged {
+        BackupDamaged("\(path) has other bytes than those that were written.")
+    }
+
     /// Copies the database to a new file, durably.
     /// - Throws: ``BackupDamaged`` if it is not what the manifest says; there is no copy then.
     public func copyDatabase(_ manifest: BackupManifest, to copy: String) async throws {
-        let source = inside(manifest.file)
+        let source = database(of: manifest)
         try await pool.run {
             guard try File.status(source) != nil else { throw BackupDamaged("\(source) is missing.") }
             let reader = try FileReader(source)
@@ -115,7 +141,7 @@ public struct BackupFolder: Sendable {
             try reader.read { writer = try writer.appending($0) }
             guard try writer.finished() == manifest.database else {
                 try File.remove(copy)
-                throw BackupDamaged("\(source) has other bytes than those that were written.")
+                throw BackupFolder.damage(toDatabase: source)
             }
         }
     }
@@ -126,7 +152,7 @@ public struct BackupFolder: Sendable {
         return hasher.data
     }
 
-    /// Whether a file's name is one that ``finish(database:blobs:missing:date:)`` gives.
+    /// Whether a file's name is one that ``finish(database:blobs:missing:date:installation:)`` gives.
     static func isDatabase(_ name: String) -> Bool {
         let digits = name.dropFirst(prefix.count).dropLast(suffix.count)
         return name == "\(prefix)\(digits)\(suffix)" && digits.count == 16

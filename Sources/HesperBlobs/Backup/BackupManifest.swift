@@ -4,7 +4,7 @@ import HesperModel
 ///
 ///     {"format": "hesper-backup", "formatVersion": 1, "date": "2026-11-21T02:00:00.000Z",
 ///      "database": {"file": "hesper-9f86d081884c7d65.sqlite", "byteCount": 73728, "sha256": "…"},
-///      "attachments": 12, "missing": []}
+///      "attachments": 12, "missing": [], "installation": "9f86d081884c7d65"}
 public struct BackupManifest: Sendable, Equatable {
     /// When the backup began: what was written later may be missing.
     public let date: Timestamp
@@ -16,15 +16,22 @@ public struct BackupManifest: Sendable, Equatable {
     /// The names of blobs whose bytes were lost or damaged when the backup was made.
     public let missing: [String]
 
+    /// Whose backup it is; nil of one that an earlier Hesper made.
+    public let installation: NodeID?
+
     private static let format = "hesper-backup"
     private static let version: Int64 = 1
 
-    public init(date: Timestamp, file: String, database: AttachmentData, attachments: Int, missing: [String]) {
+    public init(
+        date: Timestamp, file: String, database: AttachmentData, attachments: Int, missing: [String],
+        installation: NodeID? = nil
+    ) {
         self.date = date
         self.file = file
         self.database = database
         self.attachments = attachments
         self.missing = missing
+        self.installation = installation
     }
 
     var bytes: [UInt8] {
@@ -44,6 +51,7 @@ public struct BackupManifest: Sendable, Equatable {
             writer.array { writer in
                 for name in missing { writer.string(name) }
             }
+            if let installation { writer.member("installation", installation.description) }
         }
         return writer.bytes + Array("\n".utf8)
     }
@@ -68,7 +76,16 @@ public struct BackupManifest: Sendable, Equatable {
         }
         self.init(
             date: date, file: file, database: AttachmentData(byteCount: byteCount, sha256: sha256),
-            attachments: Int(attachments), missing: missing)
+            attachments: Int(attachments), missing: missing, installation: try BackupManifest.installation(object, path)
+        )
+    }
+
+    private static func installation(_ object: JSONObject, _ path: String) throws -> NodeID? {
+        guard let member = object["installation"] else { return nil }
+        guard case .string(let text) = member, let node = NodeID(text) else {
+            throw BackupDamaged("\(path) is not whole.")
+        }
+        return node
     }
 }
 

@@ -7,6 +7,8 @@ public struct RestoredFolder: Sendable {
     private let name: String
     /// Nobody else restores into it meanwhile.
     private let lock: FolderLock
+    /// Whether there was no such folder before.
+    private let isNew: Bool
 
     /// What is there, in the data folder, until a restore has come to its end. Whatever is in it a restore removes.
     public static let restoring = "restoring"
@@ -25,6 +27,7 @@ public struct RestoredFolder: Sendable {
     public init(path: String, database name: String, settings: String) throws {
         self.path = path
         self.name = name
+        isNew = try File.status(path) == nil
         try File.makeFolder(path)
         guard let lock = try FolderLock(path) else { throw RestoreRefusal.inUse }
         self.lock = lock
@@ -46,6 +49,18 @@ public struct RestoredFolder: Sendable {
         for name in try File.list(unfinished) { try File.remove("\(unfinished)/\(name)") }
         _ = try File.call("remove", unfinished) { rmdir(unfinished) }
         try File.syncFolder(path)
+    }
+
+    /// Removes what this restore, and those into the same folder that were interrupted before, have brought; the folder too,
+    /// if this restore made it.
+    public func discard() throws {
+        let files = FileManager.default
+        for folder in [unfinished, "\(path)/\(RestoredFolder.attachments)"] {
+            for name in try File.list(folder) { try files.removeItem(atPath: "\(folder)/\(name)") }
+            // It may be a link, or where another disk is mounted.
+            rmdir(folder)
+        }
+        if isNew { rmdir(path) }
     }
 
     /// Whether a restore into the folder has not come to its end.

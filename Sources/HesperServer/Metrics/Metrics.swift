@@ -44,6 +44,7 @@ struct Metrics: Sendable {
                 text.sample("hesper_disk_free_bytes", [("folder", disk.name)], room.free)
             }
         }
+        settings.backups?.add(to: &text)
         ProcessStatus.now()?.add(to: &text)
         return text.text
     }

@@ -1,63 +1,10 @@
 import ArgumentParser
-import HesperBlobs
-import HesperSQLite
-import HesperStore
 
-/// `hesper backup FOLDER`
+/// `hesper backup`
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Make a copy of everything, also while serving, or bring one up to date.",
-        discussion: """
-            What the folder has afterwards is the installation at one moment: the database, and the bytes of all \
-            attachments, named by their SHA-256. Bytes that it has already are not copied again. Until all is there, the \
-            folder holds the backup of before, whatever happens meanwhile; do the same again to go on where it broke off.
-
-            The exit status is 1, too, if bytes of attachments are missing or damaged in the installation itself; the \
-            rest is backed up all the same.
-
-            Whoever has a backup can read every note in it: keep it as you keep the data. hesper restore puts it back.
-            """)
-
-    @Argument(help: "The folder of the backup: a new one, or that of an earlier backup.") var folder: String
-    @OptionGroup var dataOptions: DataOptions
-
-    func run() async throws {
-        let settings = try dataOptions.settings()
-        guard case .sqlite(let data) = try settings.database() else {
-            throw Failure(
-                "hesper backup is for SQLite. PostgreSQL has pg_dump, and docs/operating.md says how to use it (Backup).",
-                .usage)
-        }
-        try DatabaseLocation.checkFile(in: data, toName: "name the data folder with --data or HESPER_DATA")
-        if let overlap = try DataFolders(settings, database: data).overlap(with: folder) {
-            throw Failure("\(overlap): name another folder for the backup.", .usage)
-        }
-        let store = try SQLiteStore(folder: .init(filePath: data))
-        do {
-            let report = try await backUp(store, try await settings.openBlobs())
-            try? store.close()
-            for missing in report.missing { Terminal.complain(missing) }
-            Terminal.say(report.description(of: folder))
-            if !report.missing.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }
-        } catch {
-            try? store.close()
-            throw error
-        }
-    }
-
-    private func backUp(_ store: SQLiteStore, _ blobs: any BlobStore) async throws -> BackupWork.Report {
-        let folder = BackupFolder(path: folder)
-        do {
-            return try await folder.whileLocked {
-                try await BackupWork(store: store, blobs: blobs, folder: folder).run()
-            }
-        } catch is BackupInUse {
-            throw Failure("\(folder.path) is in use: another hesper backup writes to it, or hesper restore reads it.")
-        } catch let foreign as BackupForeign {
-            throw Failure(
-                "\(folder.path) has something that is no part of a backup, \(foreign.name): name an empty folder, or a new one.",
-                .usage)
-        }
-    }
+        abstract: "Make a backup of everything, also while serving, or read one to check it.",
+        discussion: "hesper backup FOLDER is short for hesper backup create FOLDER. hesper restore puts a backup back.",
+        subcommands: [Create.self, Verify.self], defaultSubcommand: Create.self)
 }

@@ -8,8 +8,13 @@ struct BackupWork {
     let store: SQLiteStore
     let blobs: any BlobStore
     let folder: BackupFolder
+    /// A backup that may have bytes which this one needs, on the same disk.
+    var earlier: BackupFolder?
+    /// Whether somebody is at a terminal.
+    var showsProgress = true
 
-    struct Report {
+    struct Report: Sendable {
+        var manifest: BackupManifest?
         var accounts = 0
         var attachments = 0
         var copied = 0
@@ -32,8 +37,9 @@ struct BackupWork {
             guard let missing = try await keep(known, &report, untilTheEnd: attempt == BackupWork.attempts) else {
                 continue
             }
-            _ = try await folder.finish(
-                database: database, blobs: known, missing: missing.map(\.path), date: date)
+            report.manifest = try await folder.finish(
+                database: database, blobs: known, missing: missing.map(\.path), date: date,
+                installation: store.installation.node)
             return report
         }
         throw Failure("Attachments are being removed faster than they can be copied: try again later.")
@@ -43,9 +49,10 @@ struct BackupWork {
     /// - Returns: what is missing; nil if something was removed meanwhile, so that the copy is of a moment that has passed.
     private func keep(_ known: [Blob], _ report: inout Report, untilTheEnd: Bool) async throws -> [BlobName]? {
         var missing: [BlobName] = []
-        var progress = ProgressBar(total: known.count, what: "attachments looked at")
+        var progress = showsProgress ? ProgressBar(total: known.count, what: "attachments looked at") : nil
         for blob in known {
-            if try await !folder.holds(blob.data) {
+            try Task.checkCancellation()
+            if try await !isThere(blob) {
                 switch try await keep(blob) {
                 case .kept: report.copied += 1
                 case .removed where !untilTheEnd: return nil
@@ -54,10 +61,16 @@ struct BackupWork {
                 }
                 if report.missing.count > missing.count { missing.append(blob.name) }
             }
-            progress.advance()
+            progress?.advance()
         }
-        progress.end()
+        progress?.end()
         return missing
+    }
+
+    private func isThere(_ blob: Blob) async throws -> Bool {
+        if try await folder.holds(blob.data) { return true }
+        guard let earlier else { return false }
+        return try await folder.link(blob.data, from: earlier)
     }
 
     private enum Outcome {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import HesperBlobs
 import HesperSQLite
+import HesperServer
 import HesperStore
 
 /// `hesper restore FOLDER`
@@ -10,13 +11,19 @@ struct RestoreCommand: AsyncParsableCommand {
         abstract: "Put a backup back, into a data folder that is empty.",
         discussion: """
             Every byte is compared with its SHA-256. A new epoch begins: devices sign in again, keep what they hold, and \
-            give back what the backup lacks; nothing that a device holds is lost. If it breaks off, do the same again: \
-            until it has come to its end nothing serves the data.
+            give back what the backup lacks; nothing that a device holds is lost.
+
+            A backup that is damaged is refused, and nothing of it stays in the data folder. If the command is \
+            interrupted, run it again: it continues, and until it is done nothing serves the data.
+
+            With --salvage, all of a damaged backup that can be read is restored. What cannot be read is listed, and devices \
+            that have it give it back. The exit status is 1 if anything is missing.
 
             Only a settings file, hesper.json, may be in the data folder already.
             """)
 
     @Argument(help: "The folder of the backup.") var folder: String
+    @Flag(help: "Restore everything that is not damaged, and list what is.") var salvage = false
     @OptionGroup var dataOptions: DataOptions
 
     func run() async throws {
@@ -35,23 +42,53 @@ struct RestoreCommand: AsyncParsableCommand {
         let backup = BackupFolder(path: folder)
         do {
             let manifest = try manifest(of: backup)
-            let target = try target(data)
+            let salvage = try salvage ? salvage(settings) : nil
             let report = try await backup.whileLocked(shared: true) {
-                try await RestoreWork(
-                    folder: backup, manifest: manifest, blobs: try await settings.openBlobs(), target: target
+                let target = try target(data)
+                return try await RestoreWork(
+                    folder: backup, manifest: manifest, blobs: try await openBlobs(settings, target), target: target,
+                    salvage: salvage
                 ).run()
             }
             for name in report.missing {
                 Terminal.complain("\(name) is not in the backup: it was lost or damaged before.")
             }
+            for lost in report.lost { Terminal.complain(lost) }
+            let date = manifest.map { " of \($0.date)" } ?? ""
             Terminal.say(
-                "Restored \(count(report.accounts, "account")) and \(count(report.attachments, "attachment")) of "
-                    + "\(manifest.date) to \(data). Every device signs in again, and gives back what is missing here.")
-            if !report.missing.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }
+                "Restored \(count(report.accounts, "account")) and \(count(report.attachments, "attachment"))\(date) "
+                    + "to \(data). Every device signs in again, and gives back what is missing here.")
+            if !report.missing.isEmpty || !report.lost.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }
         } catch is BackupInUse {
             throw Failure("\(folder) is in use: hesper backup writes to it.")
         } catch let damaged as BackupDamaged {
-            throw Failure("\(damaged.message) The backup is damaged: nothing was restored.")
+            let hint = salvage ? "" : " hesper restore --salvage restores what is not damaged."
+            throw Failure("\(damaged.message) The backup is damaged: nothing was restored.\(hint)")
+        }
+    }
+
+    /// - Returns: nil if it cannot be read, and need not be.
+    private func manifest(of backup: BackupFolder) throws -> BackupManifest? {
+        do {
+            return try backup.completeManifest()
+        } catch  where salvage {
+            Terminal.complain("\((error as? BackupDamaged)?.message ?? "\(error)") The newest database is taken.")
+            _ = try backup.newestDatabase()
+            return nil
+        }
+    }
+
+    private func salvage(_ settings: Settings) throws -> RestoreWork.Salvage {
+        let password = OneTimeCode.random().text
+        return RestoreWork.Salvage(passwordHash: try PasswordHash.make(password, cost: try settings.passwordCost()))
+    }
+
+    private func openBlobs(_ settings: Settings, _ target: RestoredFolder) async throws -> any BlobStore {
+        do {
+            return try await settings.openBlobs()
+        } catch {
+            try target.discard()
+            throw error
         }
     }
 
@@ -63,12 +100,5 @@ struct RestoreCommand: AsyncParsableCommand {
         } catch RestoreRefusal.notEmpty(let name) {
             throw Failure("\(data) is not empty, it has \(name): restore into an empty folder.")
         }
-    }
-
-    private func manifest(of backup: BackupFolder) throws -> BackupManifest {
-        guard let manifest = try backup.manifest() else {
-            throw Failure("\(folder) holds no whole backup: there is no backup.json.")
-        }
-        return manifest
     }
 }

@@ -9,7 +9,7 @@ struct Doctor: AsyncParsableCommand {
         abstract: "Look for what is wrong with an installation.",
         discussion: """
             Settings that contradict each other, permissions, room on the disks, the database and its version, SQLite's own \
-            quick check of it, attachments, the command for mail, the certificate, the clock. Give it the flags and \
+            quick check of it, attachments, scheduled backups, the command for mail, the certificate, the clock. Give it the flags and \
             variables that serve gets, and run it as the user that serves. It changes nothing, and may run beside serve; with a \
             large database it reads for a while.
 
@@ -23,6 +23,7 @@ struct Doctor: AsyncParsableCommand {
         let settings = try dataOptions.settings()
         var found = SettingsDiagnosis(settings: settings).all()
         found += await DataDiagnosis(settings: settings).all()
+        found += await BackupDiagnosis(settings: settings).all()
         found += MailDiagnosis(settings: settings).all()
         found += MachineDiagnosis(settings: settings).all()
         for diagnosis in found { Terminal.say(diagnosis.line) }

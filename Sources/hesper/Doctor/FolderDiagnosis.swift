@@ -5,6 +5,8 @@ struct FolderDiagnosis {
     let path: String
     /// What it is called: `data`.
     let what: String
+    /// Whether it is for its owner's eyes alone, not only what is in it.
+    var isPrivate = true
 
     /// Below the first nothing may be written soon, below the second somebody should look.
     private static let (least, little) = (Int64(64) << 20, Int64(1) << 30)
@@ -26,7 +28,9 @@ struct FolderDiagnosis {
                     "\(path) is another user's than \(NSUserName()): run this as the user that serves, or files of two owners will mix."
                 ))
         }
-        found += Diagnosis.openness(of: path, status) + readableFiles() + disk()
+        if isPrivate { found += Diagnosis.openness(of: path, status) + readableFiles() }
+        found += disk()
+        guard isPrivate else { return found }
         return found.isEmpty ? [.ok("The folder of the \(what), \(path), is its owner's alone, and has room.")] : found
     }
 

@@ -14,6 +14,7 @@ struct SettingsDiagnosis {
         }
         found += Diagnosis.trying {
             _ = (try settings.logLevel(), try settings.logFormat(), try settings.databaseRead())
+            _ = try settings.backupSchedule()
             return []
         }
         found += Diagnosis.trying {

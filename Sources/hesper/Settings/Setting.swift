@@ -29,6 +29,9 @@ enum Setting: String, CaseIterable {
     case trustedProxies
     case sendmail
     case mailFrom
+    case backupTo
+    case backupEvery
+    case backupKeep
 
     /// As it is written in the file.
     var key: String { rawValue }

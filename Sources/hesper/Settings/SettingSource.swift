@@ -19,7 +19,8 @@ struct SettingSource {
             let content: ConfigContent =
                 switch setting {
                 case .corsOrigins, .trustedProxies: .stringArray(typed)
-                case .port, .httpPort, .databaseConnections, .passwordCost: Int(last).map { .int($0) } ?? .string(last)
+                case .port, .httpPort, .databaseConnections, .passwordCost, .backupKeep:
+                    Int(last).map { .int($0) } ?? .string(last)
                 default: .string(last)
                 }
             return (AbsoluteConfigKey([setting.key]), ConfigValue(content, isSecret: false))

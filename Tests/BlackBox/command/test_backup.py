@@ -2,13 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
 from attachments import attach, download, sha256, some_bytes, upload
+from backups import back_up, database, files, restore
 from client import Refused, Server
 from convergence import settle
 from device import Device
@@ -37,26 +37,6 @@ def server() -> Iterator[Server]:
 def backup(server: Server, tmp_path: Path) -> Path:
     back_up(server, tmp_path / "backup")
     return tmp_path / "backup"
-
-
-def back_up(server: Server, folder: Path) -> str:
-    done = server.command("backup", str(folder))
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return done.stdout
-
-
-def restore(backup: Path, data: Path, **environment: str) -> CompletedProcess:
-    return run(backup.parent, "restore", backup, "--data", data, **environment)
-
-
-def files(folder: Path) -> dict[str, tuple[int, int]]:
-    """All files of a folder, and which they are: one that was written again is another."""
-    found = {str(path.relative_to(folder)): path.stat() for path in folder.rglob("*") if path.is_file()}
-    return {path: (status.st_ino, status.st_mtime_ns) for path, status in found.items()}
-
-
-def database(backup: Path) -> Path:
-    return backup / json.loads((backup / "backup.json").read_text())["database"]["file"]
 
 
 def test_what_a_backup_is(server: Server, tmp_path: Path) -> None:
@@ -152,81 +132,6 @@ def test_nothing_that_lets_somebody_in_comes_back(server: Server, backup: Path, 
         assert restored.execute("SELECT epoch FROM installation").fetchone() != epoch
     contents = (tmp_path / "data/hesper.sqlite").read_bytes()
     assert not [token for token in hashes if token in contents]
-
-
-def damage_database(backup: Path) -> None:
-    with database(backup).open("r+b") as file:
-        file.seek(5_000)
-        file.write(b"\0damage\0")
-
-
-def cut_database(backup: Path) -> None:
-    path = database(backup)
-    path.write_bytes(path.read_bytes()[:-4096])
-
-
-def damage_bytes(backup: Path) -> None:
-    digest = sha256(PICTURES[2])
-    (backup / "attachments" / digest[:2] / digest).write_bytes(PICTURES[2][:-1] + b"?")
-
-
-def lose_bytes(backup: Path) -> None:
-    digest = sha256(PICTURES[2])
-    (backup / "attachments" / digest[:2] / digest).unlink()
-
-
-def describe(text: str) -> Callable[[Path], None]:
-    return lambda backup: (backup / "backup.json").write_text(text)
-
-
-DAMAGES = [
-    (lambda backup: (backup / "backup.json").unlink(), "holds no whole backup: there is no backup.json."),
-    (describe('{"format": "hesper-backup"'), "is no description of a backup."),
-    (describe("{}"), "is no description of a backup."),
-    (describe('{"format": "hesper-backup", "formatVersion": 2}'), "has version 2, which is of a later Hesper."),
-    (describe('{"format": "hesper-backup", "formatVersion": 1}'), "is not whole."),
-    (lambda backup: database(backup).unlink(), ".sqlite is missing."),
-    (damage_database, ".sqlite has other bytes than those that were written."),
-    (cut_database, ".sqlite has other bytes than those that were written."),
-    (damage_bytes, "has other bytes than its name says."),
-    (lose_bytes, "is missing, or cut short."),
-]
-
-
-@pytest.mark.parametrize(("damage", "why"), DAMAGES, ids=[why for _, why in DAMAGES])
-def test_a_backup_that_is_not_whole_is_never_taken_for_one(backup: Path, tmp_path: Path, damage, why: str) -> None:
-    damage(backup)
-    data = tmp_path / "data"
-    done = restore(backup, data)
-    assert (done.returncode, done.stdout) == (FAILED, "")
-    assert why in done.stderr
-    assert not (data / "hesper.sqlite").exists()
-    if data.exists():
-        # Nobody takes what is there for an empty folder and begins anew in it.
-        refused = run(tmp_path, "account", "create", "eve@example.org", "--data", data, stdin="correct horse battery\n")
-        assert (refused.returncode, refused.stderr) == (
-            FAILED, f"hesper: {data} is only partly restored: do hesper restore again, from the same backup.\n",
-        )  # fmt: skip
-        assert not (data / "hesper.sqlite").exists()
-
-
-def test_a_restore_goes_on_where_it_broke_off(server: Server, backup: Path, tmp_path: Path) -> None:
-    data, digest = tmp_path / "data", sha256(PICTURES[3])
-    bytes_of_last = backup / "attachments" / digest[:2] / digest
-    bytes_of_last.write_bytes(PICTURES[3][:-1] + b"?")
-    assert restore(backup, data).returncode == FAILED
-    bytes_of_last.write_bytes(PICTURES[3])
-    kept = files(data / "attachments")
-    assert kept
-    # What is in place and whole stays; what is not the same is brought again.
-    damaged = next(path for path in (data / "attachments").rglob("*.*") if path.stat().st_size > 1)
-    damaged.write_bytes(b"?" * damaged.stat().st_size)
-    done = restore(backup, data)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert sorted(path.name for path in data.iterdir()) == ["attachments", "hesper.sqlite"]
-    now = files(data / "attachments")
-    assert {name for name in kept if now[name] != kept[name]} == {str(damaged.relative_to(data / "attachments"))}
-    assert run(tmp_path, "check", "--data", data).stdout == "Checked 2 accounts: all is well.\n"
 
 
 def test_only_an_empty_folder_is_restored_into(server: Server, backup: Path, tmp_path: Path) -> None:

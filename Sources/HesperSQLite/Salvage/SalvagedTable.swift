@@ -1,0 +1,139 @@
+import Foundation
+import GRDB
+import HesperModel
+import HesperStore
+
+/// A table of a new database that takes the rows which were read from a damaged one. The rows of a damaged page may be of
+/// any table, or be none: a table tells its own by their values.
+struct SalvagedTable {
+    private struct Column {
+        let name: String
+        let storage: DatabaseValue.Storage.Kind
+        /// Whether it may be missing at the end of a row that is older than the column.
+        let isOptional: Bool
+        let isNullable: Bool
+        /// Whether it is another name for the row's ID, which its rows then have NULL for.
+        let isRowID: Bool
+    }
+
+    let name: String
+    private let columns: [Column]
+    /// What else a row of it has to be, by the positions of its columns.
+    private let isSound: ([DatabaseValue]) -> Bool
+
+    init(_ name: String, of database: Database, where isSound: @escaping ([DatabaseValue]) -> Bool) throws {
+        self.name = name
+        self.isSound = isSound
+        let described = try Row.fetchAll(
+            database, sql: "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_info(?)", arguments: [name]
+        )
+        let keyCount = described.count { row in row[4] as Int > 0 }
+        columns = described.map { row in
+            let (type, key): (String, Int) = (row[1], row[4])
+            let isRowID = type == "INTEGER" && key == 1 && keyCount == 1
+            let isRequired: Bool = row[2]
+            let hasDefault = !row.hasNull(atIndex: 3)
+            return Column(
+                name: row[0], storage: type == "INTEGER" ? .integer : type == "TEXT" ? .text : .blob,
+                isOptional: !isRequired || hasDefault, isNullable: !isRequired, isRowID: isRowID)
+        }
+    }
+
+    /// Whether these can be the values of a row of this table.
+    func accepts(_ values: [DatabaseValue]) -> Bool {
+        guard values.count <= columns.count, columns.dropFirst(values.count).allSatisfy(\.isOptional) else {
+            return false
+        }
+        let fits = zip(columns, values).allSatisfy { column, value in
+            if column.isRowID { return value.isNull }
+            return value.isNull ? column.isNullable : value.storage.kind == column.storage
+        }
+        return fits && isSound(values)
+    }
+
+    /// Keeps a row, unless there is one with the same key.
+    func insert(_ rowID: Int64, _ values: [DatabaseValue], into database: Database) throws {
+        let named = zip(columns, values).map { ($0.name, $0.isRowID ? rowID.databaseValue : $1) }
+        let marks = named.map { _ in "?" }.joined(separator: ", ")
+        let statement = try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO \(name) (\(named.map(\.0).joined(separator: ", "))) VALUES (\(marks))")
+        try statement.execute(arguments: StatementArguments(named.map(\.1)))
+    }
+}
+
+extension SalvagedTable {
+    /// The tables with row IDs that cannot be made again from others. Left out are the tables of what ends with a restore, and
+    /// the indexes of the fold.
+    static func withRowIDs(of database: Database) throws -> [SalvagedTable] {
+        try [
+            SalvagedTable("installation", of: database) { $0.isBlob(2, of: 8) },
+            SalvagedTable("scopes", of: database) { $0.isBlob(2, of: 16) },
+            SalvagedTable("accounts", of: database) { $0.isBlob(0, of: 16) },
+            SalvagedTable("objects", of: database, where: isObject),
+            SalvagedTable("edits", of: database, where: isParcel),
+            SalvagedTable("tombstones", of: database) {
+                $0.isBlob(2, of: 16) && ObjectType($0.text(3)) != nil
+            },
+            SalvagedTable("blobs", of: database) { $0.isBlob(2, of: 16) && $0.text(5).isSHA256 },
+        ]
+    }
+
+    static func revocations(of database: Database) throws -> SalvagedTable {
+        try SalvagedTable("revocations", of: database) { $0.isBlob(1, of: 8) }
+    }
+
+    /// Whether its body is that of the object whose digest stands beside it.
+    private static func isObject(_ values: [DatabaseValue]) -> Bool {
+        guard values.count == 9, let id = UniqueID(bytes: values.blob(2)),
+            let section = Section(rawValue: values.int(3)),
+            let entity = entity(values.text(8), id, section), entity.body == Array(values.text(8).utf8)
+        else { return false }
+        return entity.digest == Digest(bytes: values.blob(7))
+    }
+
+    private static func entity(_ body: String, _ id: UniqueID, _ section: Section) -> Entity? {
+        Array(body.utf8).withUnsafeBytes { try? Entity.read($0, id: id, section: section) }
+    }
+
+    /// Whether its body has the clocks that stand beside it.
+    private static func isParcel(_ values: [DatabaseValue]) -> Bool {
+        guard values.count >= 13, let id = UniqueID(bytes: values.blob(2)),
+            values[6].isNull || ObjectType(values.text(6)) != nil,
+            let edits = Array(values.text(12).utf8).withUnsafeBytes({ try? ParcelBody.read($0) })
+        else { return false }
+        let parcel = Parcel(object: id, objectType: nil, edits: edits)
+        return [parcel.firstClock, parcel.lastClock, parcel.textClock] == (8...10).map { values.clock($0) }
+    }
+}
+
+extension DatabaseValue.Storage {
+    enum Kind { case null, integer, real, text, blob }
+
+    fileprivate var kind: Kind {
+        switch self {
+        case .null: .null
+        case .int64: .integer
+        case .double: .real
+        case .string: .text
+        case .blob: .blob
+        }
+    }
+}
+
+/// Values by their positions; what is not there is empty.
+extension [DatabaseValue] {
+    func int(_ index: Int) -> Int { indices.contains(index) ? Int.fromDatabaseValue(self[index]) ?? -1 : -1 }
+    func text(_ index: Int) -> String { indices.contains(index) ? String.fromDatabaseValue(self[index]) ?? "" : "" }
+
+    func blob(_ index: Int) -> [UInt8] {
+        guard indices.contains(index), case .blob(let data) = self[index].storage else { return [] }
+        return [UInt8](data)
+    }
+
+    func clock(_ index: Int) -> Clock? { Clock(bytes: blob(index)) }
+    func isBlob(_ index: Int, of count: Int) -> Bool { blob(index).count == count }
+}
+
+extension String {
+    fileprivate var isSHA256: Bool { utf8.count == 64 && allSatisfy { $0.isHexDigit && !$0.isUppercase } }
+}

@@ -1,0 +1,258 @@
+import HesperModel
+import HesperStore
+
+/// Makes the fold of one scope again from the rows that were read from a damaged database: objects, digest, sequence, and what
+/// objects are found by.
+///
+/// Of an object either its own row or its edits are enough. If the row has values that the edits lack, these join the edits,
+/// so that the bag comes to what stood.
+struct ScopeRebuild {
+    private let transaction: SQLiteTransaction
+    private let scope: ScopeID
+    private let date: Timestamp
+    private let statements: Statements
+    private var digest = Digest.zero
+    private var greatestClock: Clock?
+    private var sequence: Int64
+    /// The sequence numbers that objects and DeletedObjects have.
+    private var sequences: Set<Int64> = []
+    /// Objects whose edits were not all there.
+    private(set) var incompleteHistories = 0
+
+    private struct Statements {
+        let object, tombstone, parcels, insertObject, updateObject, deleteObject, insertParcel, insertMember: Prepared
+        let tagNamed, claimTagName: Prepared
+    }
+
+    init(_ transaction: SQLiteTransaction, _ scope: LockedScope, at date: Timestamp) throws {
+        (self.transaction, self.scope, self.date) = (transaction, scope.head.scope, date)
+        (sequence, greatestClock) = (scope.head.sequence, scope.greatestClock)
+        statements = try Statements(
+            object: transaction.prepare(PushStatements.object),
+            tombstone: transaction.prepare(PushStatements.tombstone),
+            parcels: transaction.prepare(
+                """
+                SELECT type, is_servers, text_origin, body FROM edits WHERE scope = ?1 AND object = ?2 ORDER BY number
+                """),
+            insertObject: transaction.prepare(PushStatements.insertObject),
+            updateObject: transaction.prepare(PushStatements.updateObject),
+            deleteObject: transaction.prepare(PushStatements.deleteObject),
+            insertParcel: transaction.prepare(PushStatements.insertParcel),
+            insertMember: transaction.prepare(PushStatements.insertMember),
+            tagNamed: transaction.prepare(PushStatements.tagNamed),
+            claimTagName: transaction.prepare(PushStatements.claimTagName))
+        for statement in [
+            statements.object, statements.tombstone, statements.parcels, statements.insertObject,
+            statements.updateObject, statements.deleteObject, statements.insertParcel, statements.insertMember,
+            statements.tagNamed, statements.claimTagName,
+        ] { statement.bind(1, self.scope) }
+    }
+
+    mutating func run() throws {
+        // Those with a row of their own come first: of two tags with one name, the other was deleted, or renamed.
+        for sql in [
+            "SELECT id FROM tombstones WHERE scope = ?1", "SELECT id FROM objects WHERE scope = ?1",
+            """
+            SELECT DISTINCT object FROM edits WHERE scope = ?1
+                AND object NOT IN (SELECT id FROM objects WHERE scope = ?1 UNION SELECT id FROM tombstones WHERE scope = ?1)
+            """,
+        ] {
+            let rows = try transaction.prepare(sql)
+            rows.bind(1, scope)
+            for id in try rows.all({ try rows.id(0) }) { try rebuild(id) }
+        }
+        try rebuildBlobs()
+        let advance = try transaction.prepare(
+            """
+            UPDATE scopes SET sequence = ?2, digest = ?3, greatest_clock = ?4, indexed_sequence = 0,
+                blob_bytes = (SELECT coalesce(sum(byte_count), 0) FROM blobs WHERE scope = ?1)
+            WHERE id = ?1
+            """)
+        advance.bind(1, scope)
+        advance.bind(2, sequence)
+        advance.bind(3, digest)
+        advance.bind(4, greatestClock)
+        try advance.run()
+    }
+
+    // MARK: One object
+
+    /// An object's own row, if it can be read.
+    private struct Standing {
+        let entity: Entity
+        let edits: [Edit]
+        let sequence: Int64?
+    }
+
+    private mutating func rebuild(_ id: UniqueID) throws {
+        if let (deleted, sequence) = try deletedObject(id) { return try rebuild(deleted, sequence) }
+        let standing = try standing(id)
+        let parcels = try parcels(of: id)
+        let section = standing?.entity.section ?? parcels.compactMap(\.objectType).first.map(Section.init) ?? .objects
+        var entity = section.empty(id)
+        for edit in parcels.flatMap(\.edits) { entity.fold(edit) }
+        let lacking = standing?.edits.filter { edit in
+            var more = entity
+            return more.fold(edit)
+        }
+        for edit in lacking ?? [] { entity.fold(edit) }
+        if let name = entity.foldedTagName {
+            statements.tagNamed.bind(2, name)
+            let taken = try statements.tagNamed.first { try statements.tagNamed.id(0) } != nil
+            guard !taken else { return try remove(id) }
+        }
+        let sequence = entity.exists ? number(standing?.sequence) : nil
+        if let lacking, !lacking.isEmpty {
+            let type = entity.objectType
+            try append(Parcel(object: id, objectType: type, edits: lacking), at: sequence ?? self.sequence)
+            incompleteHistories += 1
+        }
+        try write(entity, sequence, isNew: standing == nil)
+        let clocks = parcels.map(\.lastClock) + [entity.lastClock, greatestClock]
+        greatestClock = clocks.compactMap(\.self).max()
+    }
+
+    private func standing(_ id: UniqueID) throws -> Standing? {
+        let row = statements.object
+        row.bind(2, id)
+        return try row.first {
+            let section = try row.section(0)
+            return Standing(
+                entity: try Entity.read(row.bytes(2), id: id, section: section),
+                edits: try Entity.edits(in: row.bytes(2), id: id, section: section), sequence: row.integerIfAny(1))
+        }
+    }
+
+    private func parcels(of id: UniqueID) throws -> [Parcel] {
+        statements.parcels.bind(2, id)
+        return try statements.parcels.all { try statements.parcels.parcel(of: id) }
+    }
+
+    /// An object that is found by nothing else, though its edits are here: a device that has it pushes it again.
+    private func remove(_ id: UniqueID) throws {
+        for sql in [
+            "DELETE FROM objects WHERE scope = ?1 AND id = ?2", "DELETE FROM edits WHERE scope = ?1 AND object = ?2",
+        ] {
+            let delete = try transaction.prepare(sql)
+            delete.bind(1, scope)
+            delete.bind(2, id)
+            try delete.run()
+        }
+    }
+
+    private mutating func write(_ entity: Entity, _ sequence: Int64?, isNew: Bool) throws {
+        let (id, body, digest) = (entity.uniqueID, entity.body, entity.digest)
+        let row = isNew ? statements.insertObject : statements.updateObject
+        row.bind(2, id)
+        row.bind(3, entity.section.rawValue)
+        row.bind(4, entity.objectType?.name)
+        row.bind(5, sequence)
+        row.bind(6, body.count)
+        row.bind(7, digest)
+        row.bind(8, text: body)
+        try row.run()
+        self.digest ^= digest
+        statements.insertMember.bind(3, id)
+        for member in entity.heldMembers {
+            statements.insertMember.bind(2, member)
+            try statements.insertMember.run()
+        }
+        guard let name = entity.foldedTagName else { return }
+        statements.claimTagName.bind(2, name)
+        statements.claimTagName.bind(3, id)
+        try statements.claimTagName.run()
+    }
+
+    private func append(_ parcel: Parcel, at sequence: Int64) throws {
+        let insert = statements.insertParcel
+        insert.bind(2, parcel.object)
+        insert.bind(3, sequence)
+        insert.bindNull(4)
+        insert.bind(5, date)
+        insert.bind(6, parcel.objectType?.name)
+        insert.bind(7, parcel.isServers)
+        insert.bind(8, parcel.firstClock)
+        insert.bind(9, parcel.lastClock)
+        insert.bind(10, parcel.textClock)
+        insert.bindNull(11)
+        insert.bind(12, text: ParcelBody.write(parcel.edits))
+        insert.bind(13, false)
+        insert.bindNull(14)
+        try insert.run()
+    }
+
+    // MARK: One DeletedObject
+
+    private func deletedObject(_ id: UniqueID) throws -> (DeletedObject, Int64)? {
+        let row = statements.tombstone
+        row.bind(2, id)
+        return try row.first { (try row.deletedObject(id: id), row.integer(3)) }
+    }
+
+    private mutating func rebuild(_ deleted: DeletedObject, _ found: Int64) throws {
+        statements.deleteObject.bind(2, deleted.uniqueID)
+        try statements.deleteObject.run()
+        let update = try transaction.prepare(
+            "UPDATE tombstones SET sequence = ?3, bytes = ?4 WHERE scope = ?1 AND id = ?2")
+        update.bind(1, scope)
+        update.bind(2, deleted.uniqueID)
+        update.bind(3, number(found))
+        update.bind(4, deleted.body.count)
+        try update.run()
+        digest ^= deleted.digest
+    }
+
+    /// The sequence number that an object has, if no other has it; else the next.
+    private mutating func number(_ found: Int64?) -> Int64 {
+        if let found, (1...max(sequence, 1)).contains(found), sequences.insert(found).inserted { return found }
+        sequence += 1
+        sequences.insert(sequence)
+        return sequence
+    }
+
+    // MARK: The bytes of attachments
+
+    /// Every attachment that is there has a row of its bytes, which says what the attachment says.
+    private func rebuildBlobs() throws {
+        let known = try transaction.prepare(
+            "SELECT id, body FROM objects WHERE scope = ?1 AND section = ?2 AND sequence IS NOT NULL")
+        known.bind(1, scope)
+        known.bind(2, Section.attachments.rawValue)
+        let put = try transaction.prepare(
+            """
+            INSERT INTO blobs (scope, attachment, nonce, byte_count, sha256, arrival_date) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (scope, attachment) DO UPDATE SET byte_count = ?4, sha256 = ?5
+            """)
+        put.bind(1, scope)
+        put.bind(6, date)
+        try known.eachRow {
+            let id = try known.id(0)
+            let entity = try Entity.read(known.bytes(1), id: id, section: .attachments)
+            guard case .attachment(let attachment) = entity,
+                case .integer(let byteCount)? = attachment[.byteCount],
+                case .string(let sha256)? = attachment[.sha256]
+            else { return }
+            put.bind(2, id)
+            put.bind(3, Int64(bitPattern: .random(in: 0 ... .max)))
+            put.bind(4, byteCount)
+            put.bind(5, sha256)
+            try put.run()
+        }
+        for sql in [
+            """
+            DELETE FROM blobs WHERE scope = ?1 AND attachment IN (SELECT id FROM tombstones WHERE scope = ?1)
+            """,
+            """
+            UPDATE blobs SET unheld_since = CASE
+                WHEN EXISTS (SELECT 1 FROM members WHERE scope = ?1 AND member = attachment) THEN NULL
+                ELSE coalesce(unheld_since, ?2) END
+            WHERE scope = ?1
+            """,
+        ] {
+            let statement = try transaction.prepare(sql)
+            statement.bind(1, scope)
+            if sql.contains("?2") { statement.bind(2, date) }
+            try statement.run()
+        }
+    }
+}

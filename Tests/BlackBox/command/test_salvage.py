@@ -1,0 +1,245 @@
+"""`hesper restore --salvage`: of a damaged backup all that can be read comes back, and devices give back the rest."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+import pytest
+from attachments import attach, download, some_bytes
+from backups import back_up, bytes_in, database, restore
+from client import PASSWORD, Client, Refused, Server
+from convergence import history, settle
+from device import Device
+from runner import FAILED, run
+
+PAGE = 4096
+PICTURES = [some_bytes(size, size) for size in (1, 5_000, 40_000, 200_000)]
+
+
+class Household:
+    """Two devices of one account, with notes of all sizes, histories, tags, deletions and pictures."""
+
+    def __init__(self, server: Server, random: Random, count: int = 150):
+        self.server = server
+        self.phone = Device(server.client(email="ada@example.org", device_name="phone"))
+        self.laptop = Device(self.phone.client.another_device())
+        tags = [self.phone.make_tag(f"tag {number}") for number in range(20)]
+        notes = [
+            self.phone.make_note(f"{number} " + "words " * random.choice([1, 20, 300, 4_000]), tags=[random.choice(tags)])
+            for number in range(count)
+        ]
+        self.pictures = {attach(self.phone.client, data): data for data in PICTURES}
+        for picture in self.pictures:
+            self.phone.edit(random.choice(notes), f"attachments.{picture}", True)
+        self.phone.sync()
+        for _ in range(count // 3):
+            self.phone.write(random.choice(notes), "written again " + "x" * random.randrange(3_000))
+            self.phone.sync()
+        settle(self.phone, self.laptop)
+        for note in random.sample(notes, count // 10):
+            self.laptop.delete(note)
+        self.laptop.rename(tags[0], "renamed")
+        self.laptop.delete(tags[1])
+        for note in random.sample(sorted(self.laptop.notes), 10):
+            self.laptop.archive(note)
+        settle(self.phone, self.laptop)
+        self.notes, self.digest = self.phone.notes, self.phone.copy.digest
+
+    def come_back(self, server: Server) -> None:
+        """As devices do after a restore (clients.md). They have the bytes of all pictures."""
+        for device in (self.phone, self.laptop):
+            device.client.url = server.url
+            device.client.sign_in("ada@example.org")
+        for picture, data in self.pictures.items():
+            path = f"/v1/attachments/{picture}/data"
+            if self.phone.client.request("HEAD", path).status_code == 404:
+                assert self.phone.client.put(path, data=data).status_code == 201
+        settle(self.phone, self.laptop)
+
+    def assert_all_is_there(self) -> None:
+        for device in (self.phone, self.laptop):
+            assert device.notes == self.notes
+            assert device.copy.digest == self.digest
+            assert device.shelf == []
+        for picture, data in self.pictures.items():
+            assert download(self.laptop.client, picture) == data
+
+
+@pytest.fixture
+def household(fresh_server: Server, seed: int) -> Household:
+    return Household(fresh_server, Random(seed))
+
+
+def damage_pages(path: Path, random: Random, share: float, spare: set[int] = frozenset()) -> list[int]:
+    """Overwrites pages, whole or in part, with zeros or with anything; which."""
+    numbers = [number for number in range(1, path.stat().st_size // PAGE + 1) if number not in spare]
+    chosen = sorted(random.sample(numbers, max(1, int(len(numbers) * share))))
+    with path.open("r+b") as file:
+        for number in chosen:
+            start = random.choice([0, 0, random.randrange(PAGE - 64)])
+            count = random.choice([PAGE - start, random.randrange(1, PAGE - start)])
+            file.seek((number - 1) * PAGE + start)
+            file.write(random.choice([bytes(count), random.randbytes(count)]))
+    return chosen
+
+
+def pages_of(path: Path, *names: str) -> set[int]:
+    """The first pages of tables and indexes."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as opened:
+        roots = dict(opened.execute("SELECT name, rootpage FROM sqlite_schema"))
+    return {roots[name] for name in names}
+
+
+def overwrite(path: Path, pages: set[int]) -> None:
+    with path.open("r+b") as file:
+        for number in pages:
+            file.seek((number - 1) * PAGE)
+            file.write(b"\xff" * PAGE)
+
+
+def salvage(backup: Path, data: Path) -> str:
+    """What it says was lost. Then nothing is wrong with what is there."""
+    refused = restore(backup, data)
+    assert refused.returncode == FAILED
+    assert "hesper restore --salvage restores what is not damaged." in refused.stderr
+    assert not data.exists()
+    done = restore(backup, data, "--salvage")
+    assert done.returncode in (0, FAILED), done.stderr
+    assert done.stdout.startswith("Restored "), done.stderr
+    assert (done.returncode == FAILED) == (done.stderr != "")
+    checked = run(backup.parent, "check", "--data", data)
+    assert checked.returncode == 0, checked.stdout
+    return done.stderr
+
+
+def new_device(server: Server, email: str = "ada@example.org") -> Device:
+    """One that has nothing: it shows what the server has."""
+    client = Client(server.url)
+    client.sign_in(email)
+    device = Device(client)
+    device.sync()
+    return device
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.6])
+def test_devices_give_back_what_damaged_pages_had(household: Household, tmp_path: Path, seed: int, share: float) -> None:
+    random, backup = Random(seed), tmp_path / "backup"
+    back_up(household.server, backup)
+    household.server.stop()
+    # Without its own page, an account needs a new password: the test below.
+    spare = pages_of(database(backup), "accounts")
+    damaged = damage_pages(database(backup), random, share, spare)
+    print("damaged pages:", damaged)
+    bytes_in(backup, PICTURES[2]).write_bytes(b"?" * len(PICTURES[2]))
+    bytes_in(backup, PICTURES[3]).unlink()
+    print(salvage(backup, tmp_path / "data"))
+    with Server(tmp_path / "data") as server:
+        if share < 0.1:
+            reader = new_device(server)
+            assert len(reader.notes) > len(household.notes) / 2
+        household.come_back(server)
+        household.assert_all_is_there()
+        assert server.command("check").stdout.endswith(": all is well.\n")
+
+
+def test_of_attachments_only_the_damaged_are_left_out(household: Household, tmp_path: Path) -> None:
+    backup, data = tmp_path / "backup", tmp_path / "data"
+    back_up(household.server, backup)
+    household.server.stop()
+    bytes_in(backup, PICTURES[1]).write_bytes(b"?" * len(PICTURES[1]))
+    bytes_in(backup, PICTURES[3]).unlink()
+    said = salvage(backup, data)
+    lost = [picture for picture, content in household.pictures.items() if content in (PICTURES[1], PICTURES[3])]
+    assert len(said.splitlines()) == 2
+    assert all(picture in said for picture in lost)
+    with Server(data) as server:
+        household.come_back(server)
+        household.assert_all_is_there()
+        assert server.command("check").returncode == 0
+
+
+TREES = ["objects", "edits", "tombstones", "blobs", "scopes", "memberships", "memberships_scope", "sqlite_schema", "installation"]
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_the_first_page_of_a_tree(household: Household, tmp_path: Path, tree: str) -> None:
+    """What it leads to is found all the same."""
+    backup, data = tmp_path / "backup", tmp_path / "data"
+    back_up(household.server, backup)
+    household.server.stop()
+    pages = {1} if tree == "sqlite_schema" else pages_of(database(backup), tree)
+    overwrite(database(backup), pages)
+    salvage(backup, data)
+    with Server(data) as server:
+        if tree in ("objects", "edits", "sqlite_schema"):
+            reader = new_device(server)
+            assert reader.notes == household.notes
+        household.come_back(server)
+        household.assert_all_is_there()
+        assert server.command("check").returncode == 0
+
+
+def test_an_account_whose_row_is_lost(household: Household, tmp_path: Path) -> None:
+    """Its address is in an index; its password is nowhere else."""
+    backup, data = tmp_path / "backup", tmp_path / "data"
+    back_up(household.server, backup)
+    household.server.stop()
+    overwrite(database(backup), pages_of(database(backup), "accounts"))
+    said = salvage(backup, data)
+    assert "ada@example.org: the account's row is lost. Set a password: hesper account reset-password" in said
+    with Server(data) as server:
+        with pytest.raises(Refused):
+            new_device(server)
+        done = server.command("account", "set-password", "ada@example.org", input=PASSWORD + "\n")
+        assert done.returncode == 0, done.stderr
+        household.come_back(server)
+        household.assert_all_is_there()
+        assert server.command("check").returncode == 0
+
+
+def test_whose_notes_are_whose_is_never_guessed(household: Household, tmp_path: Path) -> None:
+    """With neither the schema nor the rows that say it: devices fill their account again, the operator has what was found."""
+    backup, data = tmp_path / "backup", tmp_path / "data"
+    back_up(household.server, backup)
+    household.server.stop()
+    overwrite(database(backup), {1} | pages_of(database(backup), "memberships", "memberships_scope"))
+    said = salvage(backup, data)
+    assert "ada@example.org: which objects are this account's could not be read. It is empty." in said
+    assert "hesper account reset-password account-1@salvage.invalid" in said
+    with Server(data) as server:
+        assert new_device(server).notes == {}
+        done = server.command("account", "set-password", "account-1@salvage.invalid", input=PASSWORD + "\n")
+        assert done.returncode == 0, done.stderr
+        assert new_device(server, "account-1@salvage.invalid").notes == household.notes
+        household.come_back(server)
+        household.assert_all_is_there()
+
+
+def test_without_its_description(household: Household, tmp_path: Path) -> None:
+    """The database is sound, but nothing says so: every row is read from its page, and nothing is lost, no history either."""
+    backup, data = tmp_path / "backup", tmp_path / "data"
+    back_up(household.server, backup)
+    notes = sorted(household.notes)[:20]
+    histories = [history(household.phone, note) for note in notes]
+    other = Device(household.server.client(email="eve@example.org"))
+    other.make_note("of somebody else")
+    other.sync()
+    back_up(household.server, backup)
+    household.server.stop()
+    (backup / "backup.json").write_text("{")
+    refused = restore(backup, data)
+    assert refused.returncode == FAILED and "is no description of a backup." in refused.stderr
+    done = restore(backup, data, "--salvage")
+    assert done.stderr.count("\n") == 1 and done.stderr.endswith(" The newest database is taken.\n")
+    assert run(tmp_path, "check", "--data", data).stdout == "Checked 2 accounts: all is well.\n"
+    with Server(data) as server:
+        reader = new_device(server)
+        assert (reader.notes, reader.copy.digest) == (household.notes, household.digest)
+        assert [history(reader, note) for note in notes] == histories
+        assert list(new_device(server, "eve@example.org").notes.values()) == list(other.notes.values())
+        assert {attachment: download(reader.client, attachment) for attachment in household.pictures} == household.pictures
+        found = reader.client.get("/v1/search", params={"q": "written again"}).json()
+        assert found["results"]
+        household.come_back(server)
+        household.assert_all_is_there()

@@ -1,0 +1,222 @@
+"""`--backup-to`: dated backups that the server makes while it runs, each complete, the oldest removed."""
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from attachments import attach, some_bytes
+from backups import bytes_in, files, restore
+from client import Server
+from device import Device
+from runner import FAILED, WRONG_SETTING, Hesper, run
+from test_metrics import metrics
+
+NAME = re.compile(r"\d{4}-\d\d-\d\dT\d{4}Z")
+PICTURE = some_bytes(300_000, 1)
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it does not come"
+        time.sleep(0.05)
+
+
+def entries(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if NAME.fullmatch(path.name))
+
+
+def made_at(backup: Path, hours_ago: float) -> Path:
+    """As if the backup had been made then."""
+    date = datetime.now(UTC) - timedelta(hours=hours_ago)
+    manifest = json.loads((backup / "backup.json").read_text())
+    manifest["date"] = date.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    (backup / "backup.json").write_text(json.dumps(manifest))
+    return backup.rename(backup.parent / date.strftime("%Y-%m-%dT%H%MZ"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "backups").mkdir()
+    return tmp_path / "backups"
+
+
+@pytest.fixture
+def server(fresh_server: Server, folder: Path) -> Server:
+    """One that has somebody's notes and a picture, and has made its first backup."""
+    phone = Device(fresh_server.client(email="ada@example.org"))
+    phone.make_note("in the first backup")
+    phone.sync()
+    attach(phone.client, PICTURE)
+    fresh_server.stop()
+    fresh_server.environment |= {"HESPER_BACKUP_TO": str(folder), "HESPER_BACKUP_EVERY": "1h", "HESPER_BACKUP_KEEP": "3"}
+    fresh_server.start()
+    wait_for(lambda: entries(folder))
+    return fresh_server
+
+
+def stopped(server: Server) -> Server:
+    server.stop()
+    return server
+
+
+def test_a_backup_is_complete_and_can_be_restored(server: Server, folder: Path, tmp_path: Path) -> None:
+    [name] = entries(folder)
+    assert abs(datetime.strptime(name, "%Y-%m-%dT%H%MZ").timestamp() - datetime.now(UTC).replace(tzinfo=None).timestamp()) < 90
+    wait_for(lambda: "Backup complete" in server.log)
+    assert [path.name for path in folder.iterdir()] == [name]
+    assert all(path.stat().st_mode & 0o077 == 0 for path in [folder / name, *(folder / name).rglob("*")])
+    assert run(tmp_path, "backup", "verify", folder / name).stdout.endswith(": all is well.\n")
+    samples = metrics(server.url)
+    assert time.time() - 90 < samples["hesper_last_backup_timestamp_seconds"] <= time.time()
+    assert samples["hesper_backup_failures_total"] == 0
+    hint = f"Name one of the backups in it, such as {folder / name}."
+    assert hint in restore(folder, tmp_path / "data").stderr
+    assert hint in run(tmp_path, "backup", "verify", folder).stderr
+    assert restore(folder / name, tmp_path / "data").returncode == 0
+    assert run(tmp_path, "check", "--data", tmp_path / "data").returncode == 0
+
+
+def test_the_period_counts_from_the_last_backup(server: Server, folder: Path) -> None:
+    """Not from the start of a server that starts often."""
+    [name] = entries(folder)
+    stopped(server)
+    made = made_at(folder / name, 0.9)
+    for _ in range(3):
+        server.start()
+        samples = metrics(server.url)
+        assert abs(time.time() - 0.9 * 3600 - samples["hesper_last_backup_timestamp_seconds"]) < 60
+        time.sleep(0.5)
+        server.stop()
+    assert entries(folder) == [made.name]
+    made = made_at(made, 1.1)
+    server.start()
+    wait_for(lambda: len(entries(folder)) == 2)
+    assert entries(folder)[0] == made.name
+
+
+def test_equal_bytes_are_one_file(server: Server, folder: Path) -> None:
+    [name] = entries(folder)
+    stopped(server)
+    old = made_at(folder / name, 2)
+    # Bytes that the installation has lost are kept for as long as a backup has them.
+    shutil.rmtree(server.data / "attachments")
+    server.start()
+    wait_for(lambda: len(entries(folder)) == 2)
+    new = folder / entries(folder)[1]
+    assert bytes_in(new, PICTURE).stat().st_ino == bytes_in(old, PICTURE).stat().st_ino
+    assert bytes_in(new, PICTURE).stat().st_nlink == 2
+    assert json.loads((new / "backup.json").read_text())["missing"] == []
+
+
+def test_the_oldest_go_and_nothing_else(server: Server, folder: Path) -> None:
+    [name] = entries(folder)
+    stopped(server)
+    first = made_at(folder / name, 50)
+    for hours in (40, 30, 20):
+        made_at(Path(shutil.copytree(first, folder / f"copy {hours}")), hours)
+    # Of these none is a complete backup that this server made.
+    foreign = made_at(Path(shutil.copytree(first, folder / "foreign")), 100)
+    manifest = json.loads((foreign / "backup.json").read_text())
+    (foreign / "backup.json").write_text(json.dumps(manifest | {"installation": "0123456789abcdef"}))
+    incomplete = made_at(Path(shutil.copytree(first, folder / "incomplete")), 110)
+    (incomplete / "backup.json").unlink()
+    (folder / "2026-02-30T0300Z").mkdir()
+    (folder / "letter.txt").write_text("not a backup")
+    shutil.copytree(first, folder / "by hand")
+    (folder / "removed").mkdir()
+    (folder / "removed" / "left by a kill").write_text("x")
+    before = entries(folder)
+    server.start()
+    wait_for(lambda: server.log.count("Old backup removed") == 2)
+    after = entries(folder)
+    gone = set(before) - set(after)
+    assert first.name in gone and len(gone) == 2
+    assert len(set(after) - set(before)) == 1
+    assert {foreign.name, incomplete.name, "2026-02-30T0300Z"} <= set(after)
+    names = {path.name for path in folder.iterdir()}
+    assert {"letter.txt", "by hand"} <= names and not {"removed", "unfinished"} & names
+
+
+def test_a_clock_that_was_wrong(server: Server, folder: Path) -> None:
+    """A backup of a time to come neither holds up the next one, nor takes the place of those that follow."""
+    [name] = entries(folder)
+    stopped(server)
+    future = [made_at(Path(shutil.copytree(folder / name, folder / f"copy {n}")), -1_000 - n) for n in range(3)]
+    shutil.rmtree(folder / name)
+    server.start()
+    wait_for(lambda: "Old backup removed" in server.log)
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H")
+    assert [entry for entry in entries(folder) if entry.startswith(now[:10])]
+    assert [path for path in future if not path.exists()] == future[:1]
+
+
+def test_a_folder_that_is_not_there_or_cannot_be_written_to(fresh_server: Server, folder: Path, tmp_path: Path) -> None:
+    """Notes are served all the same; what is there already stays."""
+    fresh_server.client(email="ada@example.org")
+    fresh_server.stop()
+    fresh_server.environment["HESPER_BACKUP_TO"] = str(tmp_path / "not mounted")
+    fresh_server.start()
+    wait_for(lambda: metrics(fresh_server.url)["hesper_backup_failures_total"] == 1)
+    assert not (tmp_path / "not mounted").exists(), "on the wrong disk, perhaps"
+    assert "Backup failed; retrying" in fresh_server.log and "No such file" in fresh_server.log
+    assert "hesper_last_backup_timestamp_seconds" not in metrics(fresh_server.url)
+    assert fresh_server.client().get("/v1/account").status_code == 200
+
+
+def test_a_backup_that_is_killed_is_continued(server: Server, folder: Path, tmp_path: Path) -> None:
+    """It has a name of its own until it is complete; the bytes that it had are not copied again."""
+    [name] = entries(folder)
+    stopped(server)
+    (folder / name).rename(folder / "unfinished")
+    (folder / "unfinished/backup.json").unlink()
+    kept = bytes_in(folder / "unfinished", PICTURE).stat()
+    server.start()
+    wait_for(lambda: entries(folder))
+    [name] = entries(folder)
+    assert bytes_in(folder / name, PICTURE).stat().st_ino == kept.st_ino
+    assert run(tmp_path, "backup", "verify", folder / name).returncode == 0
+    assert len([path for path in files(folder / name) if path.endswith(".sqlite")]) == 1
+
+
+def test_what_the_doctor_says(server: Server, folder: Path) -> None:
+    [name] = entries(folder)
+    stopped(server)
+
+    def told() -> str:
+        return server.command("doctor").stdout
+
+    assert f"ok: The last complete backup is {folder / name}, one of 1.\n" in told()
+    assert f"warning: The backups in {folder} are on the disk of the data: " in told()
+    old = made_at(folder / name, 2.1)
+    assert f"warning: The last complete backup is {old}: " in told()
+    shutil.rmtree(old)
+    assert f"warning: There is no complete backup in {folder}: " in told()
+    folder.rmdir()
+    assert f"wrong: The folder of the backups, {folder}, cannot be looked at: No such file" in told()
+
+
+def test_settings(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    (tmp_path / "data/backups").mkdir()
+    rows = [
+        (["--backup-every", "1h"], "--backup-every: scheduled backups need a folder: set --backup-to too."),
+        (["--backup-keep", "3"], "--backup-keep: scheduled backups need a folder: set --backup-to too."),
+        (["--backup-to", "b", "--backup-every", "10m"], "--backup-every: a time such as 12h or 30d is wanted"),
+        (["--backup-to", "b", "--backup-keep", "0"], "--backup-keep: a number of backups from 1 to 1000 is wanted, not 0."),
+        (["--backup-to", "data"], "--backup-to: data is where the data is: name another folder for backups."),
+        (["--backup-to", "data/attachments/b"], "lies in data/attachments, the folder of the attachments: name another"),
+        (["--backup-to", "b", "--database", "postgresql://h/x"], "scheduled backups are for SQLite. Use pg_basebackup or"),
+    ]
+    for arguments, why in rows:
+        done = hesper("serve", *arguments)
+        assert (done.returncode, done.stdout) == (WRONG_SETTING, ""), (arguments, done.stderr)
+        assert why in done.stderr, (arguments, done.stderr)
+    done = hesper("doctor", HESPER_BACKUP_TO="data/backups", HESPER_SIGN_UP="closed")
+    assert "warning: There is no complete backup in data/backups" in done.stdout
+    done = hesper("doctor", HESPER_BACKUP_TO="data", HESPER_SIGN_UP="closed")
+    assert done.returncode == FAILED and "wrong: HESPER_BACKUP_TO: data is where the data is" in done.stdout

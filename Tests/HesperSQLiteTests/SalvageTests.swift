@@ -1,0 +1,132 @@
+import Foundation
+import GRDB
+import HesperModel
+import HesperStore
+import StoreContract
+import Testing
+
+@testable import HesperSQLite
+
+/// What is read of a damaged copy. What devices make of it, `Tests/BlackBox/command/test_salvage.py` shows.
+@Suite("Salvage")
+struct SalvageTests {
+    private let folder = Folder()
+    private var copy: String { folder.url.appending(path: "copy").path }
+    private var salvaged: URL { folder.url.appending(path: "salvaged") }
+
+    /// A copy of a database with some hundred notes, and its account.
+    private func makeCopy() async throws -> SmallDesk {
+        let store = try SQLiteStore(folder: folder.url)
+        let desk = try await SmallDesk(store)
+        for _ in 0..<300 { _ = try await desk.pushNoteAndTag() }
+        try await store.copy(to: copy)
+        try store.close()
+        return desk
+    }
+
+    /// - Returns: what it says is lost.
+    @discardableResult
+    private func salvage() throws -> [String] {
+        try? FileManager.default.removeItem(at: salvaged)
+        try FileManager.default.createDirectory(at: salvaged, withIntermediateDirectories: true)
+        let path = salvaged.appending(path: SQLiteStore.fileName).path
+        return try SQLiteSalvage(of: copy, to: path, passwordHash: "$none", at: SmallDesk.now).run()
+    }
+
+    private func findings(_ store: SQLiteStore) async throws -> [String] {
+        try await store.read { snapshot in
+            var findings: [String] = []
+            for account in try snapshot.accounts() {
+                try snapshot.inconsistencies(in: account.scope) { findings.append($0) }
+            }
+            return findings
+        }
+    }
+
+    private func head(_ folder: URL, of scope: ScopeID) async throws -> ScopeHead? {
+        let store = try SQLiteStore(folder: folder)
+        let head = try await store.read { try $0.head(of: scope) }
+        #expect(try await findings(store) == [])
+        try store.close()
+        return head
+    }
+
+    @Test func ofASoundDatabaseNothingIsLost() async throws {
+        let desk = try await makeCopy()
+        #expect(try salvage() == [])
+        let head = try await head(salvaged, of: desk.scope)
+        #expect(try await head == self.head(folder.url, of: desk.scope))
+        #expect(head?.sequence ?? 0 >= 600)
+    }
+
+    /// Any damage: it comes to an end, and nothing is wrong with what it makes.
+    @Test func whateverTheDamage() async throws {
+        _ = try await makeCopy()
+        let sound = try Data(contentsOf: URL(filePath: copy))
+        var random = SeededRandom(.random(in: 0...1_000_000))
+        for _ in 0..<20 {
+            var damaged = sound
+            for _ in 0..<Int.random(in: 1...60, using: &random) {
+                let start = Int.random(in: 0..<damaged.count, using: &random)
+                let count = min(Int.random(in: 1...6_000, using: &random), damaged.count - start)
+                let byte = UInt8.random(in: 0...255, using: &random)
+                let isRandom = Bool.random(using: &random)
+                for index in start..<start + count {
+                    damaged[index] = isRandom ? .random(in: 0...255, using: &random) : byte
+                }
+            }
+            if Bool.random(using: &random) { damaged = damaged.prefix(.random(in: 0...damaged.count, using: &random)) }
+            try damaged.write(to: URL(filePath: copy))
+            do {
+                try salvage()
+            } catch StoreError.newerDatabase {
+                // The header's own number was damaged.
+                continue
+            }
+            let store = try SQLiteStore(folder: salvaged)
+            let found = try await findings(store)
+            try store.close()
+            #expect(found == [], "seed \(random.seed)")
+        }
+    }
+
+    /// A table that a later version adds is read, or made again, or it ends with a restore: whoever adds one decides which.
+    @Test func everyTableIsThoughtOf() async throws {
+        let store = try SQLiteStore(folder: folder.url)
+        let names = try await store.onWriter {
+            try String.fetchAll(
+                $0, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        }
+        let read = try await store.onWriter { try SalvagedTable.withRowIDs(of: $0).map(\.name) }
+        let walked = ["memberships", "revocations"]
+        let madeAgain = ["members", "tag_names", "sweeps", "versions", "documents"]
+        let ended = ["devices", "tickets", "uploads", "leases", "removed_blobs"]
+        let found = Set(names.filter { !$0.hasPrefix("terms") })
+        #expect(found == Set(read + walked + madeAgain + ended))
+        try store.close()
+    }
+
+    @Test func whatALaterVersionWroteIsRefused() async throws {
+        _ = try await makeCopy()
+        var bytes = try Data(contentsOf: URL(filePath: copy))
+        bytes[63] = 200
+        try bytes.write(to: URL(filePath: copy))
+        #expect(throws: StoreError.newerDatabase(version: 200, known: Migrations.version)) { try salvage() }
+    }
+}
+
+/// Random numbers that one seed repeats (SplitMix64).
+private struct SeededRandom: RandomNumberGenerator {
+    let seed: UInt64
+    private var state: UInt64
+
+    init(_ seed: UInt64) { (self.seed, state) = (seed, seed) }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}
