@@ -23,6 +23,9 @@ public final class SQLiteStore: Store {
     /// What the writer last said of the commits of other processes.
     private let dataVersion = Atomic<Int64>(0)
 
+    /// Where the database's file is.
+    var path: String { pool.path }
+
     /// The name of the database in its folder.
     public static let fileName = "hesper.sqlite"
 
