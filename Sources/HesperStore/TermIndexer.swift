@@ -12,29 +12,63 @@ public struct TermIndexer: Sendable {
     /// Between two looks at the store when there was nothing to do.
     static let pause = Duration.milliseconds(500)
     static let pauseAfterFailure = Duration.seconds(5)
-    /// While there is something to do it takes a tenth of the writer's time, so that pushes hardly notice.
+    /// While there is something to do and others commit, it takes a tenth of the writer's time, so that pushes hardly notice.
     static let restPerWork = 9
+    /// Without commits it takes half of the time: other processes, whose commits are not counted, find the writer free.
+    static let restPerWorkWhileIdle = 1
+    /// How long a search waits at most for the index to catch up.
+    public static let searchWait = Duration.milliseconds(500)
+    private let commits: @Sendable () -> Int
 
-    public init(store: any Store) { self.store = store }
+    /// - Parameter commits: how many there were by others in this process: while the number stays, the writer is idle.
+    public init(store: any Store, commits: @escaping @Sendable () -> Int = { 0 }) {
+        self.store = store
+        self.commits = commits
+    }
 
-    /// Brings one scope's index up to a sequence: what a search does first.
+    /// Brings one scope's index up to a sequence.
     public func index(_ scope: ScopeID, upTo sequence: Int64) async throws {
         while try await store.read({ try $0.indexedSequence(of: scope) }) < sequence {
+            try Task.checkCancellation()
             let isDone = try await store.writeDerived { try $0.indexTerms(of: scope, limit: TermIndexer.batch) }
             if isDone { return }
         }
+    }
+
+    /// Brings one scope's index up to a sequence, if that takes no longer than ``searchWait``: what a search does first, so that it
+    /// finds what was written just before. If it fails, the index stays as it is; ``run(failed:)`` meets the same error and
+    /// tells of it.
+    public func catchUp(_ scope: ScopeID, to sequence: Int64) async throws {
+        guard try await store.read({ try $0.indexedSequence(of: scope) }) < sequence else { return }
+        let (end, signal) = AsyncStream<Void>.makeStream()
+        let work = Task {
+            defer { signal.finish() }
+            try await index(scope, upTo: sequence)
+        }
+        let timer = Task {
+            defer { signal.finish() }
+            try await Task.sleep(for: TermIndexer.searchWait)
+        }
+        for await _ in end {}
+        // A batch that is under way is finished, and no other begun.
+        work.cancel()
+        timer.cancel()
     }
 
     /// Follows the commits of this process and of others until it is cancelled.
     /// - Parameter failed: told of an error, after which it tries again.
     public func run(failed: @Sendable (any Error) -> Void) async {
         var last: ScopeID?
+        var seen = commits()
         while !Task.isCancelled {
             var rest = TermIndexer.pause
             do {
                 let start = ContinuousClock.now
                 if try await indexBatch(after: &last) {
-                    rest = min(rest, (ContinuousClock.now - start) * TermIndexer.restPerWork)
+                    let now = commits()
+                    let share = now == seen ? TermIndexer.restPerWorkWhileIdle : TermIndexer.restPerWork
+                    rest = min(rest, (ContinuousClock.now - start) * share)
+                    seen = now
                 }
             } catch is CancellationError {
                 return

@@ -29,7 +29,7 @@ def write(client: Client, text: str) -> int:
 
 def check_full(disk: SmallDisk, client: Client, picture: str) -> None:
     """What can be read is served. Small writes may fit in the log as it is; large ones do not."""
-    for path in ("/readyz", "/v1/notes", "/v1/changes", "/v1/account"):
+    for path in ("/readyz", "/v1/notes", "/v1/changes", "/v1/account", "/v1/search?q=first"):
         assert client.get(path).status_code == 200, path
     assert download(client, picture) == some_bytes(50_000)
     assert write(client, "x" * 900_000) == 507
