@@ -31,7 +31,7 @@ let package = Package(
         .target(
             name: "HesperStore",
             dependencies: [
-                "HesperModel", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                "CZlib", "HesperModel", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .target(

@@ -138,8 +138,8 @@ static void prepare_all(PGconn *connection) {
     prepare(connection, "lock", POSTGRES_lock, 1, (Oid[]){INT8});
     prepare(connection, "states", POSTGRES_states, 3, (Oid[]){INT8, UUIDS, INT8});
     prepare(connection, "objects", POSTGRES_insertObjects, 8, (Oid[]){INT8, UUIDS, INT4S, TEXTS, INT8S, INT8S, BYTEAS, JSONS});
-    prepare(connection, "parcels", POSTGRES_insertParcels, 15,
-            (Oid[]){INT8, INT8S, UUIDS, INT8S, TEXTS, BOOLS, BOOLS, BYTEAS, BYTEAS, BYTEAS, BYTEAS, JSONS, BYTEAS, BYTEAS, DATE});
+    prepare(connection, "parcels", POSTGRES_insertParcels, 16,
+            (Oid[]){INT8, INT8S, UUIDS, INT8S, TEXTS, BOOLS, BOOLS, BYTEAS, BYTEAS, BYTEAS, BYTEAS, JSONS, BYTEAS, BYTEAS, INT8S, DATE});
     prepare(connection, "advance", POSTGRES_advance, 6, (Oid[]){INT8, INT8, BYTEA, BYTEA, BYTEA, INT8});
 }
 
@@ -194,6 +194,8 @@ static void send_parcels(PGconn *connection, Parameters *p, int64_t scope, int64
     for (int i = 0; i < notes; i++) put32(p, -1); /* NULL */
     array(p, BYTEA, notes);
     for (int i = 0; i < notes; i++) element(p, made[0].digest, 8);
+    array(p, INT8, notes);
+    for (int i = 0; i < notes; i++) element64(p, 0x9abcdef0);
     integer(p, 848479632345000);
     send(connection, "parcels", p);
 }

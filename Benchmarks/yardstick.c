@@ -130,6 +130,7 @@ static void push(int notes, double seconds) {
             sqlite3_bind_blob(insert_parcel, 9, made[i].clock, 16, SQLITE_STATIC);
             sqlite3_bind_blob(insert_parcel, 10, made[i].clock, 16, SQLITE_STATIC);
             sqlite3_bind_int64(insert_parcel, 13, 0);
+            sqlite3_bind_int64(insert_parcel, 15, 0x9abcdef0);
             sqlite3_bind_null(insert_parcel, 11);
             sqlite3_bind_text(insert_parcel, 12, made[i].parcel, made[i].parcel_length, SQLITE_STATIC);
             done(insert_parcel);

@@ -8,10 +8,14 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
+        addChecksums,
     ]
 
     /// The version that this Hesper reads and writes.
     static var version: Int { all.count }
+
+    /// How many rows get their checksum in one statement.
+    private static let checksumBatch = 1_000
 
     /// The key of the lock, "hesper" in ASCII.
     private static let lock: Int64 = 0x6865_7370_6572
@@ -101,5 +105,29 @@ enum Migrations {
 
     @Sendable private static func addDescent(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfTexts.descent)
+    }
+
+    @Sendable private static func addChecksums(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfTexts.checksums)
+        // A body may have a megabyte: they come a few at a time, and the cursor does not see the updates.
+        let rows = try connection.cursor("SELECT \(ParcelChecksum.columns), number FROM edits")
+        var sums: [(scope: Int64, number: Int64, checksum: Int64)] = []
+        func write() {
+            connection.enqueue(
+                """
+                UPDATE edits e SET checksum = n.checksum
+                FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS n (scope, number, checksum)
+                WHERE e.scope = n.scope AND e.number = n.number
+                """,
+                [.int8Array(sums.map(\.scope)), .int8Array(sums.map(\.number)), .int8Array(sums.map(\.checksum))],
+                expecting: sums.count)
+            sums = []
+        }
+        while let sum = try rows.next({ ($0.integer(8), $0.integer(15), $0.parcelChecksum()) }) {
+            sums.append(sum)
+            if sums.count == checksumBatch { write() }
+        }
+        rows.close()
+        write()
     }
 }

@@ -64,10 +64,7 @@ private struct PostgresInspectionSource: InspectionSource {
     func parcels() throws -> InspectedRows<InspectedParcel> {
         try rows(
             by: \.object,
-            """
-            SELECT type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock FROM edits
-            WHERE scope = $1 ORDER BY object, number
-            """
+            "SELECT \(ParcelChecksum.columns) FROM edits WHERE scope = $1 ORDER BY object, number"
         ) { try $0.inspectedParcel() }
     }
 

@@ -152,7 +152,10 @@ struct ScopeWriter {
                     .array(.bool, numbered.map { .bool($0.hasLostWords) }), clocks(\.firstClock), clocks(\.lastClock),
                     clocks(\.textClock), clocks(\.textOrigin), .array(.json, bodies.map { .json($0) }),
                     .array(.bytes, numbered.map { $0.missingAncestors.map { .bytes($0) } ?? .null }),
-                    .array(.bytes, parcels.map { .node($0.isRescue ? nil : device) }), .date(date),
+                    .array(.bytes, parcels.map { .node($0.isRescue ? nil : device) }),
+                    .int8Array(
+                        zip(numbered, bodies).map { ParcelChecksum.of($0, body: $1, in: scope, by: device, at: date) }),
+                    .date(date),
                 ], expecting: numbered.count)
         }
     }

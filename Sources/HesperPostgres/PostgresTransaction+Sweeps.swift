@@ -65,15 +65,17 @@ extension PostgresTransaction {
 
     func drop(_ values: SweptEdit, of sweep: DueSweep) throws {
         guard try hold(sweep.scope) else { return }
-        let edits = try connection.first(
-            "SELECT body FROM edits WHERE scope = $1 AND object = $2 AND number = $3",
+        let found = try connection.first(
+            "SELECT \(ParcelChecksum.columns) FROM edits WHERE scope = $1 AND object = $2 AND number = $3",
             sweep.key + [.int8(values.position)]
-        ) { try ParcelBody.read($0.bytes(0)) }
-        guard let edits else { return }
+        ) { row in
+            let body = ParcelBody.write(values.dropped(from: try ParcelBody.read(row.bytes(3))))
+            return (body: body, checksum: row.parcelChecksum(with: body))
+        }
+        guard let found else { return }
         connection.enqueue(
-            "UPDATE edits SET body = $3 WHERE scope = $1 AND number = $2",
-            [.scope(sweep.scope), .int8(values.position), .json(ParcelBody.write(values.dropped(from: edits)))],
-            expecting: 1)
+            "UPDATE edits SET body = $3, checksum = $4 WHERE scope = $1 AND number = $2",
+            [.scope(sweep.scope), .int8(values.position), .json(found.body), .int8(found.checksum)], expecting: 1)
         connection.enqueue(
             "DELETE FROM versions WHERE scope = $1 AND object = $2 AND edit = $3 AND attribute = ANY ($4)",
             sweep.key + [.int8(values.position), .textArray(values.versions.map(\.attribute.description))])

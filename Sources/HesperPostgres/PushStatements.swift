@@ -1,3 +1,5 @@
+import HesperStore
+
 /// Every statement that a push is made of, beside BEGIN and COMMIT. Each names one scope. What a merge came to is written
 /// with lists: a push of 500 notes has as many statements as one of a single note.
 enum PushStatements {
@@ -133,17 +135,18 @@ enum PushStatements {
         WHERE id = $1 AND EXISTS (SELECT FROM gone)
         """
     /// Scope; numbers, objects, sequences, types, whether each is the server's, whether its text lost words, first, last
-    /// and text's clocks, texts' origins, bodies, clocks of ancestors that the bag lacks, devices; date.
+    /// and text's clocks, texts' origins, bodies, clocks of ancestors that the bag lacks, devices, checksums; date.
     static let insertParcels = """
         INSERT INTO edits (scope, number, object, sequence, type, is_servers, has_lost_words, first_clock, last_clock,
-            text_clock, text_origin, body, missing_ancestors, pushed_by, pushed_at)
-        SELECT $1::bigint, n.*, $15::timestamptz
+            text_clock, text_origin, body, missing_ancestors, pushed_by, checksum, pushed_at)
+        SELECT $1::bigint, n.*, $16::timestamptz
         FROM unnest($2::bigint[], $3::uuid[], $4::bigint[], $5::text[], $6::boolean[], $7::boolean[], $8::bytea[],
-            $9::bytea[], $10::bytea[], $11::bytea[], $12::json[], $13::bytea[], $14::bytea[]) n
+            $9::bytea[], $10::bytea[], $11::bytea[], $12::json[], $13::bytea[], $14::bytea[], $15::bigint[]) n
         """
     /// Scope; objects, clocks of their texts.
     static let loseWords = """
-        UPDATE edits e SET has_lost_words = true FROM unnest($2::uuid[], $3::bytea[]) AS n (object, clock)
+        UPDATE edits e SET has_lost_words = true, checksum = checksum + \(ParcelChecksum.lostWords)
+        FROM unnest($2::uuid[], $3::bytea[]) AS n (object, clock)
         WHERE e.scope = $1 AND e.object = n.object AND e.last_clock >= n.clock AND e.text_clock = n.clock
             AND NOT e.has_lost_words
         """

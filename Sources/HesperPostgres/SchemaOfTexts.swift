@@ -1,4 +1,4 @@
-/// What the sixth version added: what texts descend from.
+/// What the sixth version added, what texts descend from, and what the seventh added, checksums of parcels.
 enum SchemaOfTexts {
     static let descent = """
         -- The clocks, one after the other, of texts that this text descends from and that were not here when it came; its own
@@ -8,4 +8,6 @@ enum SchemaOfTexts {
         -- Where the scope stood when the database was restored from a backup; null if it never was.
         ALTER TABLE scopes ADD COLUMN restored_sequence bigint;
         """
+
+    static let checksums = "ALTER TABLE edits ADD COLUMN checksum bigint NOT NULL DEFAULT 0"
 }

@@ -10,6 +10,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
+        addChecksums,
     ]
 
     /// The version that this Hesper reads and writes.
@@ -70,6 +71,26 @@ enum Migrations {
 
     @Sendable private static func addDescent(_ database: Database) throws {
         try database.execute(sql: SchemaOfTexts.descent)
+    }
+
+    @Sendable private static func addChecksums(_ database: Database) throws {
+        try database.execute(sql: SchemaOfTexts.checksums)
+        let page = try Prepared(
+            "SELECT \(ParcelChecksum.columns), number FROM edits WHERE number > ?1 ORDER BY number LIMIT 500",
+            on: database)
+        let update = try Prepared("UPDATE edits SET checksum = ?2 WHERE number = ?1", on: database)
+        var last = Int64.min
+        while true {
+            page.bind(1, last)
+            let sums = try page.all { (number: page.integer(15), checksum: page.parcelChecksum()) }
+            guard let end = sums.last?.number else { return }
+            for sum in sums {
+                update.bind(1, sum.number)
+                update.bind(2, sum.checksum)
+                try update.run()
+            }
+            last = end
+        }
     }
 
     /// The first version kept members of notes that exist; a note that waits holds what it holds as well.

@@ -1,3 +1,5 @@
+import HesperStore
+
 /// Every statement that a push is made of, beside BEGIN IMMEDIATE and COMMIT; a benchmark plays the same
 /// through SQLite's C API.
 public enum PushStatements {
@@ -87,15 +89,15 @@ public enum PushStatements {
     /// Scope, folded name, tag.
     public static let releaseTagName = "DELETE FROM tag_names WHERE scope = ?1 AND folded_name = ?2 AND tag = ?3"
     /// Scope, object, sequence, device, date, type, whether it is the server's, first clock, last clock, text's clock,
-    /// text's origin, body, whether its text lost words, the clocks of ancestors that the bag lacks.
+    /// text's origin, body, whether its text lost words, the clocks of ancestors that the bag lacks, checksum.
     public static let insertParcel = """
         INSERT INTO edits (scope, object, sequence, pushed_by, pushed_at, type, is_servers, first_clock, last_clock,
-            text_clock, text_origin, body, has_lost_words, missing_ancestors)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+            text_clock, text_origin, body, has_lost_words, missing_ancestors, checksum)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
         """
     /// Scope, object, clock of the text.
     public static let loseWords = """
-        UPDATE edits SET has_lost_words = 1
+        UPDATE edits SET has_lost_words = 1, checksum = checksum + \(ParcelChecksum.lostWords)
         WHERE scope = ?1 AND object = ?2 AND last_clock >= ?3 AND text_clock = ?3 AND has_lost_words = 0
         """
     /// Scope, sequence, digest, greatest clock, server clock.

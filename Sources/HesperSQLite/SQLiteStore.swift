@@ -19,9 +19,13 @@ public final class SQLiteStore: Store {
     public let replica: (any Replica)? = nil
     private let pool: DatabasePool
     private let sessions: SessionReader
+    private let reserve: Reserve
     private let commitWaits = CommitWaits()
     /// What the writer last said of the commits of other processes.
     private let dataVersion = Atomic<Int64>(0)
+
+    /// Where the database's file is.
+    var path: String { pool.path }
 
     /// The name of the database in its folder.
     public static let fileName = "hesper.sqlite"
@@ -40,7 +44,21 @@ public final class SQLiteStore: Store {
     ) throws {
         let path = try SQLiteStore.makeFile(in: folder)
         let configuration = Connections.configuration(busyTimeout: busyTimeout, prepare: prepare)
-        (pool, installation) = try namingErrors {
+        reserve = Reserve(folder: folder)
+        do {
+            (pool, installation) = try SQLiteStore.openPool(path, configuration, busyTimeout: busyTimeout)
+            reserve.makeIfRoomy()
+        } catch StoreError.full(let reason) {
+            guard reserve.release() else { throw StoreError.full(reason) }
+            (pool, installation) = try SQLiteStore.openPool(path, configuration, busyTimeout: busyTimeout)
+        }
+        sessions = try namingErrors { try SessionReader(path: path, configuration: configuration) }
+    }
+
+    private static func openPool(
+        _ path: String, _ configuration: Configuration, busyTimeout: Duration
+    ) throws -> (DatabasePool, Installation) {
+        try namingErrors {
             try Connections.waitingForOthers(busyTimeout) {
                 let pool = try DatabasePool(path: path, configuration: configuration)
                 try pool.writeWithoutTransaction(Connections.setUpWriter)
@@ -51,7 +69,6 @@ public final class SQLiteStore: Store {
                 return (pool, installation)
             }
         }
-        sessions = try namingErrors { try SessionReader(path: path, configuration: configuration) }
     }
 
     private static func makeFile(in folder: URL) throws -> String {
@@ -131,6 +148,8 @@ public final class SQLiteStore: Store {
             // The pool closes its writer before its readers, and these cannot: so one more writer comes and goes.
             try DatabaseQueue(path: pool.path, configuration: pool.configuration).close()
         }
+        // What the last one out gave back may be all the room there is.
+        if access(path + "-shm", F_OK) != 0 { reserve.fill() }
     }
 
     /// For tests: a pragma's value on the writer, where its settings count.

@@ -29,6 +29,7 @@ extension SQLiteTransaction {
         insert.bind(5, date)
         for numbered in parcels {
             let parcel = numbered.parcel
+            let body = ParcelBody.write(parcel.edits)
             insert.bind(2, parcel.object)
             insert.bind(3, numbered.sequence)
             insert.bind(4, parcel.isRescue ? nil : device)
@@ -38,9 +39,10 @@ extension SQLiteTransaction {
             insert.bind(9, parcel.lastClock)
             insert.bind(10, parcel.textClock)
             insert.bind(11, parcel.textOrigin)
-            insert.bind(12, text: ParcelBody.write(parcel.edits))
+            insert.bind(12, text: body)
             insert.bind(13, numbered.hasLostWords)
             insert.bind(14, blob: numbered.missingAncestors)
+            insert.bind(15, ParcelChecksum.of(numbered, body: body, in: scope, by: device, at: date))
             try insert.run()
         }
     }

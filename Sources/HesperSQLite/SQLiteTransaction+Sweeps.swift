@@ -77,14 +77,19 @@ extension SQLiteTransaction {
     }
 
     func drop(_ values: SweptEdit, of sweep: DueSweep) throws {
-        let row = try prepare("SELECT body FROM edits WHERE scope = ?1 AND object = ?2 AND number = ?3")
+        let row = try prepare(
+            "SELECT \(ParcelChecksum.columns) FROM edits WHERE scope = ?1 AND object = ?2 AND number = ?3")
         row.bind(sweep)
         row.bind(3, values.position)
-        let found = try row.first { try ParcelBody.read(row.bytes(0)) }
-        guard let edits = found else { return }
-        let update = try prepare("UPDATE edits SET body = ?2 WHERE number = ?1")
+        let found = try row.first {
+            let body = ParcelBody.write(values.dropped(from: try ParcelBody.read(row.bytes(3))))
+            return (body: body, checksum: row.parcelChecksum(with: body))
+        }
+        guard let found else { return }
+        let update = try prepare("UPDATE edits SET body = ?2, checksum = ?3 WHERE number = ?1")
         update.bind(1, values.position)
-        update.bind(2, text: ParcelBody.write(values.dropped(from: edits)))
+        update.bind(2, text: found.body)
+        update.bind(3, found.checksum)
         try update.run()
         let delete = try prepare(
             "DELETE FROM versions WHERE scope = ?1 AND object = ?2 AND edit = ?3 AND attribute = ?4")

@@ -1,4 +1,4 @@
-/// What the seventh version added: what texts descend from.
+/// What the seventh version added, what texts descend from, and what the eighth added, checksums of parcels.
 enum SchemaOfTexts {
     static let descent = """
         -- The clocks, one after the other, of texts that this text descends from and that were not here when it came; its own
@@ -9,4 +9,6 @@ enum SchemaOfTexts {
         -- Where the scope stood when the database was restored from a backup; NULL if it never was.
         ALTER TABLE scopes ADD COLUMN restored_sequence INTEGER;
         """
+
+    static let checksums = "ALTER TABLE edits ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0"
 }

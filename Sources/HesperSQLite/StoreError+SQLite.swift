@@ -2,6 +2,9 @@ import GRDB
 import GRDBSQLite
 import HesperStore
 
+/// `SQLITE_IOERR_SHMSIZE`, an expression in C: the index of the write-ahead log could not grow.
+private let noRoomForLogIndex = SQLITE_IOERR | 19 << 8
+
 extension StoreError {
     /// What went wrong last on a connection.
     init(lastOf connection: SQLiteConnection?) {
@@ -13,6 +16,7 @@ extension StoreError {
     init(code: Int32, message: String) {
         let text = "SQLite \(code): \(message)"
         switch code & 0xff {
+        case SQLITE_IOERR where code == noRoomForLogIndex: self = .full(text)
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM, SQLITE_READONLY, SQLITE_INTERRUPT, SQLITE_IOERR,
             SQLITE_CANTOPEN, SQLITE_PROTOCOL, SQLITE_PERM, SQLITE_NOLFS:
             self = .unavailable(text)

@@ -37,8 +37,8 @@ public struct HesperServer: Sendable {
         ProcessStatus.begin()
         uses = DeviceUses(store: store, logger: logger)
         certificate = try settings.tls.map { try ServerCertificate($0, logger: logger) }
-        indexer = TermIndexer(store: store)
         let backend = Backend(store: store, blobs: blobs, grace: settings.sweep.grace)
+        indexer = TermIndexer(store: store, commits: { [queue = backend.queue] in queue.meter.reading.seconds.count })
         sweeper = Sweeper(
             store: store, queue: backend.queue, blobs: blobs, stage: stage, policy: settings.sweep, now: backend.now)
         revoker = Revoker(store: store, queue: backend.queue, now: backend.now)

@@ -95,8 +95,11 @@ public struct InspectedParcel {
     public let parcel: Result<Parcel, any Error>
     /// First, last, and the text's.
     public let clocks: [Clock?]
+    /// Whether its checksum is that of its columns.
+    public let isAsStored: Bool
 
-    public init(object: UniqueID, parcel: Result<Parcel, any Error>, clocks: [Clock?]) {
+    public init(object: UniqueID, parcel: Result<Parcel, any Error>, clocks: [Clock?], isAsStored: Bool) {
+        self.isAsStored = isAsStored
         self.object = object
         self.parcel = parcel
         self.clocks = clocks

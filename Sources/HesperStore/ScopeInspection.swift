@@ -72,6 +72,7 @@ public struct ScopeInspection {
     // MARK: The fold
 
     private mutating func edits(of row: InspectedParcel) -> [Edit] {
+        if !row.isAsStored { report("\(row.object) has a parcel of edits that does not match its checksum.") }
         do {
             let parcel = try row.parcel.get()
             if row.clocks != [parcel.firstClock, parcel.lastClock, parcel.textClock] {

@@ -32,6 +32,9 @@ public protocol Store: Sendable {
     /// Has the store's files forget what was deleted, as far as that is for the store to do; asked after an account was erased.
     /// - Throws: ``StoreError/unavailable(_:)`` if some of it is still there, as somebody reads it.
     func scrub() async throws
+    /// The damage that can be seen only in the database's own files, in sentences for an operator: of pages, and of the
+    /// index of terms. ``Snapshot/inconsistencies(in:_:)`` compares what the rows say.
+    func fileDamage() async throws -> [String]
     /// Ends when all that is under way is done; nothing may be asked after it.
     func close() async throws
 }
@@ -194,6 +197,8 @@ public struct LockedScope: Sendable, Equatable {
 extension Store {
     /// Where the database's own server sees to its files.
     public func scrub() async throws {}
+    /// The same.
+    public func fileDamage() async throws -> [String] { [] }
 }
 
 extension Transaction {

@@ -73,11 +73,12 @@ extension StoredRow {
             id: id, deleted: try? deletedObject(id: id, from: 1), sequence: integerIfAny(4), bytes: int(5))
     }
 
-    /// `type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock`.
+    /// ``ParcelChecksum/columns``.
     public func inspectedParcel() throws -> InspectedParcel {
         let id = try id(4)
         return InspectedParcel(
-            object: id, parcel: Result { try parcel(of: id) }, clocks: [clockIfAny(5), clockIfAny(6), clockIfAny(7)])
+            object: id, parcel: Result { try parcel(of: id) }, clocks: [clockIfAny(5), clockIfAny(6), clockIfAny(7)],
+            isAsStored: parcelChecksum() == integer(14))
     }
 
     /// `object, member`.

@@ -14,12 +14,23 @@ public struct TermIndexer: Sendable {
     /// The time between two looks at the store when there was nothing to do.
     static let pause = Duration.milliseconds(500)
     static let pauseAfterFailure = Duration.seconds(5)
+    /// While others commit, indexing rests nine times as long as it works, so that pushes hardly notice. Without commits it rests as
+    /// long as it works: other processes, whose commits are not counted, find the writer free.
+    static let restPerWorkWhileIdle = 1
+    /// The longest time that a search waits for the index to catch up.
+    public static let searchWait = Duration.milliseconds(500)
+    private let commits: @Sendable () -> Int
 
-    public init(store: any Store) { self.store = store }
+    /// - Parameter commits: how many there were by others in this process: while the number stays, the writer is idle.
+    public init(store: any Store, commits: @escaping @Sendable () -> Int = { 0 }) {
+        self.store = store
+        self.commits = commits
+    }
 
-    /// Brings one scope's index up to a sequence: what a search does first.
+    /// Brings one scope's index up to a sequence.
     public func index(_ scope: ScopeID, upTo sequence: Int64) async throws {
         while try await store.read({ try $0.indexedSequence(of: scope) }) < sequence {
+            try Task.checkCancellation()
             let isDone = try await store.writeDerived {
                 try $0.indexTerms(of: scope, limit: TermIndexer.objectsPerSlice)
             }
@@ -27,13 +38,39 @@ public struct TermIndexer: Sendable {
         }
     }
 
+    /// Brings one scope's index up to a sequence, if that takes no longer than ``searchWait``: what a search does first, so that it
+    /// finds what was written just before. If it fails, the index stays as it is; ``run(failed:)`` meets the same error and
+    /// tells of it.
+    public func catchUp(_ scope: ScopeID, to sequence: Int64) async throws {
+        guard try await store.read({ try $0.indexedSequence(of: scope) }) < sequence else { return }
+        let (end, signal) = AsyncStream<Void>.makeStream()
+        let work = Task {
+            defer { signal.finish() }
+            try await index(scope, upTo: sequence)
+        }
+        let timer = Task {
+            defer { signal.finish() }
+            try await Task.sleep(for: TermIndexer.searchWait)
+        }
+        for await _ in end {}
+        // A batch that is under way is finished, and no other begun.
+        work.cancel()
+        timer.cancel()
+    }
+
     /// Follows the commits of this process and of others until it is cancelled.
     /// - Parameter failed: told of an error, after which it tries again.
     public func run(failed: @Sendable (any Error) -> Void) async {
         var last: ScopeID?
+        var seen = commits()
         while !Task.isCancelled {
             do {
-                if try await !indexSlices(after: &last) { try await Task.sleep(for: TermIndexer.pause) }
+                let now = commits()
+                let rest = now == seen ? TermIndexer.restPerWorkWhileIdle : WriterTurns.restPerWork
+                seen = now
+                if try await !indexSlices(after: &last, restPerWork: rest) {
+                    try await Task.sleep(for: TermIndexer.pause)
+                }
             } catch is CancellationError {
                 return
             } catch {
@@ -46,7 +83,7 @@ public struct TermIndexer: Sendable {
     /// Indexes a slice of each of the next scopes that are behind, from where the last call stopped and round again: scopes
     /// that are written to without a pause do not keep others from being indexed.
     /// - Returns: whether there was anything to index.
-    private func indexSlices(after last: inout ScopeID?) async throws -> Bool {
+    private func indexSlices(after last: inout ScopeID?, restPerWork: Int) async throws -> Bool {
         let start = last
         let scopes = try await store.read { snapshot in
             let next = try snapshot.scopesToIndex(after: start, limit: TermIndexer.scopes)
@@ -56,7 +93,7 @@ public struct TermIndexer: Sendable {
         last = scopes.last
         // Where scopes are locked apart, each has a transaction of its own: none stays locked for the others.
         for group in store.locksScopesApart ? scopes.map({ [$0] }) : [scopes] {
-            try await turns.write(group, to: store) { scope, transaction in
+            try await turns.write(group, to: store, restPerWork: restPerWork) { scope, transaction in
                 _ = try transaction.indexTerms(of: scope, limit: TermIndexer.objectsPerSlice)
             }
         }

@@ -21,7 +21,8 @@ public struct WriterTurns: Sendable {
 
     /// Does `step` for all items, in their order: as many a transaction as its time allows, one at least.
     func write<Item: Sendable>(
-        _ items: [Item], to store: any Store, _ step: @escaping @Sendable (Item, any Transaction) throws -> Void
+        _ items: [Item], to store: any Store, restPerWork: Int = WriterTurns.restPerWork,
+        _ step: @escaping @Sendable (Item, any Transaction) throws -> Void
     ) async throws {
         let instant = instant
         var left = items[...]
@@ -39,7 +40,7 @@ public struct WriterTurns: Sendable {
                 return (count, start)
             }
             left = left.dropFirst(count)
-            try await rest((instant() - start) * WriterTurns.restPerWork)
+            try await rest((instant() - start) * restPerWork)
         }
     }
 }

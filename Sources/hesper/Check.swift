@@ -5,10 +5,10 @@ import HesperStore
 /// `hesper check`
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Fold every bag of edits again and compare it with what is kept.",
+        abstract: "Check everything that is stored for damage.",
         discussion: """
-            Compares objects, digests, tag names, members and terms of every account, then reads the bytes of all \
-            attachments and compares their SHA-256. Findings go to stdout, one a line; the exit status is 1 if there is any.
+            Checks the database's file and the checksums of all edits, compares objects, digests, tag names, members and \
+            terms of every account, then reads the bytes of all attachments and compares their SHA-256. Findings go to stdout, one a line; the exit status is 1 if there is any.
             """)
 
     @Flag(name: .customLong("no-attachments"), help: "Leave the bytes of attachments unread.")
@@ -23,15 +23,22 @@ struct Check: AsyncParsableCommand {
     private func check(_ store: any Store) async throws {
         let accounts = try await store.read { try $0.accounts() }
         var progress = ProgressBar(total: accounts.count, what: "accounts checked")
-        var findings = 0
+        let damage = try await store.fileDamage()
+        for finding in damage { Terminal.say("Database: \(finding)") }
+        var findings = damage.count
         for account in accounts {
-            findings += try await store.read { snapshot in
-                var count = 0
-                try snapshot.inconsistencies(in: account.scope) { finding in
-                    count += 1
-                    Terminal.say("\(account.email): \(finding)")
+            do {
+                findings += try await store.read { snapshot in
+                    var count = 0
+                    try snapshot.inconsistencies(in: account.scope) { finding in
+                        count += 1
+                        Terminal.say("\(account.email): \(finding)")
+                    }
+                    return count
                 }
-                return count
+            } catch StoreError.damaged(let reason) {
+                Terminal.say("\(account.email): The rest of the account cannot be read: \(reason)")
+                findings += 1
             }
             progress.advance()
         }

@@ -281,6 +281,13 @@ class Client:
         """Signs in, and speaks for that device from now on."""
         return self._enter("/v1/devices", email, password, device_name)
 
+    def wait_for_index(self, seconds: float = 60) -> None:
+        """Waits until a search finds everything: after a large push the index is built in the background."""
+        end = time.monotonic() + seconds
+        while "unindexed" in (answer := self.get("/v1/search", params={"limit": 1}).json()):
+            assert time.monotonic() < end, answer
+            time.sleep(0.05)
+
     def another_device(self, device_name: str = "laptop") -> "Client":
         """Another client of the same account, signed in as a device of its own."""
         other = Client(self.url)

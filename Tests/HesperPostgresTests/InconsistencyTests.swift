@@ -23,6 +23,8 @@ struct InconsistencyTests {
     private static let none = "decode(repeat('00', 16), 'hex')"
     private static let nobody = "'00000000-0000-0000-0000-000000000000'::uuid"
 
+    private static let mismatch = "NOTE has a parcel of edits that does not match its checksum."
+
     static let damages = [
         Damage(
             "UPDATE objects SET body = replace(body::text, 'Milk', 'Mulk')::json WHERE section = 0",
@@ -45,6 +47,14 @@ struct InconsistencyTests {
         Damage(
             "UPDATE edits SET last_clock = \(none)",
             "NOTE has a parcel of edits whose clocks are not those of its columns."),
+        Damage("UPDATE edits SET pushed_at = pushed_at + interval '1 second'", mismatch),
+        Damage("UPDATE edits SET sequence = sequence + 1", mismatch),
+        Damage("UPDATE edits SET pushed_by = decode(repeat('00', 8), 'hex')", mismatch),
+        Damage("UPDATE edits SET text_origin = decode(repeat('00', 16), 'hex')", mismatch),
+        Damage("UPDATE edits SET missing_ancestors = decode(repeat('00', 16), 'hex')", mismatch),
+        Damage("UPDATE edits SET has_lost_words = true", mismatch),
+        Damage("UPDATE edits SET is_servers = true", mismatch),
+        Damage("UPDATE edits SET checksum = 7", mismatch),
         Damage("UPDATE scopes SET digest = \(none)", "The scope's digest is"),
         Damage("UPDATE scopes SET greatest_clock = \(none)", "that is greater than the scope's greatest."),
         Damage("DELETE FROM members", "NOTE holds TAG, but is not found by it."),

@@ -37,6 +37,28 @@ struct OpeningTests {
         }
     }
 
+    @Test("Edits of an earlier version get their checksums, and the check finds nothing")
+    func checksums() async throws {
+        try await Stores.with { stores in
+            let store = try await stores.open()
+            let desk = try await SmallDesk(store)
+            let (note, _) = try await desk.pushNoteAndTag()
+            for part: UInt64 in 2...4 {
+                let notes = (1...400).map { _ in desk.note(.random(), "Bread", at: part) }
+                try await store.write { _ = try desk.push(notes, in: $0) }
+            }
+            try await desk.push(desk.delete(note))
+            try await store.run {
+                try $0.execute(script: "ALTER TABLE edits DROP COLUMN checksum; UPDATE hesper SET version = 6")
+            }
+            let migrated = try await stores.open()
+            #expect(
+                try await migrated.run { try $0.first("SELECT count(DISTINCT checksum) FROM edits") { $0.integer(0) } }
+                    == 1_202)
+            #expect(try await desk.inconsistencies() == [])
+        }
+    }
+
     @Test("A database of another encoding is refused with what to do")
     func encoding() async throws {
         let server = try await PostgresServer.running

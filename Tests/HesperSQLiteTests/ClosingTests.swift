@@ -24,6 +24,6 @@ import Testing
         try first.close()
         #expect(try await second.read { try $0.accounts().count } == 2)
         try second.close()
-        #expect(try names(in: folder.url) == [SQLiteStore.fileName])
+        #expect(try names(in: folder.url) == [SQLiteStore.fileName, "hesper.reserve"])
     }
 }

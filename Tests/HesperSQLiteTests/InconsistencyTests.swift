@@ -22,6 +22,8 @@ struct InconsistencyTests {
         var description: String { sql }
     }
 
+    private static let mismatch = "NOTE has a parcel of edits that does not match its checksum."
+
     static let damages = [
         Damage(
             "UPDATE objects SET body = replace(body, 'Milk', 'Mulk') WHERE section = 0",
@@ -45,6 +47,14 @@ struct InconsistencyTests {
         Damage(
             "UPDATE edits SET last_clock = zeroblob(16)",
             "NOTE has a parcel of edits whose clocks are not those of its columns."),
+        Damage("UPDATE edits SET pushed_at = pushed_at + 1000", mismatch),
+        Damage("UPDATE edits SET sequence = sequence + 1", mismatch),
+        Damage("UPDATE edits SET pushed_by = zeroblob(8)", mismatch),
+        Damage("UPDATE edits SET text_origin = zeroblob(16)", mismatch),
+        Damage("UPDATE edits SET missing_ancestors = zeroblob(16)", mismatch),
+        Damage("UPDATE edits SET has_lost_words = 1", mismatch),
+        Damage("UPDATE edits SET is_servers = 1", mismatch),
+        Damage("UPDATE edits SET checksum = 7", mismatch),
         Damage("UPDATE scopes SET digest = zeroblob(16)", "The scope's digest is"),
         Damage("UPDATE scopes SET greatest_clock = zeroblob(16)", "that is greater than the scope's greatest."),
         Damage("DELETE FROM members", "NOTE holds TAG, but is not found by it."),
@@ -94,6 +104,55 @@ struct InconsistencyTests {
             .replacing("DEAD", with: "\(dead)").replacing("PICTURE", with: "\(picture)")
         let found = try await desk.inconsistencies()
         #expect(found.contains { $0.contains(sentence) }, "\(found)")
+    }
+
+    @Test(
+        "Damage to the index of terms is named",
+        arguments: [
+            "UPDATE terms_data SET block = replace(block, CAST('milk' AS BLOB), CAST('mulk' AS BLOB)) WHERE id > 10",
+            "UPDATE terms_idx SET pgno = 6", "UPDATE terms_docsize SET sz = x'09'", "DELETE FROM terms_docsize",
+        ])
+    func findsDamagedIndex(sql: String) async throws {
+        let folder = Folder()
+        let desk = try await SmallDesk(SQLiteStore(folder: folder.url))
+        _ = try await desk.pushNoteAndTag()
+        #expect(try await desk.store.fileDamage() == [])
+        let changed = try await DatabaseQueue(path: folder.database).write { database in
+            try database.execute(sql: sql)
+            return database.changesCount
+        }
+        #expect(changed > 0)
+        let found = try await desk.store.fileDamage()
+        #expect(found.contains { $0.contains("index of terms") }, "\(found)")
+    }
+
+    @Test("Damage to an edit is still found after a value of it was thinned away")
+    func survivesThinning() async throws {
+        let folder = Folder()
+        let desk = try await SmallDesk(SQLiteStore(folder: folder.url))
+        let (note, _) = try await desk.pushNoteAndTag()
+        try await DatabaseQueue(path: folder.database).write {
+            try $0.execute(sql: "UPDATE edits SET pushed_at = pushed_at + 1 WHERE type = 'note'")
+        }
+        let sweep = DueSweep(scope: desk.scope, object: note, position: 0, claim: SmallDesk.now)
+        try await desk.store.write { transaction in
+            let edits = try transaction.edits(of: note, in: desk.scope, after: 0, limit: 9, bytes: 1_000).edits
+            for edit in edits { try transaction.drop(edit, of: sweep) }
+        }
+        let found = try await desk.inconsistencies()
+        #expect(found.contains("\(note) has a parcel of edits that does not match its checksum."), "\(found)")
+    }
+
+    @Test("A value of another type than its column is named")
+    func findsOtherTypes() async throws {
+        let folder = Folder()
+        let desk = try await SmallDesk(SQLiteStore(folder: folder.url))
+        _ = try await desk.pushNoteAndTag()
+        try await DatabaseQueue(path: folder.database).write {
+            try $0.execute(sql: "UPDATE objects SET body = CAST(body AS BLOB) WHERE section = 0")
+        }
+        #expect(
+            try await desk.store.fileDamage() == ["1 of the values in objects.body have another type than the column."])
     }
 
     @Test("A scope that is not there is said to be")

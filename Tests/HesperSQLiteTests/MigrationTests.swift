@@ -17,6 +17,7 @@ struct MigrationTests {
         DROP TABLE revocations; DROP TABLE leases; DROP TABLE tickets; DROP INDEX edits_lost_words;
         DROP INDEX edits_missing_ancestors; DROP INDEX tombstones_type;
         ALTER TABLE edits DROP COLUMN missing_ancestors;
+        ALTER TABLE edits DROP COLUMN checksum;
         ALTER TABLE scopes DROP COLUMN restored_sequence;
         ALTER TABLE scopes DROP COLUMN blob_bytes;
         ALTER TABLE scopes DROP COLUMN has_revocations;

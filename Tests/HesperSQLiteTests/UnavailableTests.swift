@@ -99,7 +99,7 @@ struct UnavailableTests {
     @Test(
         "SQLite's codes are sorted into what may pass, what is damaged and what is a mistake",
         arguments: [
-            (5, "unavailable"), (10 | 4 << 8, "unavailable"), (13, "full"), (14, "unavailable"),
+            (5, "unavailable"), (10 | 4 << 8, "unavailable"), (13, "full"), (10 | 19 << 8, "full"), (14, "unavailable"),
             (8, "unavailable"), (7, "unavailable"), (11, "damaged"), (26, "damaged"), (1, "failed"), (19, "failed"),
             (21, "failed"),
         ])

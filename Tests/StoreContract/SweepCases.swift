@@ -107,6 +107,7 @@ extension StoreContract {
                 edits: [Edit(.text, .string("a white car\n"), at: desk.clock(2, by: NodeID(0xc)))],
                 textBase: desk.clock(1))
             try await desk.push(.change(older))
+            try expect(try await desk.inconsistencies(), is: [], "the checksum of what was marked later")
             let sweep = try unwrap(try await desk.claim(after: Timestamp.hour).first, "the sweep")
             let edits = try await desk.edits(sweep).edits
             let lost = edits.flatMap(\.versions).filter(\.version.hasLostWords).map(\.version.clock)

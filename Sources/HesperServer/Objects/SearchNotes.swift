@@ -38,21 +38,21 @@ struct SearchNotes: Resource {
             var search = search
             let target = try tag.map { try resolver.live($0) }
             search.tags = try target.map { try $0.map { try resolver.ancestors(of: $0) } ?? [] }
-            return try page(search, target ?? nil, resolver)
+            return try page(search, target ?? nil, resolver, upTo: session.head.sequence)
         }
         if let body = try await backend.store.replica?.read(at: session.head, indexed: true, answer) { return body }
-        // The index is filled behind the commits: a search first brings it up to what the session has seen.
-        do {
-            try await indexer.index(scope, upTo: session.head.sequence)
-        } catch StoreError.full(let reason) {
-            // Whoever reads has nothing to keep: to them the store is away.
-            throw StoreError.unavailable(reason)
-        }
+        // The index is filled behind the commits.
+        try await indexer.catchUp(scope, to: session.head.sequence)
         return try await backend.store.read(answer)
     }
 
-    /// - Parameter target: the tag that is looked for.
-    private func page(_ search: Search, _ target: UniqueID?, _ resolver: Resolver) throws -> [UInt8] {
+    /// - Parameters:
+    ///   - target: the tag that is looked for.
+    ///   - sequence: where the scope stood when the search came: the answer tells how much of that is not indexed.
+    private func page(
+        _ search: Search, _ target: UniqueID?, _ resolver: Resolver, upTo sequence: Int64
+    ) throws -> [UInt8] {
+        let unindexed = try unindexed(upTo: sequence, resolver)
         let page = try resolver.snapshot.search(search, in: resolver.scope)
         var (next, last): (SearchPosition?, SearchPosition?) = (page.next, nil)
         var writer = JSONWriter(capacity: 4_096)
@@ -72,8 +72,17 @@ struct SearchNotes: Resource {
                 }
             }
             if let next { writer.member("nextCursor", next.cursor.text) }
+            if unindexed > 0 { writer.member("unindexed", Int64(unindexed)) }
         }
         return writer.bytes
+    }
+
+    /// How many notes and DeletedObjects the index of terms lacks; counted in an index of the database.
+    private func unindexed(upTo sequence: Int64, _ resolver: Resolver) throws -> Int {
+        let indexed = try resolver.snapshot.indexedSequence(of: resolver.scope)
+        guard indexed < sequence else { return 0 }
+        let rest = Scan(.notes, rows: .all, sequences: indexed + 1...sequence, newestFirst: false)
+        return try resolver.snapshot.amount(rest, in: resolver.scope).objects
     }
 
     private func write(

@@ -35,7 +35,7 @@ struct Import: AsyncParsableCommand {
         let email = account
         let account = try await store.read { try $0.account(of: email) }
         let (name, report) = try await report(store, account.scope)
-        // Whoever searches next need not wait for it.
+        // So that the next search is complete.
         if let head = try await store.read({ try $0.head(of: account.scope) }) {
             try await TermIndexer(store: store).index(account.scope, upTo: head.sequence)
         }

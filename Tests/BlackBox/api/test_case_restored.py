@@ -277,3 +277,43 @@ def test_a_base_that_the_restored_server_lacks(restored):
 
 def test_what_was_restored_is_whole(restored):
     assert restored.server.command("check").stdout.endswith(": all is well.\n")
+
+
+def cut(log: Path) -> None:
+    with log.open("r+b") as file:
+        file.truncate(log.stat().st_size // 2)
+
+
+def flip(log: Path) -> None:
+    with log.open("r+b") as file:
+        file.seek(log.stat().st_size // 2)
+        byte = file.read(1)[0]
+        file.seek(-1, 1)
+        file.write(bytes([byte ^ 1]))
+
+
+@pytest.mark.parametrize("damage", [cut, flip, Path.unlink], ids=["cut", "flipped", "removed"])
+def test_a_write_ahead_log_that_lost_its_end(restorable, damage):
+    """The database is that of an earlier moment, whole and sound; devices give back what came after."""
+    if Server.store is not None:
+        pytest.skip("PostgreSQL keeps its log itself")
+    server, a, b, notes, _ = restorable
+    made = edit_today(a, b, notes)
+    expected, held = a.notes, a.copy.digest
+    server.kill()
+    log = server.data / "hesper.sqlite-wal"
+    assert log.stat().st_size > 100_000
+    damage(log)
+    assert server.command("check").returncode == 0
+    server.start()
+
+    with pytest.raises(Refused) as refusal:
+        a.client.sync({"notes": []}, since=a.token)
+    assert (refusal.value.status, refusal.value.slug) == (410, "token-expired")
+    settle(a, b)
+    for device in (a, b):
+        assert device.notes == expected
+        assert device.note(notes["deleted today"]) is None
+        assert device.copy.digest == held
+    assert a.note(made["by B"])["attributes"] == {"pinned": True}
+    assert server.command("check").returncode == 0

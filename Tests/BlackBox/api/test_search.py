@@ -1,8 +1,11 @@
 """`/v1/search`: full text, filters, pages, for thin clients and scripts (protocol.md, Resources)."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from client import Server
+from database import query
 from rows import Row, parametrize
 from writer import Writer, deleted, new_id
 
@@ -172,6 +175,7 @@ def test_the_index_is_never_behind(fresh_writer):
 def test_a_large_push_is_found_whole(fresh_writer):
     writer = fresh_writer
     writer.push(notes=[writer.note(text=f"common unique{index:04}") for index in range(1_500)])
+    writer.client.wait_for_index()
     found, cursor = [], {}
     # A machine that is busy needs more than one page.
     for _ in range(100):
@@ -182,6 +186,50 @@ def test_a_large_push_is_found_whole(fresh_writer):
         cursor = {"cursor": page["nextCursor"]}
     assert len(found) == len(set(found)) == 1_500
     assert len(writer.client.get("/v1/search", params={"q": "unique0777"}).json()["results"]) == 1
+
+
+def test_a_search_answers_before_the_index_is_complete(fresh_server):
+    """It finds what is indexed, and says how much is not; the server goes on by itself."""
+    writer = Writer(fresh_server.client())
+    text = " ".join(f"{new_id()} common" for _ in range(100))
+    for part in range(8):
+        writer.push(notes=[writer.note(text=f"{text} part{part} number{index}") for index in range(500)])
+    parameters = {"q": "common", "limit": 1}
+    start = time.monotonic()
+    first = writer.client.get("/v1/search", params=parameters).json()
+    assert time.monotonic() - start < 3
+    assert 0 < first["unindexed"] <= 4_000
+    lacking = [first["unindexed"]]
+    for _ in range(600):
+        time.sleep(0.1)
+        answer = writer.client.get("/v1/search", params=parameters).json()
+        lacking.append(answer.get("unindexed", 0))
+        if "unindexed" not in answer:
+            break
+    assert lacking == sorted(lacking, reverse=True)
+    assert lacking[-1] == 0
+    last = writer.client.get("/v1/search", params={"q": "number499 part7"}).json()
+    assert len(last["results"]) == 1
+    assert "unindexed" not in last
+
+
+def test_what_another_process_left_unindexed_is_indexed(fresh_server):
+    """Nobody tells the server: it looks twice a second."""
+    if Server.store is not None:
+        pytest.skip("the statements are SQLite's")
+    writer = Writer(fresh_server.client())
+    writer.push(notes=[writer.note(text=f"milk {index}") for index in range(300)])
+    writer.client.wait_for_index()
+    query(fresh_server, "DELETE FROM documents")
+    query(fresh_server, "DELETE FROM terms")
+    query(fresh_server, "UPDATE scopes SET indexed_sequence = 0")
+    end = time.monotonic() + 20
+    while query(fresh_server, "SELECT indexed_sequence FROM scopes") != [(300,)]:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    found = writer.client.get("/v1/search", params={"q": "milk", "limit": 500}).json()
+    assert len(found["results"]) == 300
+    assert "unindexed" not in found
 
 
 def test_tags_merged_away_are_followed(fresh_writer):
@@ -238,6 +286,7 @@ def test_a_page_ends_early_past_4_mib(fresh_writer):
     long = [fresh_writer.note(text=f"long {index}\n" + "x" * 1_000_000) for index in range(7)]
     for note in long:
         fresh_writer.push(notes=[note])
+    fresh_writer.client.wait_for_index()
     pages, cursor = [], {}
     for _ in range(3):
         page = fresh_writer.client.get("/v1/search", params={"q": "long", **cursor}).json()
@@ -283,7 +332,7 @@ def test_searches_that_cost_much_leave_others_in_peace(server):
     for _ in range(3):
         ada.push(notes=[ada.note(text=" ".join(f"{word}{new_id()[:4]}" for word in words)) for _ in range(400)])
     parameters = {"q": " ".join(words), "sort": "relevance", "limit": 1}
-    # The first waits for the index.
+    ada.client.wait_for_index()
     assert ada.client.get("/v1/search", params=parameters).status_code in (200, 422)
     with ThreadPoolExecutor(24) as threads:
         searches = [threads.submit(ada.client.get, "/v1/search", params=parameters) for _ in range(72)]

@@ -122,6 +122,23 @@ def mounted(folder: Path, size: str = "32m", mode: str = "700") -> Iterator[Path
 
 
 @contextmanager
+def mounted_image(folder: Path, size: str = "32m") -> Iterator[Path]:
+    """A small ext4 in a file; skips the test where none can be mounted."""
+    if os.geteuid() != 0 or not shutil.which("mount") or not shutil.which("mkfs.ext4"):
+        pytest.skip("mounting an image needs root and mkfs.ext4")
+    image = folder.with_suffix(".image")
+    subprocess.run(["truncate", "-s", size, image], check=True)
+    subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
+    made = subprocess.run(["mount", "-o", "loop", image, folder], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"an image cannot be mounted here: {made.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
 def disk(name: str, folder: Path) -> Iterator[Disk]:
     """The disk of that name, with a server on it that runs."""
     if name == "full":

@@ -143,6 +143,7 @@ def test_everything_goes_along(household: tuple[Household, list], address: str, 
         check = server.command("check", "--attachments", str(house.data / "attachments"))
         assert (check.returncode, check.stdout.splitlines()[-1]) == (0, "Checked 3 accounts: all is well.")
         phone, laptop, bob, _ = house.devices
+        phone.client.wait_for_index()
         found = phone.client.get("/v1/search", params={"q": "milk", "limit": 50}).json()["results"]
         assert len(found) == 29
         for device in house.devices:

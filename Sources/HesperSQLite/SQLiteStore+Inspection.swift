@@ -1,0 +1,141 @@
+import Foundation
+import GRDB
+import HesperStore
+
+extension SQLiteStore {
+    /// Pages and indexes by SQLite's own check, the type of every value, and the index of terms, all in one snapshot. It holds up
+    /// no writer.
+    public func fileDamage() async throws -> [String] {
+        do {
+            // A connection of its own: it needs temporary tables, which those of the pool refuse.
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(10)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let findings = try await queue.read { database in
+                var inspection = FileInspection(database: database)
+                try inspection.inspect()
+                return inspection.findings
+            }
+            try queue.close()
+            return findings
+        } catch let error as DatabaseError {
+            throw StoreError(error)
+        }
+    }
+}
+
+/// What is wrong in the file itself.
+private struct FileInspection {
+    let database: Database
+    private(set) var findings: [String] = []
+
+    init(database: Database) { self.database = database }
+
+    /// Lines of SQLite's own check at most: one page that is damaged can break a row in each of many ways.
+    private static let findingLimit = 20
+
+    /// - Throws: what is no damage of the file.
+    mutating func inspect() throws {
+        try reporting("The pages") { try $0.inspectPages() }
+        try reporting("Some rows") { try $0.inspectTypes() }
+        try reporting("The index of terms") { try $0.inspectTerms() }
+    }
+
+    /// A part that cannot be read to its end is a finding too.
+    private mutating func reporting(_ part: String, _ inspect: (inout FileInspection) throws -> Void) throws {
+        do {
+            try namingErrors { try inspect(&self) }
+        } catch StoreError.damaged(let reason) {
+            findings.append("\(part) cannot be read: \(reason)")
+        }
+    }
+
+    mutating func inspectPages() throws {
+        for line in try String.fetchAll(database, sql: "PRAGMA integrity_check(\(FileInspection.findingLimit))")
+        where line != "ok" {
+            findings.append("SQLite: \(line)")
+        }
+    }
+
+    /// A value of another type than its column reads as the same here and there, but not everywhere. SQLite itself lets any
+    /// value into any column.
+    mutating func inspectTypes() throws {
+        let tables = try String.fetchAll(
+            database,
+            sql: """
+                SELECT name FROM sqlite_schema
+                WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                    AND name NOT LIKE 'terms\\_%' ESCAPE '\\'
+                """)
+        for table in tables {
+            let columns = try Row.fetchAll(
+                database, sql: "SELECT name, lower(type) AS type FROM pragma_table_info(?)", arguments: [table])
+            let tests = columns.map { column in
+                "sum(typeof(\(column["name"] as String)) NOT IN ('null', '\(column["type"] as String)'))"
+            }
+            guard let counts = try Row.fetchOne(database, sql: "SELECT \(tests.joined(separator: ", ")) FROM \(table)")
+            else { continue }
+            for (index, column) in columns.enumerated() {
+                guard let count = counts[index] as Int64?, count > 0 else { continue }
+                findings.append(
+                    "\(count) of the values in \(table).\(column["name"] as String) have another type than the column.")
+            }
+        }
+    }
+
+    /// Compares the index with the terms that stand beside it: where each is found, and how many there are of each note, by which
+    /// results are ranked. Both sides are added up as hashes, so memory does not grow with the index; each term is looked
+    /// up by itself, as a search does it.
+    mutating func inspectTerms() throws {
+        try database.execute(
+            sql: """
+                CREATE VIRTUAL TABLE temp.indexed_terms USING fts5vocab(main, terms, row);
+                CREATE VIRTUAL TABLE temp.indexed_places USING fts5vocab(main, terms, instance);
+                """)
+        let texts = try Prepared(
+            "SELECT t.rowid, t.text, s.sz FROM terms t LEFT JOIN terms_docsize s ON s.id = t.rowid", on: database)
+        var expected: UInt64 = 0
+        var counts = true
+        try texts.eachRow {
+            let (document, text) = (texts.integer(0), texts.bytes(1))
+            var count = 0
+            for term in text.split(separator: UInt8(ascii: " ")) {
+                expected &+= FileInspection.hash(UnsafeRawBufferPointer(rebasing: term), document, count)
+                count += 1
+            }
+            if FileInspection.number(texts.bytes(2)) != count { counts = false }
+        }
+        let terms = try Prepared("SELECT term FROM temp.indexed_terms", on: database)
+        let places = try Prepared("SELECT doc, \"offset\" FROM temp.indexed_places WHERE term = ?1", on: database)
+        var found: UInt64 = 0
+        try terms.eachRow {
+            let term = Array(terms.bytes(0))
+            places.bind(1, text: term)
+            try places.eachRow {
+                found &+= term.withUnsafeBytes { FileInspection.hash($0, places.integer(0), places.int(1)) }
+            }
+        }
+        if found != expected || !counts {
+            findings.append(
+                "The index of terms does not match the terms of the notes. Stop the server and run: "
+                    + "sqlite3 hesper.sqlite \"INSERT INTO terms (terms) VALUES ('rebuild')\"")
+        }
+    }
+
+    /// A number in SQLite's form (Database File Format, 1.6): seven bits a byte, the most significant first.
+    private static func number(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        guard (1...8).contains(bytes.count), let last = bytes.last, last < 0x80,
+            bytes.dropLast().allSatisfy({ $0 >= 0x80 })
+        else { return nil }
+        return bytes.reduce(0) { $0 << 7 | Int($1 & 0x7f) }
+    }
+
+    private static func hash(_ term: UnsafeRawBufferPointer, _ document: Int64, _ place: Int) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(bytes: term)
+        hasher.combine(document)
+        hasher.combine(place)
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+}

@@ -1,0 +1,74 @@
+"""A server that starts on a full disk serves what can be read, answers 507 to writes, and takes them when there is room."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attachments import attach, data_path, download, some_bytes
+from client import Client, Server
+from disks import SmallDisk, mounted, mounted_image
+
+ENDS = {"after it stopped": Server.stop, "after a crash": Server.kill}
+
+
+@pytest.fixture(params=["tmpfs", "ext4"])
+def small(request: pytest.FixtureRequest, tmp_path: Path):
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    with (mounted if request.param == "tmpfs" else mounted_image)(folder) as place:
+        disk = SmallDisk(place)
+        with disk.server:
+            yield disk
+
+
+def write(client: Client, text: str) -> int:
+    answer = client.post("/v1/notes", {"text": text, "tags": []})
+    assert answer.status_code == 201 or answer.json()["slug"] == "storage-full", answer.text
+    return answer.status_code
+
+
+def check_full(disk: SmallDisk, client: Client, picture: str) -> None:
+    """What can be read is served. Small writes may fit in the log as it is; large ones do not."""
+    for path in ("/readyz", "/v1/notes", "/v1/changes", "/v1/account", "/v1/search?q=first"):
+        assert client.get(path).status_code == 200, path
+    assert download(client, picture) == some_bytes(50_000)
+    assert write(client, "x" * 900_000) == 507
+    upload = client.put(data_path("0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0ff"), data=some_bytes(900_000))
+    assert (upload.status_code, upload.json()["slug"]) == (507, "storage-full")
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
+def test_it_starts_on_a_full_disk(small: SmallDisk, end: Callable[[Server], object]) -> None:
+    client = small.server.client()
+    assert write(client, "first") == 201
+    picture = attach(client, some_bytes(50_000))
+    assert client.get("/v1/search", params={"q": "first"}).status_code == 200
+    end(small.server)
+    small.fail()
+    small.server.start()
+    check_full(small, client, picture)
+    end(small.server)
+    small.server.start()
+    check_full(small, client, picture)
+    small.mend()
+    assert write(client, "x" * 900_000) == 201
+    assert small.server.stop() == 0
+    assert small.server.command("check").returncode == 0
+
+
+def test_it_starts_where_notes_took_all_the_room(small: SmallDisk) -> None:
+    client = small.server.client()
+    assert write(client, "first") == 201
+    picture = attach(client, some_bytes(50_000))
+    assert client.get("/v1/search", params={"q": "first"}).status_code == 200
+    written = 0
+    while write(client, "y" * 300_000) == 201:
+        written += 1
+    small.fail()
+    for end in ENDS.values():
+        end(small.server)
+        small.server.start()
+        check_full(small, client, picture)
+        assert len(client.get("/v1/notes").json()["notes"]) <= written + 1
+    small.mend()
+    assert small.server.command("check").returncode == 0
