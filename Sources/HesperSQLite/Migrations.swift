@@ -10,6 +10,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
+        addBlobStore,
     ]
 
     /// The version that this Hesper reads and writes.
@@ -69,6 +70,10 @@ enum Migrations {
 
     @Sendable private static func addDescent(_ database: Database) throws {
         try database.execute(sql: SchemaOfTexts.descent)
+    }
+
+    @Sendable private static func addBlobStore(_ database: Database) throws {
+        try database.execute(sql: SchemaOfAttachments.blobStore)
     }
 
     /// The first version kept members of notes that exist; a note that waits holds what it holds as well.
