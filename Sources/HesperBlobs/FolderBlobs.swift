@@ -143,4 +143,14 @@ public struct FolderBlobs: BlobStore {
             }
         }
     }
+
+    // MARK: The marker
+
+    public func marker() async throws -> [UInt8]? {
+        try await pool.run { try PrivateFolder(path: root).contents(of: BlobMarker.path) }
+    }
+
+    public func setMarker(_ bytes: [UInt8]) async throws {
+        try await pool.run { try PrivateFolder(path: root).put(bytes, as: BlobMarker.path) }
+    }
 }

@@ -8,7 +8,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums,
+        addChecksums, addBlobStore,
     ]
 
     /// The version that this Hesper reads and writes.
@@ -129,5 +129,9 @@ enum Migrations {
         }
         rows.close()
         write()
+    }
+
+    @Sendable private static func addBlobStore(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfAttachments.blobStore)
     }
 }

@@ -15,23 +15,16 @@ extension PostgresRows {
                 return
             }
             guard try self.installation() != installation else { throw MoveRefusal.isThereAlready }
-            guard try isEmpty() else { throw MoveRefusal.holdsAnother }
+            guard try PostgresSnapshot(connection).isEmpty() else { throw MoveRefusal.holdsAnother }
             guard try !isInUse() else { throw MoveRefusal.inUse }
             connection.enqueue("DELETE FROM installation")
             connection.enqueue("DELETE FROM leases")
+            connection.enqueue("DELETE FROM blob_store")
+            connection.enqueue("DELETE FROM unknown_blobs")
             connection.enqueue(
                 "INSERT INTO leases (name, holder, end_date) VALUES ($1, $2, now())",
                 [.text(MoveMark.lease), .int8(epoch)])
         }
-    }
-
-    private func isEmpty() throws -> Bool {
-        try connection.first(
-            """
-            SELECT NOT (EXISTS (SELECT FROM accounts) OR EXISTS (SELECT FROM scopes)
-                OR EXISTS (SELECT FROM removed_blobs))
-            """
-        ) { $0.bool(0) } ?? false
     }
 
     public func scopes() throws -> Set<ScopeID> { Set(try connection.all("SELECT id FROM scopes") { $0.scope(0) }) }

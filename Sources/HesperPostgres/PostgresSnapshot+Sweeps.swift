@@ -117,8 +117,6 @@ extension PostgresSnapshot {
             SELECT scope, attachment, nonce FROM removed_blobs WHERE scope > 0
             ORDER BY scope, attachment, nonce LIMIT $1
             """, [.int(max(limit, 0))]
-        ) { row in
-            BlobName(scope: row.scope(0), attachment: try row.id(1), nonce: UInt64(bitPattern: row.integer(2)))
-        }
+        ) { try $0.blobName() }
     }
 }

@@ -9,6 +9,8 @@ class PostgresSnapshot: Snapshot {
 
     /// How a question about one account ends: nothing more, as who only reads holds nobody up.
     var accountLock: String { "" }
+    /// The same of a question about the place of the bytes.
+    var blobStoreLock: String { "" }
 
     func installation() throws -> Installation {
         let installation = try connection.first("SELECT epoch, node FROM installation") { row in

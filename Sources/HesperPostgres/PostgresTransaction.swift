@@ -13,6 +13,9 @@ final class PostgresTransaction: PostgresSnapshot, Transaction {
     /// another. It comes before its tickets, its devices and its scope; who only refers to it is not held up.
     override var accountLock: String { " FOR NO KEY UPDATE OF a" }
 
+    /// What is written of it depends on what was read.
+    override var blobStoreLock: String { " FOR NO KEY UPDATE" }
+
     /// How often a transaction is done at most that PostgreSQL gives up for another's sake: those that lock scopes in the
     /// order of their numbers never wait for each other in a circle, so there are few.
     private static let attempts = 5

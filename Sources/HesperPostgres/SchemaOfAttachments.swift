@@ -77,6 +77,34 @@ enum SchemaOfAttachments {
             PRIMARY KEY (scope, object, edit, attribute)
         );
         """
+
+    /// What the seventh version added: to whom the bytes belong.
+    static let blobStore = """
+        -- What is recorded of the place where the bytes of attachments are; one row. The nonces are those of the marker that
+        -- stands beside them and of one that is being written; null: none. The numbers are those of the last walk through all
+        -- bytes; `accepted_unknown` is how many unknown files an operator accepted (hesper adopt-attachments).
+        CREATE TABLE blob_store (
+            one boolean PRIMARY KEY DEFAULT true CHECK (one),
+            current_nonce bigint,
+            next_nonce bigint,
+            walk_date timestamptz,
+            files bigint NOT NULL DEFAULT 0,
+            bytes bigint NOT NULL DEFAULT 0,
+            unknown_files bigint NOT NULL DEFAULT 0,
+            unknown_bytes bigint NOT NULL DEFAULT 0,
+            accepted_unknown bigint NOT NULL DEFAULT 0
+        );
+        INSERT INTO blob_store DEFAULT VALUES;
+
+        -- Bytes that have no row in `blobs`, and when they were seen first: they go 30 days later.
+        CREATE TABLE unknown_blobs (
+            scope bigint NOT NULL,
+            attachment uuid NOT NULL,
+            nonce bigint NOT NULL,
+            first_seen timestamptz NOT NULL,
+            PRIMARY KEY (scope, attachment, nonce)
+        );
+        """
 }
 
 /// What the planner is not to know.

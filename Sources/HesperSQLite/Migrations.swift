@@ -10,7 +10,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums,
+        addChecksums, addBlobStore,
     ]
 
     /// The version that this Hesper reads and writes.
@@ -91,6 +91,10 @@ enum Migrations {
             }
             last = end
         }
+    }
+
+    @Sendable private static func addBlobStore(_ database: Database) throws {
+        try database.execute(sql: SchemaOfAttachments.blobStore)
     }
 
     /// The first version kept members of notes that exist; a note that waits holds what it holds as well.

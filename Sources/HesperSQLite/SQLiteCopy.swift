@@ -84,6 +84,12 @@ public struct SQLiteCopy: Sendable {
                     for blob in lost { try SQLiteCopy.forget(blob, in: database) }
                     for table in SQLiteCopy.ended { try database.execute(sql: "DELETE FROM \(table)") }
                     try database.execute(sql: "UPDATE scopes SET restored_sequence = sequence")
+                    // Beside bytes that are new it begins like a new database; beside others it knows no marker.
+                    try database.execute(
+                        sql: """
+                            UPDATE blob_store SET current_nonce = NULL, next_nonce = NULL, walk_date = NULL, accepted_unknown = 0;
+                            DELETE FROM unknown_blobs; DELETE FROM leases
+                            """)
                     try database.execute(
                         sql: "UPDATE installation SET epoch = ?",
                         arguments: [Int64(bitPattern: .random(in: 1 ... .max))])

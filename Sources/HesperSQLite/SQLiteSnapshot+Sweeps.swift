@@ -124,9 +124,6 @@ extension SQLiteSnapshot {
     func removedBlobs(limit: Int) throws -> [BlobName] {
         let row = try prepare("SELECT scope, attachment, nonce FROM removed_blobs WHERE scope > 0 LIMIT ?1")
         row.bind(1, max(limit, 0))
-        return try row.all {
-            BlobName(
-                scope: ScopeID(row.integer(0)), attachment: try row.id(1), nonce: UInt64(bitPattern: row.integer(2)))
-        }
+        return try row.all { try row.blobName() }
     }
 }

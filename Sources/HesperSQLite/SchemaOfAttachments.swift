@@ -101,4 +101,32 @@ enum SchemaOfAttachments {
             end_date INTEGER NOT NULL
         );
         """
+
+    /// What the eighth version added: to whom the bytes belong.
+    static let blobStore = """
+        -- What is recorded of the place where the bytes of attachments are; one row. The nonces are those of the marker that
+        -- stands beside them and of one that is being written; NULL: none. The numbers are those of the last walk through all
+        -- bytes; `accepted_unknown` is how many unknown files an operator accepted (hesper adopt-attachments).
+        CREATE TABLE blob_store (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            current_nonce INTEGER,
+            next_nonce INTEGER,
+            walk_date INTEGER,
+            files INTEGER NOT NULL DEFAULT 0,
+            bytes INTEGER NOT NULL DEFAULT 0,
+            unknown_files INTEGER NOT NULL DEFAULT 0,
+            unknown_bytes INTEGER NOT NULL DEFAULT 0,
+            accepted_unknown INTEGER NOT NULL DEFAULT 0
+        );
+        INSERT INTO blob_store (one) VALUES (1);
+
+        -- Bytes that have no row in `blobs`, and when they were seen first: they go 30 days later.
+        CREATE TABLE unknown_blobs (
+            scope INTEGER NOT NULL,
+            attachment BLOB NOT NULL,
+            nonce INTEGER NOT NULL,
+            first_seen INTEGER NOT NULL,
+            PRIMARY KEY (scope, attachment, nonce)
+        ) WITHOUT ROWID;
+        """
 }

@@ -81,7 +81,8 @@ public struct HesperServer: Sendable {
             Ephemerals(hub: backend.hub, rate: settings.ephemerals),
         ]
         for resource in resources { resource.add(to: &routes) }
-        metrics = Metrics(backend: backend, settings: settings, meters: routes.meters)
+        metrics = Metrics(
+            backend: backend, settings: settings, meters: routes.meters, sweeper: sweeper)
         metrics.add(to: &routes)
         self.routes = routes
     }

@@ -38,6 +38,12 @@ public protocol BlobStore: Sendable {
     /// Removes what writes that broke off have left, if it is older than a date.
     /// - Returns: how many there were.
     func removeUnfinished(before date: Timestamp) async throws -> Int
+
+    /// The contents of the marker (``BlobMarker``), which is no blob and not among ``entries(_:)``; nil if there is none.
+    func marker() async throws -> [UInt8]?
+
+    /// Replaces the marker whole. It is durable when this returns; if it throws, the old one or the new one is in place.
+    func setMarker(_ bytes: [UInt8]) async throws
 }
 
 extension BlobStore {

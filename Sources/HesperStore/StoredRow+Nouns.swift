@@ -24,6 +24,22 @@ extension StoredRow {
             data: AttachmentData(byteCount: integer(1), sha256: string(2)), arrivalDate: timestamp(3))
     }
 
+    /// `scope, attachment, nonce`.
+    public func blobName() throws -> BlobName {
+        BlobName(scope: scope(0), attachment: try id(1), nonce: UInt64(bitPattern: integer(2)))
+    }
+
+    /// `current_nonce, next_nonce, accepted_unknown, walk_date, files, bytes, unknown_files, unknown_bytes`.
+    public func blobStoreRecord() -> BlobStoreRecord {
+        let walk = timestampIfAny(3).map { date in
+            BlobWalk(
+                date: date, files: int(4), bytes: integer(5), unknownFiles: int(6), unknownBytes: integer(7))
+        }
+        return BlobStoreRecord(
+            currentNonce: integerIfAny(0).map { UInt64(bitPattern: $0) },
+            nextNonce: integerIfAny(1).map { UInt64(bitPattern: $0) }, walk: walk, acceptedUnknown: int(2))
+    }
+
     /// `id, attachment, length, sha256, is_finished, creation_date`.
     public func upload() throws -> Upload {
         Upload(

@@ -6,6 +6,19 @@ public enum Sweep {
     public static let firstLook = Timestamp.hour
     /// How long bytes wait for their attachment, and uploads for their end, in milliseconds.
     public static let patience = Timestamp.day
+    /// How long blobs without a row stay after they were seen first, in milliseconds.
+    public static let unknownPatience = 30 * Timestamp.day
+    /// The number of such blobs that are recorded; the others are found when these are gone.
+    public static let unknownLimit = 10_000
+    /// How often the sweeper renews the marker, in milliseconds.
+    static let renewal = Timestamp.hour
+    /// When it tries again if that failed, in milliseconds.
+    public static let renewalAfterFailure: Int64 = 10 * 60_000
+    /// How often every server reads the marker, in milliseconds.
+    static let markerLook: Int64 = 60_000
+    /// How long a server removes no bytes after it wrote its first marker, in milliseconds: a server on a copy of the
+    /// database, which knew the nonce of before, has looked at the marker by then.
+    public static let settling: Int64 = 5 * 60_000
 }
 
 /// What an operator decides of what time removes.

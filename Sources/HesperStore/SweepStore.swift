@@ -27,6 +27,14 @@ public protocol SweepSnapshot {
     func removedBlobs(limit: Int) throws -> [BlobName]
     /// Uploads of all scopes that began before a date, the first first.
     func uploads(before date: Timestamp, limit: Int) throws -> [(scope: ScopeID, upload: Upload)]
+    /// Whether there is no account, and none was erased whose bytes are still to go.
+    func isEmpty() throws -> Bool
+    /// What is recorded of the place of the bytes. In a transaction it stays as it is until the end.
+    func blobStoreRecord() throws -> BlobStoreRecord
+    /// Whether there is a row of these very bytes: an attachment's, or one that says that they are to go.
+    func isKnown(_ name: BlobName) throws -> Bool
+    /// Blobs without a row, and when each was seen first.
+    func unknownBlobs() throws -> [BlobName: Timestamp]
 }
 
 /// What the sweeper does in a transaction.
@@ -53,4 +61,8 @@ public protocol SweepTransaction: SweepSnapshot {
     func removeBlob(of attachment: UniqueID, in scope: ScopeID) throws
     /// Forgets a blob that the blob store no longer has.
     func forgetRemovedBlob(_ name: BlobName) throws
+    func set(_ record: BlobStoreRecord) throws
+    /// Records when a blob without a row was seen first; an earlier date stays.
+    func recordUnknownBlob(_ name: BlobName, seenAt date: Timestamp) throws
+    func forgetUnknownBlob(_ name: BlobName) throws
 }

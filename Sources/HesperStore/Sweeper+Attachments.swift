@@ -34,11 +34,12 @@ extension Sweeper {
     }
 
     /// Has the blob store remove what the store has let go of; what it cannot remove now is tried again.
-    func removedBlobs() async throws {
+    func removedBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         while true {
             try await holdOn()
+            guard try await !store.read({ try $0.removedBlobs(limit: 1) }).isEmpty, try await mayRemoveBytes(report)
+            else { return }
             let names = try await store.blobsToRemove(limit: Sweeper.batch)
-            guard !names.isEmpty else { return }
             var removed: [BlobName] = []
             var failure: (any Error)?
             for name in names {
@@ -55,94 +56,72 @@ extension Sweeper {
         }
     }
 
-    /// Once a day: blobs that no row knows. A crash between the blob and its row leaves such.
-    func strayBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
-        try await removeStrayBlobs(report)
+    /// Once a day: blobs that no row knows. A crash between the blob and its row leaves such, and so does a database that
+    /// went back in time: they go when they were unknown for 30 days.
+    func unknownBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
+        if let obstacle = try await lookAtMarker(report), obstacle.isOfMarker { return }
+        guard watch.allowsRemoval(at: now) else { return }
         let isDue = try await store.writeDerived {
             try $0.takeLease(
                 "blob-walk", for: .random(in: 1 ... .max), at: now, until: now.adding(Timestamp.day))
         }
         guard isDue else { return }
+        let seen = try await walk(at: now, report)
+        guard try await mayRemoveBytes(report) else { return }
         let unfinished = try await blobs.removeUnfinished(before: now.adding(-Sweep.patience))
         if unfinished > 0 { report(.unfinished(unfinished)) }
-        let walk = try await Sweeper.walk(in: blobs, store, before: now.adding(-Sweep.patience), report) {
-            try await self.holdOn()
-        }
-        if walk.isOfAnotherDatabase {
-            report(.unknownBlobs(walk.unknown, of: walk.count))
-        } else {
-            for stray in walk.strays { strayBlobs[stray] = now }
-        }
+        let end = now.adding(-Sweep.unknownPatience)
+        try await removeUnknown(seen.filter { $0.value <= end }.map(\.key), report)
     }
 
-    /// Strays that are remembered at once; the others are found again the next day.
-    private static let strayLimit = 10_000
-
-    /// What a walk through the blobs has found.
-    private struct BlobWalk {
-        var count = 0
-        var unknown = 0
-        /// Of those that are unknown, as many as are remembered.
-        var strays: [BlobName] = []
-
-        mutating func add(_ names: [BlobName], unknown: [BlobName]) {
-            count += names.count
-            self.unknown += unknown.count
-            strays += unknown.prefix(strayLimit - strays.count)
+    /// Looks at all blobs, and records which of them are unknown.
+    /// - Returns: those that were recorded before and are still unknown, and when each was seen first.
+    private nonisolated func walk(
+        at now: Timestamp, _ report: @escaping @Sendable (SweepEvent) -> Void
+    ) async throws -> [BlobName: Timestamp] {
+        let recorded = try await store.read { try $0.unknownBlobs() }
+        var (seen, new): ([BlobName: Timestamp], [BlobName]) = ([:], [])
+        let walk = try await BlobWalk.run(
+            in: blobs, knownTo: store, at: now, before: now.adding(-Sweep.patience),
+            foreign: { report(.foreignFile(path: $0)) },
+            unknown: { unknown in
+                try await self.holdOn()
+                for name in unknown {
+                    if let date = recorded[name] {
+                        seen[name] = date
+                    } else if recorded.count + new.count < Sweep.unknownLimit {
+                        new.append(name)
+                    }
+                }
+            })
+        // Known by now, or gone.
+        let forgotten = recorded.keys.filter { seen[$0] == nil }
+        try await turns.write(forgotten, to: store) { try $1.forgetUnknownBlob($0) }
+        try await turns.write(new, to: store) { try $1.recordUnknownBlob($0, seenAt: now) }
+        try await store.write { transaction in
+            var record = try transaction.blobStoreRecord()
+            record.walk = walk
+            record.acceptedUnknown = min(record.acceptedUnknown, walk.unknownFiles)
+            try transaction.set(record)
         }
-
-        /// Whether more are unknown than crashes leave: the database is empty, or older than the blobs.
-        var isOfAnotherDatabase: Bool { unknown > 0 && unknown == count || unknown > 100 && unknown * 10 > count }
+        return seen
     }
 
-    /// Looks at the blobs from before a date.
-    private static func walk(
-        in blobs: any BlobStore, _ store: any Store, before date: Timestamp,
-        _ report: @escaping @Sendable (SweepEvent) -> Void, holdingOn: @Sendable () async throws -> Void
-    ) async throws -> BlobWalk {
-        var walk = BlobWalk()
-        var names: [BlobName] = []
-        func look(at entry: BlobEntry) async throws {
-            guard let name = entry.name else { return report(.foreignFile(path: entry.path)) }
-            guard entry.date < date else { return }
-            names.append(name)
-            guard names.count >= Sweeper.steps else { return }
-            try await holdingOn()
-            walk.add(names, unknown: try await unknown(names, in: store))
-            names = []
-        }
-        try await blobs.entries(look)
-        walk.add(names, unknown: try await unknown(names, in: store))
-        return walk
-    }
-
-    /// A blob of which nothing is known an hour later either is on its way to no row.
-    private func removeStrayBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
-        let end = now().adding(-Sweep.firstLook)
-        var left = strayBlobs.filter { $0.value <= end }.map(\.key)[...]
-        var removed = 0
+    private func removeUnknown(
+        _ names: [BlobName], _ report: @escaping @Sendable (SweepEvent) -> Void
+    ) async throws {
+        var (left, removed) = (names[...], 0)
         while !left.isEmpty {
-            let strays = Array(left.prefix(Sweeper.steps))
-            let unknown = try await store.readDurably { snapshot in
-                try strays.filter { try Sweeper.isUnknown($0, in: snapshot) }
-            }
-            for stray in strays { strayBlobs[stray] = nil }
-            for stray in unknown { try await blobs.remove(stray) }
+            try await holdOn()
+            guard try await mayRemoveBytes(report) else { break }
+            let batch = Array(left.prefix(Sweeper.batch))
+            let unknown = try await store.readDurably { snapshot in try batch.filter { try !snapshot.isKnown($0) } }
+            for name in unknown { try await blobs.remove(name) }
+            try await turns.write(batch, to: store) { try $1.forgetUnknownBlob($0) }
             removed += unknown.count
-            left = left.dropFirst(strays.count)
+            left = left.dropFirst(batch.count)
         }
         if removed > 0 { report(.strays(removed)) }
-    }
-
-    private static func unknown(_ names: [BlobName], in store: any Store) async throws -> [BlobName] {
-        guard !names.isEmpty else { return [] }
-        return try await store.read { snapshot in
-            try names.filter { try Sweeper.isUnknown($0, in: snapshot) }
-        }
-    }
-
-    private static func isUnknown(_ name: BlobName, in snapshot: any Snapshot) throws -> Bool {
-        try snapshot.blob(of: name.attachment, in: name.scope)?.name != name
     }
 }

@@ -15,8 +15,11 @@ public actor Sweeper {
     private var lease = SweepLease()
     /// Staged files that no upload was known to have, and when that was seen first.
     var strayUploads: [UniqueID: Timestamp] = [:]
-    /// Blobs that no attachment was known to have, likewise.
-    var strayBlobs: [BlobName: Timestamp] = [:]
+    let claim: BlobClaim
+    /// Why no bytes are removed; nil if they are, and before the marker was read first.
+    public internal(set) var obstacle: BlobObstacle?
+    /// What the sweeper knows of the marker.
+    var watch = MarkerWatch()
     /// When to look for strays again.
     private var nextRound = Timestamp(clamping: .min)
 
@@ -44,6 +47,7 @@ public actor Sweeper {
         self.policy = policy
         self.now = now
         self.turns = turns
+        claim = BlobClaim(store: store, blobs: blobs)
     }
 
     /// Sweeps until it is cancelled.
@@ -63,10 +67,13 @@ public actor Sweeper {
         var isWell = true
         for chore in Chore.allCases {
             do {
+                // Every server reads the marker, whichever of them sweeps.
+                if chore == .marker, watch.isDue(at: now()) { _ = try await lookAtMarker(report) }
                 guard try await isDue(), try await hold() else { return isWell }
                 switch chore {
+                case .marker: try await renewMarker(report)
                 case .objects: try await objects(report)
-                case .removedBlobs: try await removedBlobs()
+                case .removedBlobs: try await removedBlobs(report)
                 case .uploads: try await uploads()
                 case .strays: try await strays(report)
                 }
@@ -82,18 +89,18 @@ public actor Sweeper {
         return isWell
     }
 
-    private enum Chore: CaseIterable { case objects, removedBlobs, uploads, strays }
+    private enum Chore: CaseIterable { case marker, objects, removedBlobs, uploads, strays }
 
     /// Whether there is anything to do: while there is not, nothing is written, not even the lease.
     private func isDue() async throws -> Bool {
         let now = now()
-        if nextRound <= now { return true }
+        if nextRound <= now || watch.isRenewalDue(at: now) { return true }
         return try await store.read {
             try $0.hasSweeps(dueBy: now, uploadsBefore: now.adding(-Sweep.patience))
         }
     }
 
-    private func hold() async throws -> Bool {
+    func hold() async throws -> Bool {
         var lease = lease
         defer { self.lease = lease }
         return try await lease.hold(in: store, at: now())
@@ -170,7 +177,7 @@ public actor Sweeper {
         guard nextRound <= now() else { return }
         nextRound = now().adding(Sweep.firstLook)
         try await strayUploads(report)
-        try await strayBlobs(report)
+        try await unknownBlobs(report)
     }
 }
 
@@ -183,8 +190,10 @@ public enum SweepEvent: Sendable {
     case failed(any Error)
     /// Among the blobs lies something that Hesper has never put there; it is left alone.
     case foreignFile(path: String)
-    /// More blobs are unknown to the store than crashes leave, of so many in all; none of them is removed.
-    case unknownBlobs(Int, of: Int)
+    /// No bytes of attachments are removed.
+    case bytesStay(BlobObstacle)
+    /// Bytes of attachments are removed again.
+    case bytesGo
     /// So many blobs, or staged files, that nothing knew were removed.
     case strays(Int)
     /// So many writes that broke off had left something, which was removed.

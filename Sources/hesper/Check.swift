@@ -75,7 +75,7 @@ struct Check: AsyncParsableCommand {
             let files = orphans.count == 1 ? "1 file" : "\(orphans.count) files"
             Terminal.say(
                 "\(files) with \(orphans.byteCount) bytes belong to no attachment; what Hesper wrote of that, the server "
-                    + "removes after a day.")
+                    + "removes after 30 days.")
         }
         return findings
     }

@@ -23,7 +23,7 @@ struct Hesper: AsyncParsableCommand {
         subcommands: [
             Serve.self, AccountCommand.self, BackupCommand.self, RestoreCommand.self, Check.self, Doctor.self,
             Import.self,
-            ExportCommand.self, MigrateData.self,
+            ExportCommand.self, MigrateData.self, AdoptAttachments.self,
         ])
 
     static func main() async {

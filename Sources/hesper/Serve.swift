@@ -196,6 +196,7 @@ struct Serve: AsyncParsableCommand {
             let blobs = try await dataOptions.openBlobs {
                 logger.error("Attachments are not to be had for now: \($0).")
             }
+            try await checkClaim(store, blobs, logger)
             let stage = try store.uploadStage ?? UploadFolder(path: settings.uploads)
             // With the store open, so that nothing is put into a folder that is only partly restored.
             var instructions: [String] = []
@@ -208,6 +209,19 @@ struct Serve: AsyncParsableCommand {
                     logger: logger)
             }
             try await serve(store, blobs, stage, server, at: url, instructions, backups, logger)
+        }
+    }
+
+    /// - Throws: ``Failure`` if the attachments are of another installation, or the database of these was lost.
+    private func checkClaim(_ store: any Store, _ blobs: any BlobStore, _ logger: Logger) async throws {
+        do {
+            guard let obstacle = try await BlobClaim(store: store, blobs: blobs).obstacle(), obstacle.forbidsServing
+            else { return }
+            throw Failure("\(obstacle)", .settings)
+        } catch let error as StoreError {
+            logger.warning(
+                "The marker of the attachments cannot be read; until it can, no bytes are removed",
+                metadata: ["error": "\(error)"])
         }
     }
 

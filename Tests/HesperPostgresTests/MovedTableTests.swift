@@ -13,7 +13,9 @@ struct MovedTableTests {
         "upload_parts",
     ]
     /// What the target gives anew.
-    private static let given = ["scopes": ["last_edit", "is_behind"], "blobs": ["number"], "devices": ["number"]]
+    private static let given = [
+        "scopes": ["last_edit", "is_behind"], "blobs": ["number"], "devices": ["number"], "blob_store": ["one"],
+    ]
 
     @Test("Every table and every column moves, or is left behind on purpose")
     func columns() async throws {

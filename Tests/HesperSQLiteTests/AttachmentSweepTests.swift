@@ -129,30 +129,45 @@ struct AttachmentSweepTests {
         #expect(desk.told == ["strays(1)"])
     }
 
-    @Test("Blobs that no row knows go; what is younger, or was put there by somebody else, stays")
+    @Test("Blobs that no row knows go after 30 days; what is younger, or was put there by somebody else, stays")
     func strays() async throws {
         let desk = try await SweepDesk()
-        let known = try await desk.bytes(for: .random())
-        try await desk.push(desk.picture(known.attachment))
+        let (note, kept) = (UniqueID.random(), UniqueID.random())
+        let known = try await desk.bytes(for: kept)
+        try await desk.push(desk.note(note, "x"), desk.picture(kept), hold(desk, note, kept))
         let stray = BlobName(scope: desk.scope, attachment: .random())
         let again = BlobName(scope: desk.scope, attachment: known.attachment)
+        let late = BlobName(scope: desk.scope, attachment: .random())
         let young = BlobName(scope: ScopeID(99), attachment: .random())
-        await desk.blobs.put(stray, desk.now)
-        await desk.blobs.put(again, desk.now)
+        for name in [stray, again, late] { await desk.blobs.put(name, desk.now) }
         await desk.blobs.put(path: "1/readme.txt", desk.now)
         await desk.blobs.leaveUnfinished(2)
         desk.pass(2 * AttachmentSweepTests.day)
         await desk.blobs.put(young, desk.now)
         let sweeper = desk.sweeper()
         try await desk.sweep(with: sweeper)
-        #expect(await desk.blobs.has(stray), "its row may be on its way")
-        try await desk.sweep(after: Timestamp.hour, with: sweeper)
-        #expect(await desk.blobs.names.keys.sorted() == [known.path, young.path, "1/readme.txt"].sorted())
+        #expect(try await desk.number("SELECT count(*) FROM unknown_blobs") == 3)
+        #expect(try await desk.number("SELECT unknown_files FROM blob_store") == 3)
+        // What becomes known, or is removed by hand, is forgotten.
+        let blob = Blob(
+            name: late, data: AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32)),
+            arrivalDate: desk.now)
+        try await desk.store.write { try $0.insert(blob) }
+        try await desk.push(desk.picture(late.attachment), hold(desk, note, late.attachment))
+        try await desk.sweep(after: AttachmentSweepTests.day, with: sweeper)
+        #expect(try await desk.number("SELECT count(*) FROM unknown_blobs") == 2)
+        // Another process goes on with it: the dates are in the database.
+        let next = desk.sweeper()
+        for _ in 0..<28 { try await desk.sweep(after: AttachmentSweepTests.day, with: next) }
+        #expect(await desk.blobs.has(stray), "29 days after it was seen first")
+        try await desk.sweep(after: AttachmentSweepTests.day, with: next)
+        #expect(
+            await desk.blobs.names.keys.sorted() == [known.path, late.path, young.path, "1/readme.txt"].sorted())
+        #expect(try await desk.number("SELECT count(*) FROM unknown_blobs") == 1, "the young one")
         #expect(Set(desk.told) == ["unfinished(2)", "foreignFile(path: \"1/readme.txt\")", "strays(2)"])
-        #expect(desk.told.count == 3)
     }
 
-    @Test("Blobs stay where the database knows none of them, or where more than a hundred and a tenth are unknown")
+    @Test("All bytes stay where the database knows none of them, or where more than a hundred and a tenth are unknown")
     func unknown() async throws {
         let desk = try await SweepDesk()
         func putStrays(_ count: Int) async {
@@ -160,24 +175,47 @@ struct AttachmentSweepTests {
                 await desk.blobs.put(BlobName(scope: desk.scope, attachment: .random()), desk.now)
             }
         }
-        let sweeper = desk.sweeper()
-        func sweepTwice() async throws {
-            try await desk.sweep(after: 2 * AttachmentSweepTests.day, with: sweeper)
-            try await desk.sweep(after: Timestamp.hour, with: sweeper)
+        func sweepFor(_ days: Int) async throws {
+            for _ in 0..<days { try await desk.sweep(after: AttachmentSweepTests.day) }
         }
         await putStrays(2)
-        try await sweepTwice()
-        #expect(await desk.blobs.names.count == 2)
-        let known = try await desk.bytes(for: .random())
-        try await desk.push(desk.picture(known.attachment))
+        try await sweepFor(40)
+        #expect(await desk.blobs.names.count == 2, "it knows none")
+        let (note, held, deleted) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
+        let known = try await (desk.bytes(for: held), desk.bytes(for: deleted))
+        try await desk.push(
+            desk.note(note, "x"), desk.picture(held), desk.picture(deleted), hold(desk, note, held),
+            hold(desk, note, deleted))
         let last = BlobName(scope: desk.scope, attachment: .random())
         await desk.blobs.put(last, desk.now)
         await putStrays(98)
-        try await sweepTwice()
-        #expect(await desk.blobs.names.count == 102)
-        #expect(desk.told == ["unknownBlobs(2, of: 2)", "unknownBlobs(101, of: 102)"])
+        try await sweepFor(2)
+        // Also what the database knows to be deleted stays: it may be older than the bytes.
+        try await desk.push(desk.delete(deleted, .attachment))
+        try await sweepFor(40)
+        #expect(await desk.blobs.names.count == 103)
+        #expect(await desk.blobs.has(known.1))
+        #expect(desk.told.contains { $0.contains("101 of 103 files of attachments") })
         try await desk.blobs.remove(last)
-        try await sweepTwice()
-        #expect(await desk.blobs.names.keys.sorted() == [known.path])
+        try await sweepFor(2)
+        let left = await desk.blobs.names.keys.sorted()
+        #expect(left == [known.0.path])
+        #expect(try await desk.number("SELECT count(*) FROM removed_blobs") == 0)
+    }
+
+    @Test("What an operator has accepted goes after 30 days, however much it is")
+    func accepted() async throws {
+        let desk = try await SweepDesk()
+        for _ in 0..<200 { await desk.blobs.put(BlobName(scope: desk.scope, attachment: .random()), desk.now) }
+        for _ in 0..<3 { try await desk.sweep(after: AttachmentSweepTests.day) }
+        #expect(desk.told.contains { $0.contains("200 of 200 files of attachments") })
+        try await BlobClaim(store: desk.store, blobs: desk.blobs).adopt(acceptingUnknown: 200)
+        #expect(try await desk.number("SELECT count(*) FROM unknown_blobs") == 0, "the 30 days begin anew")
+        for _ in 0..<30 { try await desk.sweep(after: AttachmentSweepTests.day) }
+        #expect(await desk.blobs.names.count == 200)
+        for _ in 0..<2 { try await desk.sweep(after: AttachmentSweepTests.day) }
+        #expect(await desk.blobs.names.isEmpty)
+        try await desk.sweep(after: AttachmentSweepTests.day)
+        #expect(try await desk.number("SELECT accepted_unknown FROM blob_store") == 0)
     }
 }

@@ -11,7 +11,7 @@ struct MovedTableTests {
     /// What the target gives anew, or needs not: there, rows are found without a number.
     private static let given = [
         "scopes": ["indexed_sequence"], "blobs": ["number"], "devices": ["number"], "objects": ["number"],
-        "tombstones": ["number"],
+        "blob_store": ["one"], "tombstones": ["number"],
     ]
     private let folder = Folder()
 

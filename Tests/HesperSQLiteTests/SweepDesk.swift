@@ -18,6 +18,8 @@ final class SweepDesk: Sendable {
     let blobs = MemoryBlobs()
     let stage = MemoryStage()
     private let time: NIOLockedValueBox<Timestamp>
+    /// The sweeper of a server that runs all the time.
+    private let running = NIOLockedValueBox<Sweeper?>(nil)
     private let events = NIOLockedValueBox<[String]>([])
 
     static let begin = Timestamp(clamping: 1_767_261_600_000)  // 2026-01-01T10:00:00Z
@@ -122,12 +124,20 @@ final class SweepDesk: Sendable {
             turns: turns)
     }
 
+    private var runningSweeper: Sweeper {
+        running.withLockedValue { running in
+            let sweeper = running ?? self.sweeper()
+            running = sweeper
+            return sweeper
+        }
+    }
+
     /// Lets time pass and sweeps; what is kept must be consistent afterwards.
     func sweep(
         after milliseconds: Int64 = 0, with sweeper: Sweeper? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         pass(milliseconds)
-        let isWell = await (sweeper ?? self.sweeper()).sweep { self.note($0) }
+        let isWell = await (sweeper ?? runningSweeper).sweep { self.note($0) }
         #expect(isWell, "\(told)", sourceLocation: sourceLocation)
         _ = try await store.write { try $0.indexTerms(of: self.scope, limit: 1_000) }
         #expect(try await inconsistencies() == [], sourceLocation: sourceLocation)
@@ -179,6 +189,9 @@ actor MemoryBlobs: BlobStore {
     private(set) var names: [String: Timestamp] = [:]
     /// Whether it is away.
     private(set) var isAway = false
+    /// Whether the marker cannot be written: the disk is full, say.
+    private var isReadOnly = false
+    private var markerBytes: [UInt8]?
     var unfinished = 0
 
     func put(_ name: BlobName, _ date: Timestamp) { names[name.path] = date }
@@ -219,6 +232,21 @@ actor MemoryBlobs: BlobStore {
         defer { unfinished = 0 }
         return unfinished
     }
+
+    func marker() async throws -> [UInt8]? {
+        try check()
+        return markerBytes
+    }
+
+    func setMarker(_ bytes: [UInt8]) async throws {
+        try check()
+        if isReadOnly { throw StoreError.unavailable("the blobs are read-only") }
+        markerBytes = bytes
+    }
+
+    /// What is in the marker's place, by hand.
+    func replaceMarker(_ bytes: [UInt8]?) { markerBytes = bytes }
+    func setReadOnly(_ isReadOnly: Bool) { self.isReadOnly = isReadOnly }
 }
 
 /// Staged files that are nothing but names.

@@ -62,6 +62,17 @@ extension BlobStoreContract {
             try await subject.blobs.remove(names[1])
             try expect(Set(try await subject.entries().compactMap(\.name)), is: Set(names).subtracting([names[1]]))
         },
+        Case("keeps a marker, which is no blob, and replaces it whole") { subject in
+            try expect(try await subject.blobs.marker(), is: nil)
+            for text in ["first", String(repeating: "second ", count: 1_000), "3", ""] {
+                try await subject.blobs.setMarker(Array(text.utf8))
+                try expect(try await subject.blobs.marker().map { String(decoding: $0, as: UTF8.self) }, is: text)
+            }
+            let name = try await subject.write(BlobSample(1))
+            try expect(try await subject.entries().map(\.path), is: [name.path])
+            try await subject.blobs.remove(name)
+            try expect(try await subject.blobs.marker(), is: [])
+        },
         Case("ends when whoever is given blobs throws") { subject in
             for _ in 0..<3 { try await subject.write(BlobSample(1)) }
             var count = 0

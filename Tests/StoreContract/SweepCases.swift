@@ -3,6 +3,63 @@ import HesperStore
 
 extension StoreContract {
     static let sweepCases: [Case] = [
+        Case("what is recorded of the place of the bytes is there for whoever opens the database next") { subject in
+            let store = try await subject.open()
+            try expect(try await store.read { try $0.blobStoreRecord() }, is: BlobStoreRecord())
+            let walk = BlobWalk(
+                date: Desk.now, files: 12, bytes: 1 << 40, unknownFiles: 3, unknownBytes: 1 << 33)
+            let record = BlobStoreRecord(currentNonce: .max, nextNonce: 0, walk: walk, acceptedUnknown: 2)
+            try await store.write { try $0.set(record) }
+            try expect(try await subject.open().read { try $0.blobStoreRecord() }, is: record)
+            // Those who change it come one after the other.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        try await store.write { transaction in
+                            var record = try transaction.blobStoreRecord()
+                            record.acceptedUnknown += 1
+                            try transaction.set(record)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try expect(try await store.read { try $0.blobStoreRecord().acceptedUnknown }, is: 10)
+            try await store.write { try $0.set(BlobStoreRecord()) }
+            try expect(try await store.read { try $0.blobStoreRecord() }, is: BlobStoreRecord())
+        },
+        Case("it is empty before the first account, and after the last whose bytes are gone") { subject in
+            let store = try await subject.open()
+            try expect(try await store.read { try $0.isEmpty() }, is: true)
+            let desk = try await Desk(on: store)
+            try expect(try await store.read { try $0.isEmpty() }, is: false)
+            let blob = Blob(
+                name: BlobName(scope: desk.account.scope, attachment: .random()),
+                data: AttachmentData(byteCount: 1, sha256: "ab"), arrivalDate: Desk.now)
+            let other = BlobName(scope: blob.name.scope, attachment: blob.name.attachment)
+            try await store.write { try $0.insert(blob) }
+            try expect(try await store.read { try $0.isKnown(blob.name) }, is: true)
+            try expect(try await store.read { try $0.isKnown(other) }, is: false)
+            try await store.write { try $0.deleteAccount(desk.account.uniqueID) }
+            try expect(try await store.read { try $0.isEmpty() }, is: false)
+            try expect(try await store.read { try $0.isKnown(blob.name) }, is: true)
+            try await store.write { try $0.forgetRemovedBlob(blob.name) }
+            try expect(try await store.read { try $0.isEmpty() }, is: true)
+            try expect(try await store.read { try $0.isKnown(blob.name) }, is: false)
+        },
+        Case("of a blob without a row the first sighting is kept, until it is forgotten") { subject in
+            let store = try await subject.open()
+            let names = [ScopeID(1), ScopeID(1), ScopeID(.max)].map { BlobName(scope: $0, attachment: .random()) }
+            let again = BlobName(scope: names[0].scope, attachment: names[0].attachment)
+            try await store.write { for name in names { try $0.recordUnknownBlob(name, seenAt: Desk.now) } }
+            try await store.write { transaction in
+                for name in names + [again] { try transaction.recordUnknownBlob(name, seenAt: Desk.date(9)) }
+                try transaction.forgetUnknownBlob(names[1])
+                try transaction.forgetUnknownBlob(BlobName(scope: ScopeID(7), attachment: .random()))
+            }
+            let kept = try await subject.open().read { try $0.unknownBlobs() }
+            try expect(kept, is: [names[0]: Desk.now, names[2]: Desk.now, again: Desk.date(9)])
+        },
         Case("an object is due an hour after it was first changed, not when it is made") { (desk: Desk) in
             let (note, quiet, dead) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
             try await desk.push(desk.note(note, "1", at: 1), desk.note(quiet, "1", at: 1), desk.note(dead, "1", at: 1))

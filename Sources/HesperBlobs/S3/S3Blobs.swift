@@ -33,9 +33,11 @@ public struct S3Blobs: BlobStore {
         }
     }
 
-    private func object(_ name: BlobName) -> S3Object {
+    private func object(_ name: BlobName) -> S3Object { object(name.path) }
+
+    private func object(_ path: String) -> S3Object {
         let prefix = client.location.prefix
-        return S3Object(client: client, key: prefix.isEmpty ? name.path : "\(prefix)/\(name.path)")
+        return S3Object(client: client, key: prefix.isEmpty ? path : "\(prefix)/\(path)")
     }
 
     // MARK: Writing
@@ -138,5 +140,16 @@ public struct S3Blobs: BlobStore {
             for upload in uploads { try await upload.abort() }
             return uploads.count
         }
+    }
+
+    // MARK: The marker
+
+    public func marker() async throws -> [UInt8]? {
+        try await translating { try await object(BlobMarker.path).contents() }.map { Array($0.readableBytesView) }
+    }
+
+    public func setMarker(_ bytes: [UInt8]) async throws {
+        let marker = object(BlobMarker.path)
+        try await translating { try await S3Blobs.toTheEnd { try await marker.put(ByteBuffer(bytes: bytes)) } }
     }
 }

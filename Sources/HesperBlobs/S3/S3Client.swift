@@ -47,7 +47,7 @@ final class S3Client: Sendable {
             let body = try await self.reaching(request) {
                 try await response.body.collect(upTo: S3Client.answerLimit)
             }
-            let answer = S3Answer(headers: response.headers, xml: S3XML(reading: String(buffer: body)))
+            let answer = S3Answer(headers: response.headers, body: body, xml: S3XML(reading: String(buffer: body)))
             // Some calls take long, so that S3 begins to answer before it knows how they end.
             if let error = answer.xml, error.name == "Error" {
                 throw S3Failure(what: self.name(of: request), status: .internalServerError, code: error["Code"])
@@ -126,6 +126,7 @@ final class S3Client: Sendable {
 /// An answer that has been read.
 struct S3Answer: Sendable {
     let headers: HTTPHeaders
+    let body: ByteBuffer
     /// Nil if it is none, or empty.
     let xml: S3XML?
 }

@@ -21,7 +21,9 @@ struct S3Listing: Sendable {
                     let size = object["Size"].flatMap({ Int64($0) }),
                     let date = object["LastModified"].flatMap({ Timestamp($0) })
                 else { throw unreadable("an object") }
-                try await body(BlobEntry(path: String(key.dropFirst(prefix.count)), byteCount: size, date: date))
+                let path = String(key.dropFirst(prefix.count))
+                if path == BlobMarker.path { continue }
+                try await body(BlobEntry(path: path, byteCount: size, date: date))
             }
             let next = page["IsTruncated"] == "true" ? page["NextContinuationToken"] : nil
             guard next == nil || next != token else { throw unreadable("its token") }

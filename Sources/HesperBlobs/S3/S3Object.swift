@@ -32,6 +32,15 @@ struct S3Object: Sendable {
         }
     }
 
+    /// All of a small object; nil if there is none.
+    func contents() async throws -> ByteBuffer? {
+        do {
+            return try await client.receive(S3Request(.GET, key)).body
+        } catch let failure as S3Failure where failure.isMissing {
+            return nil
+        }
+    }
+
     /// An answer that has a part of the bytes, and nothing else.
     func get(_ range: Range<Int64>) async throws -> HTTPClientResponse {
         let asked = "\(range.lowerBound)-\(range.upperBound - 1)"

@@ -9,10 +9,12 @@ struct Metrics: Sendable {
     let backend: Backend
     let settings: ServerSettings
     let meters: [RouteMeter]
+    private let sweeper: Sweeper
     private let reader: TotalsReader
 
-    init(backend: Backend, settings: ServerSettings, meters: [RouteMeter]) {
+    init(backend: Backend, settings: ServerSettings, meters: [RouteMeter], sweeper: Sweeper) {
         self.backend = backend
+        self.sweeper = sweeper
         self.settings = settings
         self.meters = meters
         reader = TotalsReader(store: backend.store)
@@ -35,6 +37,10 @@ struct Metrics: Sendable {
         add(requestsTo: &text)
         add(commitsTo: &text)
         text.gauge("hesper_event_streams", "Open streams of events on this server.", backend.hub.listenerCount)
+        let obstacle = await sweeper.obstacle
+        text.gauge(
+            "hesper_attachment_removal_stopped", "1 while no bytes of attachments are removed; the log has the reason.",
+            obstacle == nil || obstacle == .unmarked ? 0 : 1)
         await add(storeTo: &text)
         if !settings.disks.isEmpty {
             text.family("hesper_disk_free_bytes", "gauge", "Room on the disk of a folder, for this user.")
@@ -89,15 +95,24 @@ struct Metrics: Sendable {
             text.gauge("hesper_database_waiting", "Requests that wait for a connection.", pool.waiting)
         }
         // Asked each time: that the database answers is no minute old, and neither question costs more with more accounts.
-        let toIndex = try? await backend.store.read { snapshot in
+        let found = try? await backend.store.read { snapshot in
             _ = try snapshot.account(emailKey: "")
-            return try snapshot.scopesToIndex(after: nil, limit: Metrics.manyScopes).count
+            return (
+                toIndex: try snapshot.scopesToIndex(after: nil, limit: Metrics.manyScopes).count,
+                walk: try snapshot.blobStoreRecord().walk
+            )
         }
-        text.gauge("hesper_store_up", "Whether the database answers.", toIndex == nil ? 0 : 1)
-        guard let toIndex else { return }
+        text.gauge("hesper_store_up", "Whether the database answers.", found == nil ? 0 : 1)
+        guard let (toIndex, walk) = found else { return }
         text.gauge(
             "hesper_scopes_to_index", "Accounts whose search index is behind, counted up to \(Metrics.manyScopes).",
             toIndex)
+        if let walk {
+            text.gauge(
+                "hesper_unknown_attachment_files",
+                "Files of attachments that the database does not know, at the last daily walk.", walk.unknownFiles)
+            text.gauge("hesper_unknown_attachment_bytes", "The bytes of these files.", walk.unknownBytes)
+        }
         guard let (totals, age) = try? await reader.totals() else { return }
         text.gauge("hesper_accounts", "Accounts.", totals.accounts)
         text.gauge("hesper_devices", "Devices that are signed in.", totals.devices)

@@ -17,13 +17,11 @@ struct Sweeping: Service {
                     logger.warning(
                         "among the attachments lies something that Hesper did not put there; it is left alone",
                         metadata: ["path": "\(path)"])
-                case .unknownBlobs(let unknown, let count):
+                case .bytesStay(let obstacle):
                     logger.error(
-                        """
-                        \(unknown) of \(count) files of attachments are unknown to the database. They are not removed: the \
-                        database may be empty, or older than they are. See "When something is wrong" in \
-                        docs/operating.md.
-                        """)
+                        "No bytes of attachments are removed. \(obstacle) See \"Whose attachments they are\" in docs/operating.md."
+                    )
+                case .bytesGo: logger.notice("Bytes of attachments are removed again.")
                 case .strays(let count):
                     logger.notice(
                         "files that no attachment and no upload has were removed", metadata: ["count": "\(count)"])

@@ -44,7 +44,7 @@ extension MovedTable {
         scopes, objects, edits, tombstones, members, tagNames, blobs, sweeps, versions, revocations,
     ]
     /// What belongs to the installation, in the order in which one needs the other.
-    public static let shared = [accounts, memberships, devices, tickets, removedBlobs]
+    public static let shared = [accounts, memberships, devices, tickets, removedBlobs, blobStore, unknownBlobs]
 
     private static let scopes = MovedTable(
         "scopes",
@@ -114,4 +114,12 @@ extension MovedTable {
         "tickets", ["token": .bytes, "purpose": .text, "account": .bytes, "email": .text, "end_date": .date])
     private static let removedBlobs = MovedTable(
         "removed_blobs", ["scope": .integer, "attachment": .bytes, "nonce": .integer])
+    private static let blobStore = MovedTable(
+        "blob_store",
+        [
+            "current_nonce": .integer, "next_nonce": .integer, "walk_date": .date, "files": .integer, "bytes": .integer,
+            "unknown_files": .integer, "unknown_bytes": .integer, "accepted_unknown": .integer,
+        ])
+    private static let unknownBlobs = MovedTable(
+        "unknown_blobs", ["scope": .integer, "attachment": .bytes, "nonce": .integer, "first_seen": .date])
 }

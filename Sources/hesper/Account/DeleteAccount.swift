@@ -24,11 +24,16 @@ extension AccountCommand {
             }
             if !yes { try confirm(account, usage) }
             let blobs = try await dataOptions.openBlobs()
+            let claim = BlobClaim(store: store, blobs: blobs)
+            // While the account still shows that the bytes are this database's.
+            if try await claim.obstacle() == .unmarked { _ = try await claim.renew() }
             try await store.write { try $0.deleteAccount(account.uniqueID) }
             store.signals?.send([.check(account.scope)])
             Terminal.say("Erased the account of \(account.email) with \(usage.objects) objects.")
             do {
-                try await removeBlobs(blobs, store)
+                try await removeBlobs(blobs, store, claim)
+            } catch let obstacle as BlobObstacle {
+                throw Failure("Bytes of its attachments are still there, which hesper serve removes later. \(obstacle)")
             } catch {
                 // They are nobody's by now, and a server goes on with them.
                 throw Failure("Bytes of its attachments are still there, which the server will remove: \(error)")
@@ -42,10 +47,13 @@ extension AccountCommand {
         }
 
         /// The bytes, which the store has let go of. A server that runs does the same; twice does no harm.
-        private func removeBlobs(_ blobs: any BlobStore, _ store: any Store) async throws {
+        private func removeBlobs(
+            _ blobs: any BlobStore, _ store: any Store, _ claim: BlobClaim
+        ) async throws {
             while true {
                 let names = try await store.blobsToRemove(limit: Delete.batch)
                 guard !names.isEmpty else { return }
+                if let obstacle = try await claim.obstacle(), obstacle.isOfMarker { throw obstacle }
                 for name in names { try await blobs.remove(name) }
                 try await store.write { transaction in
                     for name in names { try transaction.forgetRemovedBlob(name) }

@@ -12,17 +12,20 @@ struct DataDiagnosis {
         let database: DatabaseLocation
         do { database = try settings.database() } catch { return [.wrong("\(error)")] }
         var found: [Diagnosis] = []
+        // Opening a database of an earlier version would change it.
+        var canOpen = false
         switch database {
         case .sqlite(let folder):
             found += FolderDiagnosis(path: folder, what: "data").all()
-            found += Diagnosis.trying { try sqlite(in: folder) }
+            found += Diagnosis.trying { try sqlite(in: folder, &canOpen) }
         case .postgres:
             found += await postgres(database)
+            canOpen = !found.contains { $0.kind == .wrong }
         }
-        return found + (await attachments())
+        return found + (await attachments(of: canOpen ? database : nil))
     }
 
-    private func sqlite(in folder: String) throws -> [Diagnosis] {
+    private func sqlite(in folder: String, _ canOpen: inout Bool) throws -> [Diagnosis] {
         try DatabaseLocation.checkRestored(folder)
         try DatabaseLocation.checkFile(in: folder, toName: "name the data folder with --data or HESPER_DATA")
         let look = try SQLiteLook(folder: URL(filePath: folder))
@@ -36,6 +39,7 @@ struct DataDiagnosis {
                     "The database has version \(look.version): the next start brings it to \(known). Make a backup before."
                 ))
         } else {
+            canOpen = true
             found.append(.ok("The database has version \(known), that of this Hesper."))
         }
         found += look.findings.map {
@@ -65,16 +69,33 @@ struct DataDiagnosis {
         }
     }
 
-    private func attachments() async -> [Diagnosis] {
+    /// - Parameter database: that can be opened; nil if there is none.
+    private func attachments(of database: DatabaseLocation?) async -> [Diagnosis] {
         do {
             let place = try settings.attachments()
             guard !S3Location.isMeant(by: place) else {
-                _ = try await settings.openBlobs()
-                return [.ok("The bucket of the attachments answers.")]
+                let blobs = try await settings.openBlobs()
+                return [.ok("The bucket of the attachments answers.")] + (await claim(of: database, to: blobs))
             }
             // It is made when it is needed.
             guard FileManager.default.fileExists(atPath: place) else { return [] }
             return FolderDiagnosis(path: place, what: "attachments").all()
+                + (await claim(of: database, to: try await settings.openBlobs()))
+        } catch {
+            return [.wrong("\(error)")]
+        }
+    }
+
+    /// Whether the attachments belong to the database.
+    private func claim(of database: DatabaseLocation?, to blobs: any BlobStore) async -> [Diagnosis] {
+        guard let database else { return [] }
+        do {
+            return try await database.whileOpen(making: false, connections: 2) { store in
+                guard let obstacle = try await BlobClaim(store: store, blobs: blobs).obstacle() else {
+                    return [.ok("The attachments belong to this database.")]
+                }
+                return [obstacle == .unmarked ? .ok("\(obstacle)") : .wrong("\(obstacle)")]
+            }
         } catch {
             return [.wrong("\(error)")]
         }

@@ -1,0 +1,94 @@
+import HesperModel
+
+/// What the database records of the place where the bytes of attachments are.
+public struct BlobStoreRecord: Sendable, Equatable {
+    /// The nonce of the marker; nil until a first marker was written.
+    public var currentNonce: UInt64?
+    /// The nonce of a marker that is being written; it may be in place already.
+    public var nextNonce: UInt64?
+    /// What the last walk through all blobs found; nil before the first.
+    public var walk: BlobWalk?
+    /// The number of unknown files that an operator accepted with `hesper adopt-attachments`.
+    public var acceptedUnknown: Int
+
+    public init(
+        currentNonce: UInt64? = nil, nextNonce: UInt64? = nil, walk: BlobWalk? = nil, acceptedUnknown: Int = 0
+    ) {
+        self.currentNonce = currentNonce
+        self.nextNonce = nextNonce
+        self.walk = walk
+        self.acceptedUnknown = acceptedUnknown
+    }
+
+    /// Whether the database wrote a marker with this nonce last, or is writing it.
+    func accepts(_ nonce: UInt64) -> Bool { nonce == currentNonce || nonce == nextNonce }
+
+    /// Whether more blobs are unknown than crashes leave: then the database may be older than they are, or another's.
+    public var hasTooManyUnknown: Bool {
+        guard let walk, walk.unknownFiles > acceptedUnknown else { return false }
+        if walk.unknownFiles == walk.files { return true }
+        let isMoreThanATenth =
+            walk.unknownFiles * 10 > walk.files || Double(walk.unknownBytes) * 10 > Double(walk.bytes)
+        return walk.unknownFiles - acceptedUnknown > 100 && isMoreThanATenth
+    }
+}
+
+/// The numbers of a walk through all blobs, without those that arrived less than a day before it.
+public struct BlobWalk: Sendable, Equatable {
+    public let date: Timestamp
+    public internal(set) var files = 0
+    public internal(set) var bytes: Int64 = 0
+    /// Of these, files of which the database has no row.
+    public internal(set) var unknownFiles = 0
+    public internal(set) var unknownBytes: Int64 = 0
+
+    init(date: Timestamp) { self.date = date }
+
+    public init(date: Timestamp, files: Int, bytes: Int64, unknownFiles: Int, unknownBytes: Int64) {
+        self.date = date
+        self.files = files
+        self.bytes = bytes
+        self.unknownFiles = unknownFiles
+        self.unknownBytes = unknownBytes
+    }
+
+    /// Blobs that are looked up in one snapshot.
+    private static let batch = 500
+
+    /// Looks at every blob.
+    /// - Parameters:
+    ///   - date: of the walk.
+    ///   - end: only blobs from before this date count; nil for all of them.
+    ///   - foreign: told the path of a file that has no blob's name.
+    ///   - unknown: told, batch by batch, the names that the database has no row of; batches may be empty.
+    public static func run(
+        in blobs: any BlobStore, knownTo store: any Store, at date: Timestamp, before end: Timestamp? = nil,
+        foreign: (String) -> Void = { _ in }, unknown tell: ([BlobName]) async throws -> Void = { _ in }
+    ) async throws -> BlobWalk {
+        var walk = BlobWalk(date: date)
+        var batch: [(name: BlobName, byteCount: Int64)] = []
+        func count() async throws {
+            let names = batch.map(\.name)
+            let unknown = try await store.read { snapshot in
+                try Set(names.filter { try !snapshot.isKnown($0) })
+            }
+            for (name, byteCount) in batch {
+                walk.files += 1
+                walk.bytes += byteCount
+                guard unknown.contains(name) else { continue }
+                walk.unknownFiles += 1
+                walk.unknownBytes += byteCount
+            }
+            try await tell(Array(unknown))
+            batch = []
+        }
+        try await blobs.entries { entry in
+            guard let name = entry.name else { return foreign(entry.path) }
+            if let end, entry.date >= end { return }
+            batch.append((name, entry.byteCount))
+            if batch.count >= BlobWalk.batch { try await count() }
+        }
+        if !batch.isEmpty { try await count() }
+        return walk
+    }
+}
