@@ -19,15 +19,19 @@ public struct Merge {
         public var restoredSequence: Int64?
         /// The device that pushes; nil for the server itself.
         public var sender: NodeID?
+        /// What the account stores and may store; nil if no element needs to be judged by it.
+        public var room: Room?
         /// How much of the bag may be loaded.
         public var loadBytes = Limits.pushLoadBytes
 
         public init(
             now: Timestamp, server: NodeID, serverClock: Clock?, greatestClock: Clock?,
-            revoked: [NodeID: Timestamp] = [:], restoredSequence: Int64? = nil, sender: NodeID? = nil
+            revoked: [NodeID: Timestamp] = [:], restoredSequence: Int64? = nil, sender: NodeID? = nil,
+            room: Room? = nil
         ) {
             self.restoredSequence = restoredSequence
             self.sender = sender
+            self.room = room
             self.revoked = revoked
             self.now = now
             self.server = server
@@ -59,6 +63,8 @@ public struct Merge {
     var rescues: [Rescue] = []
     /// Texts that lost words, in the order in which they did.
     var lostTexts: [LostText] = []
+    /// How many bytes the parcels have that were taken from the push so far; counted only with ``Context/room``.
+    var bytesOfPush: Int64 = 0
     var notes: [Int: ElementNotes] = [:]
 
     /// What is remembered of an element until its receipt is written.

@@ -7,7 +7,7 @@ import HesperStore
 /// takes.
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
-        createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
+        createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent, addQuotas,
     ]
 
     /// The version that this Hesper reads and writes.
@@ -101,5 +101,9 @@ enum Migrations {
 
     @Sendable private static func addDescent(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfTexts.descent)
+    }
+
+    @Sendable private static func addQuotas(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfQuotas.columns)
     }
 }

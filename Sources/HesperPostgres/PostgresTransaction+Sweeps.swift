@@ -65,15 +65,18 @@ extension PostgresTransaction {
 
     func drop(_ values: SweptEdit, of sweep: DueSweep) throws {
         guard try hold(sweep.scope) else { return }
-        let edits = try connection.first(
+        let found = try connection.first(
             "SELECT body FROM edits WHERE scope = $1 AND object = $2 AND number = $3",
             sweep.key + [.int8(values.position)]
-        ) { try ParcelBody.read($0.bytes(0)) }
-        guard let edits else { return }
+        ) { (edits: try ParcelBody.read($0.bytes(0)), bytes: $0.bytes(0).count) }
+        guard let found else { return }
+        let body = ParcelBody.write(values.dropped(from: found.edits))
         connection.enqueue(
             "UPDATE edits SET body = $3 WHERE scope = $1 AND number = $2",
-            [.scope(sweep.scope), .int8(values.position), .json(ParcelBody.write(values.dropped(from: edits)))],
-            expecting: 1)
+            [.scope(sweep.scope), .int8(values.position), .json(body)], expecting: 1)
+        connection.enqueue(
+            "UPDATE scopes SET parcel_bytes = parcel_bytes + $2 WHERE id = $1",
+            [.scope(sweep.scope), .int(body.count - found.bytes)], expecting: 1)
         connection.enqueue(
             "DELETE FROM versions WHERE scope = $1 AND object = $2 AND edit = $3 AND attribute = ANY ($4)",
             sweep.key + [.int8(values.position), .textArray(values.versions.map(\.attribute.description))])
@@ -82,7 +85,12 @@ extension PostgresTransaction {
     func purge(editAt position: Int64, of sweep: DueSweep) throws {
         guard try hold(sweep.scope) else { return }
         for sql in [
-            "DELETE FROM edits WHERE scope = $1 AND object = $2 AND number = $3",
+            """
+            WITH gone AS (
+                DELETE FROM edits WHERE scope = $1 AND object = $2 AND number = $3
+                RETURNING octet_length(body::text) AS bytes)
+            UPDATE scopes SET parcel_bytes = parcel_bytes - gone.bytes FROM gone WHERE id = $1
+            """,
             "DELETE FROM versions WHERE scope = $1 AND object = $2 AND edit = $3",
         ] { connection.enqueue(sql, sweep.key + [.int8(position)]) }
     }

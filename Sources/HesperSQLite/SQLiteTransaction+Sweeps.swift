@@ -80,12 +80,14 @@ extension SQLiteTransaction {
         let row = try prepare("SELECT body FROM edits WHERE scope = ?1 AND object = ?2 AND number = ?3")
         row.bind(sweep)
         row.bind(3, values.position)
-        let found = try row.first { try ParcelBody.read(row.bytes(0)) }
-        guard let edits = found else { return }
+        let found = try row.first { (edits: try ParcelBody.read(row.bytes(0)), bytes: row.bytes(0).count) }
+        guard let found else { return }
+        let body = ParcelBody.write(values.dropped(from: found.edits))
         let update = try prepare("UPDATE edits SET body = ?2 WHERE number = ?1")
         update.bind(1, values.position)
-        update.bind(2, text: ParcelBody.write(values.dropped(from: edits)))
+        update.bind(2, text: body)
         try update.run()
+        try addParcelBytes(body.count - found.bytes, to: sweep.scope)
         let delete = try prepare(
             "DELETE FROM versions WHERE scope = ?1 AND object = ?2 AND edit = ?3 AND attribute = ?4")
         delete.bind(sweep)
@@ -97,6 +99,11 @@ extension SQLiteTransaction {
     }
 
     func purge(editAt position: Int64, of sweep: DueSweep) throws {
+        let row = try prepare(
+            "SELECT length(CAST(body AS BLOB)) FROM edits WHERE scope = ?1 AND object = ?2 AND number = ?3")
+        row.bind(sweep)
+        row.bind(3, position)
+        try addParcelBytes(-(try row.first { row.int(0) } ?? 0), to: sweep.scope)
         for sql in [
             "DELETE FROM edits WHERE scope = ?1 AND object = ?2 AND number = ?3",
             "DELETE FROM versions WHERE scope = ?1 AND object = ?2 AND edit = ?3",
@@ -106,6 +113,13 @@ extension SQLiteTransaction {
             delete.bind(3, position)
             try delete.run()
         }
+    }
+
+    private func addParcelBytes(_ count: Int, to scope: ScopeID) throws {
+        let update = try prepare("UPDATE scopes SET parcel_bytes = parcel_bytes + ?2 WHERE id = ?1")
+        update.bind(1, scope)
+        update.bind(2, count)
+        try update.run()
     }
 }
 

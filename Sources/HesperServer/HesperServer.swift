@@ -38,7 +38,7 @@ public struct HesperServer: Sendable {
         uses = DeviceUses(store: store, logger: logger)
         certificate = try settings.tls.map { try ServerCertificate($0, logger: logger) }
         indexer = TermIndexer(store: store)
-        let backend = Backend(store: store, blobs: blobs, grace: settings.sweep.grace)
+        let backend = Backend(store: store, blobs: blobs, grace: settings.sweep.grace, quota: settings.quota)
         sweeper = Sweeper(
             store: store, queue: backend.queue, blobs: blobs, stage: stage, policy: settings.sweep, now: backend.now)
         revoker = Revoker(store: store, queue: backend.queue, now: backend.now)

@@ -35,10 +35,13 @@ struct ScopeTurn {
     }
 
     /// Merges a push and keeps what it comes to.
-    /// - Parameter isWhole: whether a refusal of any part refuses all of it.
+    /// - Parameters:
+    ///   - isWhole: whether a refusal of any part refuses all of it.
+    ///   - limit: how many bytes the scope may store; nil for any number, as for what the server itself writes.
     func merge(
-        _ push: Push, by sender: NodeID?, since token: SyncToken? = nil, isWhole: Bool = false
+        _ push: Push, by sender: NodeID?, since token: SyncToken? = nil, isWhole: Bool = false, limit: Int64? = nil
     ) throws -> Scope.Applied {
+        let room = limit.map { Merge.Room(used: scope.storage.bytes, limit: $0) }.flatMap { $0.fits(push) ? nil : $0 }
         let moments = try revocations(of: push.nodes).compactMap { lost in lost.moment.map { (lost.node, $0) } }
         let outcome = try Merge.apply(
             push, to: transaction.bag(of: scope.head.scope),
@@ -46,7 +49,7 @@ struct ScopeTurn {
                 now: now, server: server, serverClock: stamp.last ?? scope.serverClock,
                 greatestClock: [scope.greatestClock, stamp.last].compactMap(\.self).max(),
                 revoked: Dictionary(moments) { first, _ in first }, restoredSequence: scope.restoredSequence,
-                sender: sender))
+                sender: sender, room: room))
         if isWhole, let problem = outcome.receipts.lazy.compactMap(\.firstProblem).first { throw problem }
         if outcome.parcels.isEmpty, outcome.changes.isEmpty { return nothing(outcome.receipts) }
         let (head, sequences) = try transaction.append(outcome, to: scope, by: sender, at: now)

@@ -37,7 +37,7 @@ public struct StoreContract {
     public static let cases: [Case] =
         accountCases + passwordRaceCases + deviceCases + ticketCases + pushCases + groupCases + transactionCases
         + scanCases + digestCases + deletionCases
-        + bagCases + blobCases + sweepCases
+        + bagCases + blobCases + sweepCases + quotaCases
         + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases
 }
 
