@@ -140,7 +140,7 @@ static void prepare_all(PGconn *connection) {
     prepare(connection, "objects", POSTGRES_insertObjects, 8, (Oid[]){INT8, UUIDS, INT4S, TEXTS, INT8S, INT8S, BYTEAS, JSONS});
     prepare(connection, "parcels", POSTGRES_insertParcels, 16,
             (Oid[]){INT8, INT8S, UUIDS, INT8S, TEXTS, BOOLS, BOOLS, BYTEAS, BYTEAS, BYTEAS, BYTEAS, JSONS, BYTEAS, BYTEAS, INT8S, DATE});
-    prepare(connection, "advance", POSTGRES_advance, 6, (Oid[]){INT8, INT8, BYTEA, BYTEA, BYTEA, INT8});
+    prepare(connection, "advance", POSTGRES_advance, 7, (Oid[]){INT8, INT8, BYTEA, BYTEA, BYTEA, INT8, INT8});
 }
 
 static int64_t column(PGresult *result, int column) {
@@ -222,7 +222,8 @@ static void *push(void *argument) {
         PGresult *locked = settled(connection, 2);
         int64_t sequence = column(locked, 0), number = column(locked, 4);
         PQclear(locked);
-        for (int i = 0; i < notes; i++) make(&made[i], text);
+        int64_t parcel_bytes = 0;
+        for (int i = 0; i < notes; i++) make(&made[i], text), parcel_bytes += made[i].parcel_length;
         clear(&p), integer(&p, scope), array(&p, UUID, notes);
         for (int i = 0; i < notes; i++) element(&p, made[i].id, 16);
         integer(&p, FORESIGHT_BYTES), send(connection, "states", &p);
@@ -231,6 +232,7 @@ static void *push(void *argument) {
         send_parcels(connection, &p, scope, number, sequence, made);
         clear(&p), integer(&p, scope), integer(&p, sequence + notes), bytes(&p, made[0].digest, 16);
         bytes(&p, made[0].clock, 16), bytes(&p, made[0].clock, 16), integer(&p, number + notes);
+        integer(&p, parcel_bytes);
         send(connection, "advance", &p);
         clear(&p), send(connection, "commit", &p);
         PQclear(settled(connection, 4));

@@ -118,7 +118,9 @@ static void push(int notes, double seconds) {
             sqlite3_bind_text(insert_object, 8, made[i].body, made[i].body_length, SQLITE_STATIC);
             done(insert_object);
         }
+        int64_t parcel_bytes = 0;
         for (int i = 0; i < notes; i++) {
+            parcel_bytes += made[i].parcel_length;
             sqlite3_bind_int64(insert_parcel, 1, scope);
             sqlite3_bind_blob(insert_parcel, 2, made[i].id, 16, SQLITE_STATIC);
             sqlite3_bind_int64(insert_parcel, 3, sequence + 1 + i);
@@ -140,6 +142,7 @@ static void push(int notes, double seconds) {
         sqlite3_bind_blob(advance, 3, made[0].digest, 16, SQLITE_STATIC);
         sqlite3_bind_blob(advance, 4, made[0].clock, 16, SQLITE_STATIC);
         sqlite3_bind_blob(advance, 5, made[0].clock, 16, SQLITE_STATIC);
+        sqlite3_bind_int64(advance, 6, parcel_bytes);
         done(advance), done(commit);
     }
     printf("{\"requests\": %lld, \"seconds\": %.6f, \"rate\": %.2f, \"objects\": %lld}\n", (long long)commits, took,

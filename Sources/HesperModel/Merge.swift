@@ -20,13 +20,17 @@ public struct Merge {
         /// The device that pushes; nil for the server itself.
         public var sender: NodeID?
         public var bounds = Bounds()
+        /// What the account stores and may store; nil if no element needs to be judged by it.
+        public var room: Room?
 
         public init(
             now: Timestamp, server: NodeID, serverClock: Clock?, greatestClock: Clock?,
-            revoked: [NodeID: Timestamp] = [:], restoredSequence: Int64? = nil, sender: NodeID? = nil
+            revoked: [NodeID: Timestamp] = [:], restoredSequence: Int64? = nil, sender: NodeID? = nil,
+            room: Room? = nil
         ) {
             self.restoredSequence = restoredSequence
             self.sender = sender
+            self.room = room
             self.revoked = revoked
             self.now = now
             self.server = server
@@ -81,6 +85,8 @@ public struct Merge {
     /// Bytes of texts that were merged without preparation, and merges that are to be prepared.
     var textBytes = 0
     var unprepared: [PreparedTexts.Need] = []
+    /// How many bytes the parcels have that were taken from the push so far; counted only with ``Context/room``.
+    var bytesOfPush: Int64 = 0
     var notes: [Int: ElementNotes] = [:]
 
     /// What is remembered of an element until its receipt is written.

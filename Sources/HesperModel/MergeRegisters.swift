@@ -22,6 +22,12 @@ extension Merge {
             remembered.problem = problem
             return
         }
+        if let problem = try overQuota(edits, of: entity, change) {
+            remembered.problem = problem
+            return
+        }
+        let parcelCount = parcels.count
+        defer { countBytes(ofParcelsFrom: parcelCount) }
         let parcel = add(Parcel(object: id, objectType: entity.objectType ?? type(change), edits: []))
         remembered.parcel = parcel
 
@@ -100,7 +106,7 @@ extension Merge {
     }
 
     /// Looks for an edit's key in the bag and among what this push has added.
-    private func known(
+    func known(
         _ edit: Edit, _ clock: Clock, of id: UniqueID, standing: Register<Value>?
     ) throws -> Known {
         // The standing clock is the greatest in the bag, so only lesser ones need to be looked for. An attribute that was

@@ -38,6 +38,7 @@ extension Problem {
         case forbidden
         case deviceRevoked = "device-revoked"
         case signUpClosed = "sign-up-closed"
+        case accountDisabled = "account-disabled"
         case crossSite = "cross-site"
         case notFound = "not-found"
         case deleted
@@ -67,7 +68,7 @@ extension Problem {
             switch self {
             case .malformedRequest: 400
             case .unauthenticated: 401
-            case .forbidden, .deviceRevoked, .signUpClosed, .crossSite: 403
+            case .forbidden, .deviceRevoked, .signUpClosed, .accountDisabled, .crossSite: 403
             case .notFound: 404
             case .methodNotAllowed: 405
             case .requestTimeout: 408
@@ -102,6 +103,7 @@ extension Problem {
             case .forbidden: "Not allowed"
             case .deviceRevoked: "It was made by a lost device"
             case .signUpClosed: "Sign-up is closed"
+            case .accountDisabled: "The account is disabled"
             case .crossSite: "The request comes from another site"
             case .notFound: "Nothing is here"
             case .deleted: "The object is deleted"
@@ -123,7 +125,7 @@ extension Problem {
             case .tooManyRequests: "Too many requests"
             case .internalError: "Something went wrong in the server"
             case .unavailable: "The store is away"
-            case .quotaExceeded: "The account has no room left"
+            case .quotaExceeded: "The account's storage is full"
             case .storageFull: "The server has no room left"
             }
         }

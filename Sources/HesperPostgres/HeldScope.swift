@@ -17,16 +17,15 @@ struct HeldScope {
 
     /// Notes that a device of it was revoked.
     mutating func hasRevocation() {
-        locked = LockedScope(
-            head: locked.head, greatestClock: locked.greatestClock, serverClock: locked.serverClock,
-            hasRevocations: true, restoredSequence: locked.restoredSequence)
+        locked.hasRevocations = true
     }
 
     /// Keeps what is about to be written.
-    mutating func advance(to writing: Writing, lastEdit: Int64) {
-        locked = LockedScope(
-            head: writing.head, greatestClock: writing.greatestClock, serverClock: writing.serverClock,
-            hasRevocations: locked.hasRevocations, restoredSequence: locked.restoredSequence)
+    mutating func advance(to writing: Writing, lastEdit: Int64, parcelBytes: Int) {
+        locked.head = writing.head
+        locked.greatestClock = writing.greatestClock
+        locked.serverClock = writing.serverClock
+        locked.storage.parcelBytes += Int64(parcelBytes)
         self.lastEdit = lastEdit
         guard !foreseen.isEmpty else { return }
         for object in writing.objects { foreseen[object.entity.uniqueID] = nil }
@@ -80,7 +79,7 @@ extension Row {
             locked: LockedScope(
                 head: ScopeHead(scope: scope, sequence: integer(0), digest: try digest(1)),
                 greatestClock: clockIfAny(2), serverClock: clockIfAny(3), hasRevocations: bool(5),
-                restoredSequence: integerIfAny(6)),
+                restoredSequence: integerIfAny(6), storage: storage(from: 7)),
             lastEdit: integer(4))
     }
 }

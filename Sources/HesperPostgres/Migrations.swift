@@ -8,7 +8,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore,
+        addChecksums, addBlobStore, addQuotas,
     ]
 
     /// The version that this Hesper reads and writes.
@@ -133,5 +133,9 @@ enum Migrations {
 
     @Sendable private static func addBlobStore(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfAttachments.blobStore)
+    }
+
+    @Sendable private static func addQuotas(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfQuotas.columns)
     }
 }

@@ -3,7 +3,7 @@ import HesperStore
 
 /// The columns that ``Row/account()`` reads.
 private let accountColumns = """
-    SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope, a.email_verification_date
+    SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope, a.email_verification_date, a.disabled_since
     FROM accounts a JOIN memberships m ON m.account = a.id
     """
 
@@ -64,6 +64,15 @@ extension PostgresTransaction {
     func setEmailVerificationDate(_ date: Timestamp, of account: UniqueID) throws {
         connection.enqueue(
             "UPDATE accounts SET email_verification_date = $2 WHERE id = $1", [.id(account), .date(date)])
+    }
+
+    /// Waits for a push that has the scope.
+    func setQuota(_ quota: Quota, of scope: ScopeID) throws {
+        connection.enqueue("UPDATE scopes SET quota = $2 WHERE id = $1", [.scope(scope), .int8(quota.stored)])
+    }
+
+    func setDisabled(since date: Timestamp?, _ account: UniqueID) throws {
+        connection.enqueue("UPDATE accounts SET disabled_since = $2 WHERE id = $1", [.id(account), .date(date)])
     }
 
     /// With it goes all that belongs to its scope. Nothing is written there without the lock, so nothing comes after it.

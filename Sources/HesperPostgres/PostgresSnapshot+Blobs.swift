@@ -8,8 +8,10 @@ extension PostgresSnapshot {
         }
     }
 
-    func blobBytes(of scope: ScopeID) throws -> Int64 {
-        try connection.first("SELECT blob_bytes FROM scopes WHERE id = $1", [.scope(scope)]) { $0.integer(0) } ?? 0
+    func storage(of scope: ScopeID) throws -> Storage {
+        try connection.first("SELECT parcel_bytes, blob_bytes, quota FROM scopes WHERE id = $1", [.scope(scope)]) {
+            $0.storage()
+        } ?? Storage()
     }
 
     func blobs(of scope: ScopeID, _ body: (Blob) throws -> Void) throws {

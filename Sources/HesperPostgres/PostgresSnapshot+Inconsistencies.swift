@@ -19,25 +19,25 @@ private struct PostgresInspectionSource: InspectionSource {
     let head: ScopeHead
     let greatestClock: Clock?
     let indexedSequence: Int64
-    let blobBytes: Int64
+    let storage: Storage
     private let connection: Connection
 
     init?(_ connection: Connection, scope: ScopeID) throws {
         self.connection = connection
         let found = try connection.first(
             """
-            SELECT sequence, digest, greatest_clock, blob_bytes,
-                (SELECT indexed_sequence FROM indexing WHERE scope = $1)
+            SELECT sequence, digest, greatest_clock, (SELECT indexed_sequence FROM indexing WHERE scope = $1),
+                parcel_bytes, blob_bytes, quota
             FROM scopes WHERE id = $1
             """, [.scope(scope)]
         ) { row in
             (
                 ScopeHead(scope: scope, sequence: row.integer(0), digest: try row.digest(1)), row.clockIfAny(2),
-                row.integer(3), row.integer(4)
+                row.integer(3), row.storage(from: 4)
             )
         }
         guard let found else { return nil }
-        (head, greatestClock, blobBytes, indexedSequence) = found
+        (head, greatestClock, indexedSequence, storage) = found
     }
 
     private func rows<Found>(

@@ -41,10 +41,11 @@ extension PostgresSnapshot {
     func usage(of scope: ScopeID) throws -> Usage {
         let usage = try connection.first(
             """
-            SELECT count(*), coalesce(sum(bytes), 0)::bigint, (SELECT blob_bytes FROM scopes WHERE id = $1)
-            FROM objects WHERE scope = $1 AND sequence IS NOT NULL
+            SELECT o.*, s.parcel_bytes, s.blob_bytes, s.quota
+            FROM (SELECT count(*), coalesce(sum(bytes), 0)::bigint
+                FROM objects WHERE scope = $1 AND sequence IS NOT NULL) o, scopes s WHERE s.id = $1
             """, [.scope(scope)]
-        ) { row in Usage(objects: row.int(0), bytes: row.int(1), attachmentBytes: row.integer(2)) }
+        ) { row in Usage(objects: row.int(0), bytes: row.int(1), storage: row.storage(from: 2)) }
         return usage ?? Usage(objects: 0, bytes: 0)
     }
 }

@@ -45,7 +45,8 @@ class PostgresSnapshot: Snapshot {
 
     private static let standings = """
         SELECT s.id, s.sequence, d.node FROM scopes s LEFT JOIN memberships m ON m.scope = s.id
-            LEFT JOIN devices d ON d.account = m.account
+            LEFT JOIN accounts a ON a.id = m.account AND a.disabled_since IS NULL
+            LEFT JOIN devices d ON d.account = a.id
         WHERE s.id = ANY ($1)
         """
 

@@ -22,14 +22,14 @@ extension PostgresTransaction {
         write.sweeps(writing.sweeps)
         // What stood already; the texts of this push are marked as they are put in.
         write.lostTexts(writing.lostTexts)
-        write.parcels(writing.parcels, after: last)
+        let bytes = write.parcels(writing.parcels, after: last)
         let lastEdit = last + Int64(writing.parcels.count)
-        held[id]?.advance(to: writing, lastEdit: lastEdit)
+        held[id]?.advance(to: writing, lastEdit: lastEdit, parcelBytes: bytes)
         connection.enqueue(
             PushStatements.advance,
             [
                 .scope(id), .int8(writing.head.sequence), .digest(writing.head.digest), .clock(writing.greatestClock),
-                .clock(writing.serverClock), .int8(lastEdit),
+                .clock(writing.serverClock), .int8(lastEdit), .int(bytes),
             ], expecting: 1)
         return (writing.head, writing.sequences)
     }
@@ -136,8 +136,11 @@ struct ScopeWriter {
     }
 
     /// - Parameter last: the number of the last one that the scope has.
-    func parcels(_ numbered: [Writing.NumberedParcel], after last: Int64) {
+    /// - Returns: how many bytes their bodies have.
+    func parcels(_ numbered: [Writing.NumberedParcel], after last: Int64) -> Int {
+        var bytes = 0
         inParts(numbered, of: \.body) { numbered, bodies in
+            bytes += bodies.reduce(0) { $0 + $1.count }
             let parcels = numbered.map(\.parcel)
             func clocks(_ clock: (Parcel) -> Clock?) -> PostgresValue {
                 .array(.bytes, parcels.map { .clock(clock($0)) })
@@ -158,6 +161,7 @@ struct ScopeWriter {
                     .date(date),
                 ], expecting: numbered.count)
         }
+        return bytes
     }
 }
 

@@ -69,13 +69,17 @@ extension PostgresTransaction {
             "SELECT \(ParcelChecksum.columns) FROM edits WHERE scope = $1 AND object = $2 AND number = $3",
             sweep.key + [.int8(values.position)]
         ) { row in
-            let body = ParcelBody.write(values.dropped(from: try ParcelBody.read(row.bytes(3))))
-            return (body: body, checksum: row.parcelChecksum(with: body))
+            let bytes = try row.bytes(3)
+            let body = ParcelBody.write(values.dropped(from: try ParcelBody.read(bytes)))
+            return (body: body, added: body.count - bytes.count, checksum: row.parcelChecksum(with: body))
         }
         guard let found else { return }
         connection.enqueue(
             "UPDATE edits SET body = $3, checksum = $4 WHERE scope = $1 AND number = $2",
             [.scope(sweep.scope), .int8(values.position), .json(found.body), .int8(found.checksum)], expecting: 1)
+        connection.enqueue(
+            "UPDATE scopes SET parcel_bytes = parcel_bytes + $2 WHERE id = $1",
+            [.scope(sweep.scope), .int(found.added)], expecting: 1)
         connection.enqueue(
             "DELETE FROM versions WHERE scope = $1 AND object = $2 AND edit = $3 AND attribute = ANY ($4)",
             sweep.key + [.int8(values.position), .textArray(values.versions.map(\.attribute.description))])
@@ -84,7 +88,12 @@ extension PostgresTransaction {
     func purge(editAt position: Int64, of sweep: DueSweep) throws {
         guard try hold(sweep.scope) else { return }
         for sql in [
-            "DELETE FROM edits WHERE scope = $1 AND object = $2 AND number = $3",
+            """
+            WITH gone AS (
+                DELETE FROM edits WHERE scope = $1 AND object = $2 AND number = $3
+                RETURNING octet_length(body::text) AS bytes)
+            UPDATE scopes SET parcel_bytes = parcel_bytes - gone.bytes FROM gone WHERE id = $1
+            """,
             "DELETE FROM versions WHERE scope = $1 AND object = $2 AND edit = $3",
         ] { connection.enqueue(sql, sweep.key + [.int8(position)]) }
     }

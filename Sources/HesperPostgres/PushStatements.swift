@@ -7,7 +7,8 @@ enum PushStatements {
 
     /// Scope. The row stays locked until the end; who only refers to it is not held up.
     static let lock = """
-        SELECT sequence, digest, greatest_clock, server_clock, last_edit, has_revocations, restored_sequence
+        SELECT sequence, digest, greatest_clock, server_clock, last_edit, has_revocations, restored_sequence,
+            parcel_bytes, blob_bytes, quota
         FROM scopes WHERE id = $1
         FOR NO KEY UPDATE
         """
@@ -150,10 +151,10 @@ enum PushStatements {
         WHERE e.scope = $1 AND e.object = n.object AND e.last_clock >= n.clock AND e.text_clock = n.clock
             AND NOT e.has_lost_words
         """
-    /// Scope, sequence, digest, greatest clock, server clock, number of the last parcel.
+    /// Scope, sequence, digest, greatest clock, server clock, number of the last parcel, bytes of those that were put in.
     static let advance = """
         UPDATE scopes SET sequence = $2, digest = $3, greatest_clock = $4, server_clock = $5, last_edit = $6,
-            is_behind = is_behind OR sequence < $2
+            is_behind = is_behind OR sequence < $2, parcel_bytes = parcel_bytes + $7
         WHERE id = $1
         """
 }

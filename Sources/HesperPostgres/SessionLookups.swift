@@ -110,7 +110,8 @@ final class SessionLookups: Sendable {
         try connection.query(sql, [.bytesArray(tokens.map(\.bytes))]) { row in
             sessions[TokenHash(bytes: Array(row.bytes(12)))] = Session(
                 device: try row.device(),
-                head: ScopeHead(scope: row.scope(9), sequence: row.integer(10), digest: try row.digest(11)))
+                head: ScopeHead(scope: row.scope(9), sequence: row.integer(10), digest: try row.digest(11)),
+                isDisabled: !row.isNull(13))
             return true
         }
         return sessions
@@ -119,8 +120,9 @@ final class SessionLookups: Sendable {
     /// One statement is one snapshot.
     private static let sql = """
         SELECT d.node, d.account, d.name, d.app_version, d.user_agent, d.creation_date, d.last_use_date, d.read_date,
-            d.last_use_address, s.id, s.sequence, s.digest, d.token
-        FROM devices d JOIN memberships m ON m.account = d.account JOIN scopes s ON s.id = m.scope
+            d.last_use_address, s.id, s.sequence, s.digest, d.token, a.disabled_since
+        FROM devices d JOIN accounts a ON a.id = d.account JOIN memberships m ON m.account = d.account
+            JOIN scopes s ON s.id = m.scope
         WHERE d.token = ANY ($1)
         """
 }

@@ -10,7 +10,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore,
+        addChecksums, addBlobStore, addQuotas,
     ]
 
     /// The version that this Hesper reads and writes.
@@ -95,6 +95,19 @@ enum Migrations {
 
     @Sendable private static func addBlobStore(_ database: Database) throws {
         try database.execute(sql: SchemaOfAttachments.blobStore)
+    }
+
+    @Sendable private static func addQuotas(_ database: Database) throws {
+        try database.execute(sql: SchemaOfQuotas.columns)
+        var bytes: [Int64: Int64] = [:]
+        let parcels = try Prepared(SchemaOfQuotas.parcels, on: database)
+        try parcels.eachRow { bytes[parcels.integer(0), default: 0] += parcels.integer(1) }
+        let update = try Prepared("UPDATE scopes SET parcel_bytes = ?2 WHERE id = ?1", on: database)
+        for (scope, bytes) in bytes {
+            update.bind(1, scope)
+            update.bind(2, bytes)
+            try update.run()
+        }
     }
 
     /// The first version kept members of notes that exist; a note that waits holds what it holds as well.

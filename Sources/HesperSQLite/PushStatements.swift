@@ -6,8 +6,11 @@ public enum PushStatements {
     // MARK: What a merge asks
 
     /// Scope.
-    public static let lock =
-        "SELECT sequence, digest, greatest_clock, server_clock, has_revocations, restored_sequence FROM scopes WHERE id = ?1"
+    public static let lock = """
+        SELECT sequence, digest, greatest_clock, server_clock, has_revocations, restored_sequence, parcel_bytes,
+            blob_bytes, quota
+        FROM scopes WHERE id = ?1
+        """
     /// Scope, ID.
     public static let object = "SELECT section, sequence, body FROM objects WHERE scope = ?1 AND id = ?2"
     /// Scope, ID.
@@ -100,7 +103,10 @@ public enum PushStatements {
         UPDATE edits SET has_lost_words = 1, checksum = checksum + \(ParcelChecksum.lostWords)
         WHERE scope = ?1 AND object = ?2 AND last_clock >= ?3 AND text_clock = ?3 AND has_lost_words = 0
         """
-    /// Scope, sequence, digest, greatest clock, server clock.
-    public static let advance =
-        "UPDATE scopes SET sequence = ?2, digest = ?3, greatest_clock = ?4, server_clock = ?5 WHERE id = ?1"
+    /// Scope, sequence, digest, greatest clock, server clock, bytes of the parcels that were put in.
+    public static let advance = """
+        UPDATE scopes SET sequence = ?2, digest = ?3, greatest_clock = ?4, server_clock = ?5,
+            parcel_bytes = parcel_bytes + ?6
+        WHERE id = ?1
+        """
 }

@@ -3,7 +3,7 @@ import HesperStore
 
 /// The columns that ``Prepared/account()`` reads.
 private let accountColumns = """
-    SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope, a.email_verification_date
+    SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope, a.email_verification_date, a.disabled_since
     FROM accounts a JOIN memberships m ON m.account = a.id
     """
 
@@ -71,6 +71,20 @@ extension SQLiteTransaction {
 
     func setEmailVerificationDate(_ date: Timestamp, of account: UniqueID) throws {
         let update = try prepare("UPDATE accounts SET email_verification_date = ?2 WHERE id = ?1")
+        update.bind(1, account)
+        update.bind(2, date)
+        try update.run()
+    }
+
+    func setQuota(_ quota: Quota, of scope: ScopeID) throws {
+        let update = try prepare("UPDATE scopes SET quota = ?2 WHERE id = ?1")
+        update.bind(1, scope)
+        update.bind(2, quota.stored)
+        try update.run()
+    }
+
+    func setDisabled(since date: Timestamp?, _ account: UniqueID) throws {
+        let update = try prepare("UPDATE accounts SET disabled_since = ?2 WHERE id = ?1")
         update.bind(1, account)
         update.bind(2, date)
         try update.run()

@@ -9,10 +9,10 @@ extension SQLiteSnapshot {
         return try row.first { row.blob(of: attachment, in: scope) }
     }
 
-    func blobBytes(of scope: ScopeID) throws -> Int64 {
-        let row = try prepare("SELECT blob_bytes FROM scopes WHERE id = ?1")
+    func storage(of scope: ScopeID) throws -> Storage {
+        let row = try prepare("SELECT parcel_bytes, blob_bytes, quota FROM scopes WHERE id = ?1")
         row.bind(1, scope)
-        return try row.first { row.integer(0) } ?? 0
+        return try row.first { row.storage() } ?? Storage()
     }
 
     func blobs(of scope: ScopeID, _ body: (Blob) throws -> Void) throws {

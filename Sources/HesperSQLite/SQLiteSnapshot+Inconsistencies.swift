@@ -20,23 +20,26 @@ private final class SQLiteInspectionSource: InspectionSource {
     let head: ScopeHead
     let greatestClock: Clock?
     let indexedSequence: Int64
-    let blobBytes: Int64
+    let storage: Storage
     private let snapshot: SQLiteSnapshot
     private var open: [Prepared] = []
 
     init?(_ snapshot: SQLiteSnapshot, scope: ScopeID) throws {
         self.snapshot = snapshot
         let row = try snapshot.prepare(
-            "SELECT sequence, digest, greatest_clock, indexed_sequence, blob_bytes FROM scopes WHERE id = ?1")
+            """
+            SELECT sequence, digest, greatest_clock, indexed_sequence, parcel_bytes, blob_bytes, quota
+            FROM scopes WHERE id = ?1
+            """)
         row.bind(1, scope)
         let found = try row.first {
             (
                 ScopeHead(scope: scope, sequence: row.integer(0), digest: try row.digest(1)), row.clockIfAny(2),
-                row.integer(3), row.integer(4)
+                row.integer(3), row.storage(from: 4)
             )
         }
         guard let found else { return nil }
-        (head, greatestClock, indexedSequence, blobBytes) = found
+        (head, greatestClock, indexedSequence, storage) = found
     }
 
     /// Lets go of what a check that ended early was on.

@@ -83,7 +83,7 @@ extension SQLiteSnapshot {
         var reach = everything
         reach.selection = .deletedObjects
         let live = try amount(everything, in: scope) - amount(reach, in: scope)
-        return Usage(objects: live.objects, bytes: live.bytes, attachmentBytes: try blobBytes(of: scope))
+        return Usage(objects: live.objects, bytes: live.bytes, storage: try storage(of: scope))
     }
 }
 

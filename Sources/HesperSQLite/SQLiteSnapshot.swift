@@ -39,7 +39,8 @@ class SQLiteSnapshot: Snapshot {
         let row = try prepare(
             """
             SELECT s.sequence, d.node FROM scopes s LEFT JOIN memberships m ON m.scope = s.id
-                LEFT JOIN devices d ON d.account = m.account
+                LEFT JOIN accounts a ON a.id = m.account AND a.disabled_since IS NULL
+                LEFT JOIN devices d ON d.account = a.id
             WHERE s.id = ?
             """)
         var standings: [ScopeID: ScopeStanding] = [:]

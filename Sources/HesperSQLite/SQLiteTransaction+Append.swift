@@ -16,14 +16,16 @@ extension SQLiteTransaction {
         for object in writing.sweeps { try scheduleSweep(of: object, in: scope, at: date) }
         // What stood already; the texts of this push are marked as they are put in.
         for text in writing.lostTexts { try loseWords(of: text, in: scope) }
-        try append(writing.parcels, to: scope, by: device, at: date)
-        try advance(writing)
+        let bytes = try append(writing.parcels, to: scope, by: device, at: date)
+        try advance(writing, parcelBytes: bytes)
         return (writing.head, writing.sequences)
     }
 
+    /// - Returns: how many bytes their bodies have.
     private func append(
         _ parcels: [Writing.NumberedParcel], to scope: ScopeID, by device: NodeID?, at date: Timestamp
-    ) throws {
+    ) throws -> Int {
+        var bytes = 0
         let insert = try prepare(PushStatements.insertParcel)
         insert.bind(1, scope)
         insert.bind(5, date)
@@ -39,12 +41,14 @@ extension SQLiteTransaction {
             insert.bind(9, parcel.lastClock)
             insert.bind(10, parcel.textClock)
             insert.bind(11, parcel.textOrigin)
+            bytes += body.count
             insert.bind(12, text: body)
             insert.bind(13, numbered.hasLostWords)
             insert.bind(14, blob: numbered.missingAncestors)
             insert.bind(15, ParcelChecksum.of(numbered, body: body, in: scope, by: device, at: date))
             try insert.run()
         }
+        return bytes
     }
 
     private func loseWords(of text: LostText, in scope: ScopeID) throws {
@@ -55,13 +59,14 @@ extension SQLiteTransaction {
         try update.run()
     }
 
-    private func advance(_ writing: Writing) throws {
+    private func advance(_ writing: Writing, parcelBytes: Int) throws {
         let update = try prepare(PushStatements.advance)
         update.bind(1, writing.head.scope)
         update.bind(2, writing.head.sequence)
         update.bind(3, writing.head.digest)
         update.bind(4, writing.greatestClock)
         update.bind(5, writing.serverClock)
+        update.bind(6, parcelBytes)
         guard try update.run() == 1 else { throw StoreError.failed("a scope is gone while it is locked") }
     }
 

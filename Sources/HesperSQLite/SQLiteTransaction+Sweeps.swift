@@ -82,8 +82,9 @@ extension SQLiteTransaction {
         row.bind(sweep)
         row.bind(3, values.position)
         let found = try row.first {
-            let body = ParcelBody.write(values.dropped(from: try ParcelBody.read(row.bytes(3))))
-            return (body: body, checksum: row.parcelChecksum(with: body))
+            let bytes = row.bytes(3)
+            let body = ParcelBody.write(values.dropped(from: try ParcelBody.read(bytes)))
+            return (body: body, added: body.count - bytes.count, checksum: row.parcelChecksum(with: body))
         }
         guard let found else { return }
         let update = try prepare("UPDATE edits SET body = ?2, checksum = ?3 WHERE number = ?1")
@@ -91,6 +92,7 @@ extension SQLiteTransaction {
         update.bind(2, text: found.body)
         update.bind(3, found.checksum)
         try update.run()
+        try addParcelBytes(found.added, to: sweep.scope)
         let delete = try prepare(
             "DELETE FROM versions WHERE scope = ?1 AND object = ?2 AND edit = ?3 AND attribute = ?4")
         delete.bind(sweep)
@@ -102,6 +104,11 @@ extension SQLiteTransaction {
     }
 
     func purge(editAt position: Int64, of sweep: DueSweep) throws {
+        let row = try prepare(
+            "SELECT length(CAST(body AS BLOB)) FROM edits WHERE scope = ?1 AND object = ?2 AND number = ?3")
+        row.bind(sweep)
+        row.bind(3, position)
+        try addParcelBytes(-(try row.first { row.int(0) } ?? 0), to: sweep.scope)
         for sql in [
             "DELETE FROM edits WHERE scope = ?1 AND object = ?2 AND number = ?3",
             "DELETE FROM versions WHERE scope = ?1 AND object = ?2 AND edit = ?3",
@@ -111,6 +118,13 @@ extension SQLiteTransaction {
             delete.bind(3, position)
             try delete.run()
         }
+    }
+
+    private func addParcelBytes(_ count: Int, to scope: ScopeID) throws {
+        let update = try prepare("UPDATE scopes SET parcel_bytes = parcel_bytes + ?2 WHERE id = ?1")
+        update.bind(1, scope)
+        update.bind(2, count)
+        try update.run()
     }
 }
 

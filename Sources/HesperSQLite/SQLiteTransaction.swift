@@ -59,7 +59,8 @@ final class SQLiteTransaction: SQLiteSnapshot, Transaction {
             LockedScope(
                 head: ScopeHead(scope: scope, sequence: row.integer(0), digest: try row.digest(1)),
                 greatestClock: row.clockIfAny(2), serverClock: row.clockIfAny(3),
-                hasRevocations: row.integer(4) != 0, restoredSequence: row.integerIfAny(5))
+                hasRevocations: row.integer(4) != 0, restoredSequence: row.integerIfAny(5),
+                storage: row.storage(from: 6))
         }
     }
 

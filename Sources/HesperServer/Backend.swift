@@ -12,14 +12,17 @@ struct Backend: Sendable {
     let merges: AccountTurns
     /// How long what was deleted can be put back, in milliseconds (merge.md, Deleting).
     let grace: Int64
+    /// How many bytes an account may store that has no quota of its own; nil for any number.
+    let quota: Int64?
     let now: @Sendable () -> Timestamp
 
     init(
-        store: any Store, blobs: any BlobStore, grace: Int64 = SweepPolicy().grace,
+        store: any Store, blobs: any BlobStore, grace: Int64 = SweepPolicy().grace, quota: Int64? = nil,
         now: @escaping @Sendable () -> Timestamp = { .now }
     ) {
         self.store = store
         self.grace = grace
+        self.quota = quota
         self.blobs = blobs
         let hub = EventHub(signals: store.signals)
         self.hub = hub
@@ -36,7 +39,7 @@ struct Backend: Sendable {
     var graceStart: Timestamp { now().adding(-grace) }
 
     func scope(of session: Session) -> Scope {
-        Scope(session.scope, queue: queue, installation: store.installation, now: now)
+        Scope(session.scope, queue: queue, installation: store.installation, quota: quota, now: now)
     }
 
     /// What the server's clock says: a device learns from it how far its own wall clock is off (merge.md, Clocks).

@@ -37,7 +37,7 @@ public struct HesperServer: Sendable {
         ProcessStatus.begin()
         uses = DeviceUses(store: store, logger: logger)
         certificate = try settings.tls.map { try ServerCertificate($0, logger: logger) }
-        let backend = Backend(store: store, blobs: blobs, grace: settings.sweep.grace)
+        let backend = Backend(store: store, blobs: blobs, grace: settings.sweep.grace, quota: settings.quota)
         indexer = TermIndexer(store: store, commits: { [queue = backend.queue] in queue.meter.reading.seconds.count })
         sweeper = Sweeper(
             store: store, queue: backend.queue, blobs: blobs, stage: stage, policy: settings.sweep, now: backend.now)

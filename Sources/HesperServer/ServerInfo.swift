@@ -33,7 +33,7 @@ struct ServerInfo: Resource {
                 for (name, value) in ServerInfo.limits { writer.member(name, Int64(value)) }
                 writer.member("ephemeralsPerMinute", Int64(settings.ephemerals.perMinute))
                 writer.member("attachmentBytes", settings.attachments.largest)
-                if let quota = settings.attachments.quota { writer.member("quotaBytes", quota) }
+                if let quota = settings.quota { writer.member("quotaBytes", quota) }
                 writer.member("openUploads", Int64(settings.attachments.openUploads))
                 writer.member("uploadSeconds", Int64(settings.attachments.uploadSeconds))
                 for (name, value) in settings.limits { writer.member(name, Int64(value)) }

@@ -25,6 +25,8 @@ public struct ServerSettings: Sendable {
     /// What `GET /v1/server` says.
     public var version = "0.1.0"
     public var attachments = AttachmentLimits()
+    /// How many bytes an account may store that has no quota of its own; nil for as many as the disk has room for.
+    public var quota: Int64? = 10 << 30
     /// Where metrics are to be had alone; nil for `/metrics` beside the API, for this machine.
     public var metrics: MetricsAddress?
     /// Folders that need room on their disks, under the names that they have for operators.

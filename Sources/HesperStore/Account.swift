@@ -11,10 +11,12 @@ public struct Account: Sendable, Equatable {
     public let scope: ScopeID
     /// When somebody used a link that was sent to the address; nil while nobody did. Links to a new password go to no other.
     public var emailVerificationDate: Timestamp?
+    /// When the operator disabled the account; nil if nobody did. Then nobody can sign in, and no device is served.
+    public var disabledSince: Timestamp?
 
     public init(
         uniqueID: UniqueID, email: String, passwordHash: String, creationDate: Timestamp, scope: ScopeID,
-        emailVerificationDate: Timestamp? = nil
+        emailVerificationDate: Timestamp? = nil, disabledSince: Timestamp? = nil
     ) {
         self.uniqueID = uniqueID
         self.email = email
@@ -22,6 +24,7 @@ public struct Account: Sendable, Equatable {
         self.creationDate = creationDate
         self.scope = scope
         self.emailVerificationDate = emailVerificationDate
+        self.disabledSince = disabledSince
     }
 
     /// What two spellings of one e-mail address have in common: its lower case, so that nobody has two accounts by accident.
@@ -44,12 +47,12 @@ public struct Usage: Sendable, Equatable {
     public let objects: Int
     /// Their bytes of JSON.
     public let bytes: Int
-    /// The bytes of attachments that are here: what a quota is about.
-    public let attachmentBytes: Int64
+    /// What counts against the quota: all versions of all objects, and attachments.
+    public let storage: Storage
 
-    public init(objects: Int, bytes: Int, attachmentBytes: Int64 = 0) {
+    public init(objects: Int, bytes: Int, storage: Storage = Storage()) {
         self.objects = objects
         self.bytes = bytes
-        self.attachmentBytes = attachmentBytes
+        self.storage = storage
     }
 }

@@ -6,7 +6,7 @@ public struct BlobAdmission: Sendable {
     public let attachment: UniqueID
     /// How many bytes one attachment may have.
     public let largest: Int64
-    /// How many all attachments of an account may have together; nil for any number.
+    /// How many bytes an account may store that has no quota of its own; nil for any number.
     public let quota: Int64?
 
     public init(scope: ScopeID, attachment: UniqueID, largest: Int64, quota: Int64?) {
@@ -18,7 +18,8 @@ public struct BlobAdmission: Sendable {
 
     /// - Parameters:
     ///   - byteCount: how many will come; nil if nobody knows.
-    ///   - upload: one that is under way for them: it has its room already.
+    ///   - upload: one that is under way for them. If it was admitted with this length, it has its room, whatever was
+    ///     stored since.
     /// - Returns: the bytes that are here already.
     /// - Throws: ``Problem`` `deleted`, `too-large`, `immutable` or `quota-exceeded`.
     @discardableResult
@@ -33,16 +34,16 @@ public struct BlobAdmission: Sendable {
             return blob
         }
         if let byteCount, byteCount > largest { throw tooLarge }
-        guard let quota else { return nil }
-        let open = try snapshot.openUploads(of: scope).filter { $0.uniqueID != upload }
-        // One that has not told its length may become as long as any.
-        let taken = try snapshot.blobBytes(of: scope) + open.reduce(0) { $0 + ($1.length ?? largest) }
-        guard byteCount ?? 1 <= quota - taken else {
-            throw Problem(
-                .quotaExceeded,
-                "All attachments of this account together have at most \(quota) bytes; \(taken) are taken.",
-                context: ["limit": .integer(quota), "used": .integer(taken)])
+        let storage = try snapshot.storage(of: scope)
+        guard let limit = storage.quota.limit(standard: quota) else { return nil }
+        var open = try snapshot.openUploads(of: scope)
+        if let index = open.firstIndex(where: { $0.uniqueID == upload }) {
+            let length = open.remove(at: index).length
+            if length != nil, length == byteCount { return nil }
         }
+        // One that has not told its length may become as long as any.
+        let used = storage.bytes + open.reduce(0) { $0 + ($1.length ?? largest) }
+        guard byteCount ?? 1 <= limit - used else { throw Problem.quotaExceeded(used: used, limit: limit) }
         return nil
     }
 

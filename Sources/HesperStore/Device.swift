@@ -43,10 +43,13 @@ public struct TokenHash: Sendable, Hashable {
 public struct Session: Sendable, Equatable {
     public let device: Device
     public let head: ScopeHead
+    /// Whether the operator disabled the account.
+    public let isDisabled: Bool
 
-    public init(device: Device, head: ScopeHead) {
+    public init(device: Device, head: ScopeHead, isDisabled: Bool = false) {
         self.device = device
         self.head = head
+        self.isDisabled = isDisabled
     }
 
     public var account: UniqueID { device.account }

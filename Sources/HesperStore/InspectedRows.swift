@@ -7,7 +7,7 @@ public protocol InspectionSource {
     /// What the scope's row says beside its head.
     var greatestClock: Clock? { get }
     var indexedSequence: Int64 { get }
-    var blobBytes: Int64 { get }
+    var storage: Storage { get }
     func objects() throws -> InspectedRows<InspectedObject>
     func deletedObjects() throws -> InspectedRows<InspectedDeletedObject>
     /// Those of one object in the order of arrival.
@@ -95,10 +95,15 @@ public struct InspectedParcel {
     public let parcel: Result<Parcel, any Error>
     /// First, last, and the text's.
     public let clocks: [Clock?]
+    /// The number of bytes of its body.
+    public let bytes: Int
     /// Whether its checksum is that of its columns.
     public let isAsStored: Bool
 
-    public init(object: UniqueID, parcel: Result<Parcel, any Error>, clocks: [Clock?], isAsStored: Bool) {
+    public init(
+        object: UniqueID, parcel: Result<Parcel, any Error>, clocks: [Clock?], bytes: Int, isAsStored: Bool
+    ) {
+        self.bytes = bytes
         self.isAsStored = isAsStored
         self.object = object
         self.parcel = parcel

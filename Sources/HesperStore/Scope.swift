@@ -5,12 +5,16 @@ public struct Scope: Sendable {
     public let id: ScopeID
     private let queue: PushQueue
     private let installation: Installation
+    private let quota: Int64?
     private let now: @Sendable () -> Timestamp
 
+    /// - Parameter quota: how many bytes it may store if it has no quota of its own; nil for any number.
     public init(
-        _ id: ScopeID, queue: PushQueue, installation: Installation, now: @escaping @Sendable () -> Timestamp
+        _ id: ScopeID, queue: PushQueue, installation: Installation, quota: Int64? = nil,
+        now: @escaping @Sendable () -> Timestamp
     ) {
         self.id = id
+        self.quota = quota
         self.queue = queue
         self.installation = installation
         self.now = now
@@ -84,12 +88,14 @@ public struct Scope: Sendable {
         bytes: Int = 0, bounds: Merge.Bounds = Merge.Bounds(),
         _ body: @escaping @Sendable (any Transaction, LockedScope, inout Stamp) throws -> Push
     ) async throws -> Applied {
-        let (id, installation, now) = (id, installation, now())
+        let (id, installation, quota, now) = (id, installation, quota, now())
         return try await queue.submit(to: id, touching: objects, bytes: bytes) { transaction in
             var turn = try ScopeTurn(id, in: transaction, installation, at: now)
             try turn.admit(sender)
             let push = try body(transaction, turn.scope, &turn.stamp)
-            return try turn.merge(push, by: sender, since: token, isWhole: isWhole, bounds: bounds)
+            return try turn.merge(
+                push, by: sender, since: token, isWhole: isWhole,
+                limit: turn.scope.storage.quota.limit(standard: quota), bounds: bounds)
         }
     }
 

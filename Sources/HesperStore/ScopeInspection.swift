@@ -15,7 +15,7 @@ public struct ScopeInspection {
     private var blobs: InspectedRows<InspectedBlob>
     private var digest = Digest.zero
     private var greatestClock: Clock?
-    private var blobBytes: Int64 = 0
+    private var storage = Storage()
 
     /// - Parameter report: told of anything wrong, in sentences for an operator.
     public init(_ source: any InspectionSource, report: @escaping (String) -> Void) throws {
@@ -65,13 +65,14 @@ public struct ScopeInspection {
             members: try members.take(id), names: try names.take(id), documents: try documents.take(id),
             indexed: source.indexedSequence, report)
         let blob = try blobs.take(id).first
-        blobBytes += blob?.data.byteCount ?? 0
+        storage.attachmentBytes += blob?.data.byteCount ?? 0
         found.inspect(blob, isHeld: !(try held.take(id).isEmpty), report)
     }
 
     // MARK: The fold
 
     private mutating func edits(of row: InspectedParcel) -> [Edit] {
+        storage.parcelBytes += Int64(row.bytes)
         if !row.isAsStored { report("\(row.object) has a parcel of edits that does not match its checksum.") }
         do {
             let parcel = try row.parcel.get()
@@ -133,8 +134,14 @@ public struct ScopeInspection {
         if let greatestClock, source.greatestClock.map({ $0 < greatestClock }) ?? true {
             report("The bag holds a clock, \(greatestClock), that is greater than the scope's greatest.")
         }
-        if source.blobBytes != blobBytes {
-            report("The bytes of all attachments are \(blobBytes), but the quota counts another number.")
+        let counted = source.storage
+        if counted.attachmentBytes != storage.attachmentBytes {
+            report(
+                "The attachments have \(storage.attachmentBytes) bytes, but \(counted.attachmentBytes) are counted.")
+        }
+        if counted.parcelBytes != storage.parcelBytes {
+            report(
+                "The parcels of edits have \(storage.parcelBytes) bytes, but \(counted.parcelBytes) are counted.")
         }
         for (sequence, count) in try source.sequencesGivenTwice() {
             report("Sequence number \(sequence) was given out \(count) times.")

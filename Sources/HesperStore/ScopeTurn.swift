@@ -37,16 +37,18 @@ struct ScopeTurn {
     /// Merges a push and keeps what it comes to.
     /// - Parameters:
     ///   - isWhole: whether a refusal of any part refuses all of it.
+    ///   - limit: how many bytes the scope may store; nil for any number, as for what the server itself writes.
     func merge(
-        _ push: Push, by sender: NodeID?, since token: SyncToken? = nil, isWhole: Bool = false,
+        _ push: Push, by sender: NodeID?, since token: SyncToken? = nil, isWhole: Bool = false, limit: Int64? = nil,
         bounds: Merge.Bounds = Merge.Bounds()
     ) throws -> Scope.Applied {
+        let room = limit.map { Merge.Room(used: scope.storage.bytes, limit: $0) }.flatMap { $0.fits(push) ? nil : $0 }
         let moments = try revocations(of: push.nodes).compactMap { lost in lost.moment.map { (lost.node, $0) } }
         var context = Merge.Context(
             now: now, server: server, serverClock: stamp.last ?? scope.serverClock,
             greatestClock: [scope.greatestClock, stamp.last].compactMap(\.self).max(),
             revoked: Dictionary(moments) { first, _ in first }, restoredSequence: scope.restoredSequence,
-            sender: sender)
+            sender: sender, room: room)
         context.bounds = bounds
         let outcome = try Merge.apply(push, to: transaction.bag(of: scope.head.scope), in: context)
         if !outcome.unprepared.isEmpty { return nothing([], unprepared: outcome.unprepared) }

@@ -95,8 +95,8 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
     ) throws
     /// The bytes of an attachment, if they are here.
     func blob(of attachment: UniqueID, in scope: ScopeID) throws -> Blob?
-    /// How many bytes all attachments of a scope have together, known without adding up.
-    func blobBytes(of scope: ScopeID) throws -> Int64
+    /// How many bytes a scope stores, known without adding up; nothing if there is no such scope.
+    func storage(of scope: ScopeID) throws -> Storage
     /// Gives all bytes that a scope has, in the order of their arrival.
     func blobs(of scope: ScopeID, _ body: (Blob) throws -> Void) throws
     /// An upload that may be resumed.
@@ -129,6 +129,11 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
     func setPasswordHash(_ hash: String, of account: UniqueID) throws
     /// Keeps when the account's e-mail address was verified.
     func setEmailVerificationDate(_ date: Timestamp, of account: UniqueID) throws
+    /// Sets how many bytes a scope may store.
+    func setQuota(_ quota: Quota, of scope: ScopeID) throws
+    /// Disables an account, or enables it again.
+    /// - Parameter date: since when it is disabled; nil to enable it.
+    func setDisabled(since date: Timestamp?, _ account: UniqueID) throws
     /// Erases an account with its devices and its scope.
     func deleteAccount(_ id: UniqueID) throws
     func insert(_ device: Device, token: TokenHash) throws
@@ -173,19 +178,22 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
 
 /// A scope while its row is locked.
 public struct LockedScope: Sendable, Equatable {
-    public let head: ScopeHead
+    public var head: ScopeHead
     /// The greatest clock in the bag, by whomever.
-    public let greatestClock: Clock?
+    public var greatestClock: Clock?
     /// The last clock that a server ticked here.
-    public let serverClock: Clock?
+    public var serverClock: Clock?
     /// Whether any device was revoked as lost: hardly ever, so only then it is asked which.
-    public let hasRevocations: Bool
+    public var hasRevocations: Bool
     /// Where it stood when the database was restored from a backup; nil if it never was.
     public let restoredSequence: Int64?
+    public var storage: Storage
 
     public init(
-        head: ScopeHead, greatestClock: Clock?, serverClock: Clock?, hasRevocations: Bool, restoredSequence: Int64?
+        head: ScopeHead, greatestClock: Clock?, serverClock: Clock?, hasRevocations: Bool, restoredSequence: Int64?,
+        storage: Storage = Storage()
     ) {
+        self.storage = storage
         self.hasRevocations = hasRevocations
         self.restoredSequence = restoredSequence
         self.head = head

@@ -2,11 +2,11 @@ import HesperModel
 
 /// What rows are of, each from columns in the order in which both databases' statements name them.
 extension StoredRow {
-    /// `uniqueID, email, password_hash, creation_date`, the scope, and `email_verification_date`.
+    /// `uniqueID, email, password_hash, creation_date`, the scope, `email_verification_date, disabled_since`.
     public func account() throws -> Account {
         Account(
             uniqueID: try id(0), email: string(1), passwordHash: string(2), creationDate: timestamp(3),
-            scope: scope(4), emailVerificationDate: timestampIfAny(5))
+            scope: scope(4), emailVerificationDate: timestampIfAny(5), disabledSince: timestampIfAny(6))
     }
 
     /// `node, account, name, app_version, user_agent, creation_date, last_use_date, read_date, last_use_address`.
@@ -45,6 +45,13 @@ extension StoredRow {
         Upload(
             uniqueID: try id(0), attachment: try id(1), length: integerIfAny(2), sha256: stringIfAny(3),
             isFinished: bool(4), creationDate: timestamp(5))
+    }
+
+    /// `parcel_bytes, blob_bytes, quota`, beginning with `first`.
+    public func storage(from first: Int32 = 0) -> Storage {
+        Storage(
+            parcelBytes: integer(first), attachmentBytes: integer(first + 1),
+            quota: Quota(stored: integerIfAny(first + 2)))
     }
 
     /// `type, merged_into, deletion_date`, beginning with `first`. Of a note `merged_into` is the note that was rescued from it.
@@ -94,7 +101,7 @@ extension StoredRow {
         let id = try id(4)
         return InspectedParcel(
             object: id, parcel: Result { try parcel(of: id) }, clocks: [clockIfAny(5), clockIfAny(6), clockIfAny(7)],
-            isAsStored: parcelChecksum() == integer(14))
+            bytes: bytes(3).count, isAsStored: parcelChecksum() == integer(14))
     }
 
     /// `object, member`.

@@ -60,7 +60,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How large all attachments of an account may be together, or none (HESPER_QUOTA; default: 10GiB).",
+            "How many bytes an account may store, or none for any number (HESPER_QUOTA; default: 10GiB).",
             valueName: "bytes"))
     var quota: String?
 

@@ -30,6 +30,7 @@ class Device:
         self.deletions: dict[str, dict] = {}
         self.relays: list[Push] = []  # what a restored server lacks
         self.shelf: list[dict] = []  # what the server refused, with its problem
+        self.held: set[tuple[str, str]] = set()  # of `unsent` (and `new`: ""), what is over the account's quota
         self.receipts: list[dict] = []  # the results of the latest sync
         self.rescued: dict[str, str] = {}  # of deleted notes: the notes that were made here of their words
         self.moved: dict[str, str] = {}  # of deleted notes: the notes that the server made, where words from here went
@@ -175,6 +176,7 @@ class Device:
     def sync(self, lose_answer: bool = False, limit: int | None = None) -> list[dict]:
         """Sends what is unsent, reads to the end: the receipts. `lose_answer`: the push arrives, its answer not."""
         self.receipts, self.stamped_again, repaired = [], 0, self.repaired
+        self.held.clear()  # once each time: how often that is, is for whoever calls this to say
         for _ in range(10_000):
             try:
                 if self.before:
@@ -189,9 +191,9 @@ class Device:
             if lose_answer:
                 return []
             self.receive(push, answer)
-            if answer["hasMore"] or self.has_unsent:
+            if answer["hasMore"] or self.has_more_to_send:
                 continue
-            if self.is_synced or self.repaired > repaired:
+            if self.is_synced or self.has_unsent or self.repaired > repaired:
                 return self.receipts
             # Equal digests prove equal copies; these are not (an old file was put back, and its numbers have overtaken
             # this device's token): read it all, fold, give back what is greater here or unknown there.
@@ -203,13 +205,24 @@ class Device:
     def has_unsent(self) -> bool:
         return bool(self.unsent or self.new or self.deletions or self.relays)
 
+    def is_held(self, unique_id: str, attribute: str) -> bool:
+        return bool({(unique_id, ""), (unique_id, attribute)} & self.held)
+
+    @property
+    def has_more_to_send(self) -> bool:
+        """Whether anything is unsent that the server has not just refused because the account's storage is full."""
+        new = any(not self.is_held(unique_id, "") for unique_id in self.new)
+        return bool(new or self.deletions or self.relays or any(not self.is_held(*key) for key in self.unsent))
+
     def prepare(self) -> Push:
         """The next push, of what a restored server lacks if there is any. Its texts are unanswered from now on."""
         if self.relays:
             relay = self.relays[0]
             relay.token = self.token
             return relay
-        push = in_parts(self.deletions, self.new, self.unsent, self.token)[0]
+        new = {unique_id: fixed for unique_id, fixed in self.new.items() if not self.is_held(unique_id, "")}
+        unsent = {key: edit for key, edit in self.unsent.items() if not self.is_held(*key)}
+        push = in_parts(self.deletions, new, unsent, self.token)[0]
         for (unique_id, attribute), edit in push.edits.items():
             if attribute == "text":
                 push.edits[unique_id, attribute] = self.on_its_way(unique_id, edit)
@@ -259,6 +272,9 @@ class Device:
     def take_results(self, push: Push, results: dict[str, dict]) -> set[str]:
         """What was acknowledged goes into the copy, what was refused to the shelf; which stamps must be made again."""
         again: set[str] = set()
+        for unique_id in {unique_id for unique_id, _ in push.edits} | set(push.fixed):
+            if (results[unique_id].get("problem") or {}).get("slug") == "quota-exceeded":
+                self.hold(push, unique_id)
         for unique_id, deletion in push.deletions.items():
             result = results[unique_id]
             self.deletions.pop(unique_id, None)
@@ -272,7 +288,7 @@ class Device:
             if result["status"] == "deleted":
                 continue
             if result.get("problem"):
-                if result["problem"]["slug"] not in STAMP_AGAIN:
+                if result["problem"]["slug"] not in (*STAMP_AGAIN, "quota-exceeded"):
                     self.shelf.append({"uniqueID": unique_id, "fixed": fixed, "problem": result["problem"]})
                     self.new.pop(unique_id, None)
                 continue
@@ -287,6 +303,10 @@ class Device:
             if problem and problem["slug"] in STAMP_AGAIN:
                 again.add(problem["slug"])
                 if attribute == "text" and not push.relayed:
+                    self.take_answered(unique_id, sent, problem)
+                continue
+            if problem and problem["slug"] == "quota-exceeded":
+                if attribute == "text":
                     self.take_answered(unique_id, sent, problem)
                 continue
             if problem:
@@ -304,6 +324,22 @@ class Device:
                 # Typed on while it was in flight: what is here descends from what was acknowledged just now.
                 now.base, now.base_value, now.moved = sent.clock, sent.value, False
         return again
+
+    def hold(self, push: Push, unique_id: str) -> None:
+        """Keeps an element unsent that is over the quota. What may be small of it is sent again, without the rest."""
+        edits = {attribute: edit for (one, attribute), edit in push.edits.items() if one == unique_id}
+        if push.relayed:
+            # What another device made, and a restored server lacks, waits like an edit of this one.
+            for attribute, edit in edits.items():
+                self.unsent.setdefault((unique_id, attribute), edit)
+            if unique_id in push.fixed:
+                self.new.setdefault(unique_id, push.fixed[unique_id])
+        strings = {attribute for attribute, edit in edits.items() if isinstance(edit.value, str)}
+        large = {attribute for attribute in strings if attribute == "text" or attribute.startswith("attributes.")}
+        if unique_id in push.fixed or not large:
+            self.held |= {(unique_id, ""), *((unique_id, attribute) for attribute in edits)}
+        else:
+            self.held |= {(unique_id, attribute) for attribute in large}
 
     def take_answered(self, note: str, sent: Unsent, problem: dict | None) -> bool:
         """A text was answered, and with it those that it named, unless it was refused; False if it was before."""

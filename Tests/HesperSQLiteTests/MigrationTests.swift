@@ -20,6 +20,9 @@ struct MigrationTests {
         ALTER TABLE edits DROP COLUMN checksum;
         ALTER TABLE scopes DROP COLUMN restored_sequence;
         ALTER TABLE scopes DROP COLUMN blob_bytes;
+        ALTER TABLE scopes DROP COLUMN parcel_bytes;
+        ALTER TABLE scopes DROP COLUMN quota;
+        ALTER TABLE accounts DROP COLUMN disabled_since;
         ALTER TABLE scopes DROP COLUMN has_revocations;
         ALTER TABLE tombstones DROP COLUMN arrival_date;
         ALTER TABLE accounts DROP COLUMN email_verification_date;

@@ -23,7 +23,7 @@ import Testing
         signUp(
             "an account", status: 201,
             contains: [
-                #""email":"ada@example.org""#, #""usage":{"objects":0,"bytes":0,"attachmentBytes":0}"#,
+                #""email":"ada@example.org""#, #""usage":{"objects":0,"bytes":0,"attachmentBytes":0,"storedBytes":0}"#,
                 #""name":"phone""#,
                 #""current":true"#, #""token":"hesper_"#,
             ], lacks: [password, "scrypt"]),

@@ -45,7 +45,7 @@ extension StoreContract {
         Case("counts the bytes of attachments as they come and go") { (desk: Desk) in
             let (first, second) = (UniqueID.random(), UniqueID.random())
             func bytes() async throws -> Int64 {
-                try await desk.read { try $0.usage(of: desk.scope).attachmentBytes }
+                try await desk.read { try $0.usage(of: desk.scope).storage.attachmentBytes }
             }
             try expect(try await bytes(), is: 0)
             try await desk.bytesArrive(for: first, AttachmentData(byteCount: 5 << 30, sha256: Desk.data.sha256))

@@ -52,7 +52,7 @@ extension StoreContract {
             try expect(first.sequences, is: [:])
             try expect(try await desk.state(note)?.sequence, is: nil)
             try expect(try await desk.rows().count, is: 0)
-            try expect(try await desk.read { try $0.usage(of: desk.scope) }, is: Usage(objects: 0, bytes: 0))
+            try expect(try await desk.read { try $0.usage(of: desk.scope).objects }, is: 0)
             let second = try await desk.push(
                 desk.change(note, .notes, [Edit(.creationDate, .date(Desk.date(0)), at: nil)]),
                 desk.change(board, .objects, [Edit(.objectType, .string("board"), at: nil)]))
@@ -88,7 +88,9 @@ extension StoreContract {
             try await desk.push(desk.note(note, "Milk", at: 1), desk.note(dead, "Bread", at: 1))
             try await desk.push(desk.delete(dead))
             let body = try await desk.rows().filter { $0.id == note }.map(\.body.count)
-            try expect(try await desk.read { try $0.usage(of: desk.scope) }, is: Usage(objects: 1, bytes: body[0]))
+            try expect(
+                try await desk.read { try $0.usage(of: desk.scope) },
+                is: Usage(objects: 1, bytes: body[0], storage: try await desk.read { try $0.storage(of: desk.scope) }))
         },
     ]
 }

@@ -38,7 +38,7 @@ public struct StoreContract {
         accountCases + passwordRaceCases + deviceCases + ticketCases + pushCases + groupCases + queueCases
         + transactionCases
         + scanCases + digestCases + deletionCases
-        + bagCases + blobCases + sweepCases
+        + bagCases + blobCases + sweepCases + quotaCases
         + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases
 }
 

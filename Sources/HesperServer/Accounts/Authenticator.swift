@@ -35,20 +35,22 @@ struct Authenticator: Sendable {
         return .cookie(cookie)
     }
 
-    /// - Throws: `cross-site`, `unauthenticated`.
+    /// - Throws: `cross-site`, `unauthenticated`, `account-disabled`.
     func session(of request: Request, signedWith credential: Credential) async throws -> Session {
         if case .cookie(let cookie) = credential { try cookies.check(request, signedBy: cookie) }
         guard let session = try await store.session(of: credential.token.hash) else {
             throw Authenticator.unauthenticated
         }
+        if session.isDisabled { throw Authenticator.disabled }
         return session
     }
 
-    /// - Throws: `cross-site`, `unauthenticated`.
+    /// - Throws: `cross-site`, `unauthenticated`, `account-disabled`.
     func session(of request: Request) async throws -> Session {
         try await session(of: request, signedWith: credential(of: request))
     }
 
+    static let disabled = Problem(.accountDisabled, "The server's operator has disabled this account.")
     static let unauthenticated = Problem(
         .unauthenticated, "Send a token that holds, as \"Authorization: Bearer …\".")
 }

@@ -33,6 +33,7 @@ struct Devices: Resource {
             guard let now = try transaction.account(account.uniqueID), now.passwordHash == account.passwordHash else {
                 throw wrong
             }
+            if now.disabledSince != nil { throw Authenticator.disabled }
             return try device.insert(into: transaction, account: now)
         }.response
     }

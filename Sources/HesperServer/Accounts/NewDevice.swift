@@ -11,7 +11,7 @@ struct NewDevice: Sendable {
     private let node = NodeID.random()
     private let token = BearerToken.random()
 
-    /// - Parameter quota: of the account's attachments, in bytes.
+    /// - Parameter quota: how many bytes an account may store that has no quota of its own.
     /// - Throws: `cross-site` if it asks for a cookie that it cannot be given.
     init(_ credentials: Credentials, call: Call, cookies: SessionCookies, quota: Int64?) throws(Problem) {
         self.credentials = credentials

@@ -26,7 +26,7 @@ struct SignedIn: Sendable {
 }
 
 extension Account {
-    /// - Parameter quota: of its attachments, in bytes; nil if there is none.
+    /// - Parameter quota: how many bytes an account may store that has no quota of its own; nil for any number.
     func write(to writer: inout JSONWriter, usage: Usage, quota: Int64?) {
         writer.object { writer in
             writer.member("uniqueID", uniqueID)
@@ -37,9 +37,10 @@ extension Account {
             writer.object { writer in
                 writer.member("objects", Int64(usage.objects))
                 writer.member("bytes", Int64(usage.bytes))
-                writer.member("attachmentBytes", usage.attachmentBytes)
+                writer.member("attachmentBytes", usage.storage.attachmentBytes)
+                writer.member("storedBytes", usage.storage.bytes)
             }
-            if let quota { writer.member("quota", quota) }
+            if let limit = usage.storage.quota.limit(standard: quota) { writer.member("quotaBytes", limit) }
         }
     }
 }

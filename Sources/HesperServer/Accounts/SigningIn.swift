@@ -22,9 +22,9 @@ struct SigningIn: Resource {
         let resets = PasswordResets(store: store, hub: backend.hub, passwords: passwords, gate: gate)
         resources = [
             Accounts(
-                store: store, hub: backend.hub, signUp: signUp, quota: settings.attachments.quota, cookies: cookies),
+                store: store, hub: backend.hub, signUp: signUp, quota: settings.quota, cookies: cookies),
             Devices(
-                store: store, hub: backend.hub, passwords: passwords, gate: gate, quota: settings.attachments.quota,
+                store: store, hub: backend.hub, passwords: passwords, gate: gate, quota: settings.quota,
                 cookies: cookies),
             resets, PasswordResetPage(resets: resets, hasWebApp: hasWebApp),
             SignUpPage(signUp: signUp, hasWebApp: hasWebApp),

@@ -18,7 +18,7 @@ struct AttachmentIntake: Sendable {
     }
 
     func admission(of id: UniqueID, _ session: Session) -> BlobAdmission {
-        BlobAdmission(scope: session.scope, attachment: id, largest: limits.largest, quota: limits.quota)
+        BlobAdmission(scope: session.scope, attachment: id, largest: limits.largest, quota: backend.quota)
     }
 
     /// Bytes that come in one request.

@@ -4,8 +4,6 @@ import HesperStore
 public struct AttachmentLimits: Sendable {
     /// Bytes of one.
     public var largest: Int64 = 100 << 20
-    /// Bytes of all of an account; nil for as many as the disk has room for.
-    public var quota: Int64? = 10 << 30
     /// Uploads of an account that are under way.
     public var openUploads = 100
     /// Seconds after which an upload that is not finished is given up.

@@ -38,7 +38,16 @@ struct Uploads: Resource {
             uniqueID: .random(), attachment: attachment, length: fields.length, sha256: expected,
             creationDate: backend.now())
         try await stage.create(upload.uniqueID)
-        try await backend.scope(of: session).commit { try $0.insert(upload, in: session.scope) }
+        do {
+            try await backend.scope(of: session).commit { transaction in
+                // Others may have begun since.
+                try admission.check(byteCount: upload.length, in: transaction)
+                try transaction.insert(upload, in: session.scope)
+            }
+        } catch let problem as Problem {
+            try await stage.remove(upload.uniqueID)
+            throw problem
+        }
         var headers = fields.headers(offset: nil, isComplete: nil, limit: limit(of: upload))
         headers[.location] = "/v1/uploads/\(upload.uniqueID)"
         // Only to clients that name the draft that they speak: others, such as Python's http.client, take an interim answer for the

@@ -82,6 +82,11 @@ enum ProblemPage {
                 "Only the operator of this server makes accounts.",
                 "Ask whoever runs it. Operators: `hesper account create`, or `hesper serve --sign-up open`."
             )
+        case .accountDisabled:
+            (
+                "Whoever runs the server has disabled the account. Nothing in it is lost.",
+                "Keep everything, tell the person, and try again seldom. Operators: `hesper account enable EMAIL`."
+            )
         case .crossSite:
             (
                 "A cookie signs the request, or one is asked for, and the browser does not say that the page is this server's "
@@ -165,8 +170,11 @@ enum ProblemPage {
             )
         case .quotaExceeded:
             (
-                "The attachments of the account would be larger than its quota; `limit` says how large they may be.",
-                "Delete some, or ask whoever runs the server for more."
+                "The account may store `limit` bytes, and `used` of them are used: by texts with their history, and by "
+                    + "attachments. In a push, only this element was refused; deletions, changes of tags and texts that get "
+                    + "shorter are still taken.",
+                "Keep it, and send the same again later. Delete attachments or notes, whose bytes are free when they can no "
+                    + "longer be put back; or ask whoever runs the server for more."
             )
         case .storageFull:
             (

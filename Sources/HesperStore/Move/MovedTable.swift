@@ -50,7 +50,8 @@ extension MovedTable {
         "scopes",
         [
             "id": .integer, "sequence": .integer, "digest": .bytes, "greatest_clock": .bytes, "server_clock": .bytes,
-            "blob_bytes": .integer, "has_revocations": .bool, "restored_sequence": .integer,
+            "parcel_bytes": .integer, "blob_bytes": .integer, "quota": .integer, "has_revocations": .bool,
+            "restored_sequence": .integer,
         ])
     private static let objects = MovedTable(
         "objects",
@@ -100,7 +101,7 @@ extension MovedTable {
         "accounts",
         [
             "id": .bytes, "email": .text, "email_key": .text, "password_hash": .text, "creation_date": .date,
-            "email_verification_date": .date,
+            "email_verification_date": .date, "disabled_since": .date,
         ])
     private static let memberships = MovedTable("memberships", ["account": .bytes, "scope": .integer])
     private static let devices = MovedTable(

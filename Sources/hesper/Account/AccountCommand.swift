@@ -6,9 +6,10 @@ import HesperStore
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
-        abstract: "Make, list, show and delete accounts, invite people, and help who forgot a password.",
+        abstract: "Create, list, show, limit, disable and delete accounts, invite people, and reset passwords.",
         subcommands: [
             Create.self, Invite.self, List.self, Show.self, Delete.self, ResetPassword.self, SetPassword.self,
+            SetQuota.self, Disable.self, Enable.self,
         ])
 }
 

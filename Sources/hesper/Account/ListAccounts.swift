@@ -6,7 +6,9 @@ extension AccountCommand {
     /// `hesper account list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List all accounts: e-mail address, when it was made, objects, bytes; separated by tabs.")
+            abstract:
+                "List all accounts, separated by tabs: e-mail address, when it was created, objects, their bytes, "
+                + "bytes that count against the quota, the quota, disabled or -.")
 
         @OptionGroup var dataOptions: DataOptions
 
@@ -18,7 +20,9 @@ extension AccountCommand {
             let lines = try await store.read { snapshot in
                 try snapshot.accounts().map { account in
                     let usage = try snapshot.usage(of: account.scope)
+                    let state = account.disabledSince == nil ? "-" : "disabled"
                     return "\(account.email)\t\(account.creationDate)\t\(usage.objects)\t\(usage.bytes)"
+                        + "\t\(usage.storage.bytes)\t\(usage.storage.quota)\t\(state)"
                 }
             }
             lines.forEach(Terminal.say)

@@ -26,7 +26,10 @@ extension AccountCommand {
                     "verified: \(account.emailVerificationDate?.description ?? "-")",
                     "uniqueID: \(account.uniqueID)",
                     "created:  \(account.creationDate)",
-                    "holds:    \(usage.objects) objects, \(usage.bytes) bytes; \(usage.attachmentBytes) bytes of attachments",
+                    "disabled: \(account.disabledSince?.description ?? "-")",
+                    "holds:    \(usage.objects) objects, \(usage.bytes) bytes; \(usage.storage.attachmentBytes) bytes of attachments",
+                    "stores:   \(usage.storage.bytes) bytes, with the history",
+                    "quota:    \(usage.storage.quota)",
                     "devices:  \(devices.count)",
                 ] + devices.map(Show.line)
             }

@@ -40,7 +40,7 @@ struct ArchiveAttachments: Sendable {
     private func add(_ attachment: ExportContents.Attachment, from zip: ZipReader, path: String) async throws {
         let (scope, wanted) = (pusher.scope, attachment.data)
         let admission = BlobAdmission(
-            scope: scope.id, attachment: attachment.uniqueID, largest: largest, quota: nil)
+            scope: scope.id, attachment: attachment.uniqueID, largest: largest, quota: pusher.quota)
         if let known = try await store.read({ try admission.check(byteCount: wanted.byteCount, in: $0) }) {
             guard known.data == wanted else { throw admission.immutable }
             return

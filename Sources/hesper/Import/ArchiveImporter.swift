@@ -16,14 +16,15 @@ struct ArchiveImporter: Sendable {
     /// - Parameters:
     ///   - path: of the archive.
     ///   - largest: how many bytes an attachment may have.
+    ///   - quota: how many bytes an account may store that has no quota of its own; nil for any number.
     init(
         _ path: String, _ contents: ExportContents, store: any Store, blobs: any BlobStore, scope: ScopeID,
-        largest: Int64
+        largest: Int64, quota: Int64? = nil
     ) {
         self.path = path
         self.contents = contents
         self.store = store
-        pusher = ImportPusher(store: store, scope: scope)
+        pusher = ImportPusher(store: store, scope: scope, quota: quota)
         attachments = ArchiveAttachments(store: store, blobs: blobs, pusher: pusher, largest: largest)
     }
 

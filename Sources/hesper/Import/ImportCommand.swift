@@ -54,9 +54,10 @@ struct Import: AsyncParsableCommand {
         guard let contents = try await ExportContents(of: source) else {
             return try await report(of: try SourceArchive(source), store, scope)
         }
+        let settings = try dataOptions.settings().server()
         let importer = ArchiveImporter(
             source, contents, store: store, blobs: try await dataOptions.openBlobs(), scope: scope,
-            largest: try dataOptions.settings().server().attachments.largest)
+            largest: settings.attachments.largest, quota: settings.quota)
         var bar = ProgressBar(total: importer.count, what: "objects imported")
         let report = try await importer.run { bar.show($0, $1) }
         bar.end()
@@ -67,7 +68,8 @@ struct Import: AsyncParsableCommand {
         of source: any TextSource, _ store: any Store, _ scope: ScopeID
     ) async throws -> (name: String, ImportReport) {
         var bar = ProgressBar(total: source.files.count, what: "files imported")
-        let report = try await Importer(store: store, scope: scope).run(source) { bar.show($0, $1) }
+        let quota = try dataOptions.settings().server().quota
+        let report = try await Importer(store: store, scope: scope, quota: quota).run(source) { bar.show($0, $1) }
         bar.end()
         return (source.name, report)
     }

@@ -4,18 +4,21 @@ import HesperStore
 /// What brings pushes of an import into an account: a queue of its own beside that of a server.
 struct ImportPusher: Sendable {
     let scope: Scope
+    let quota: Int64?
     /// Nobody has signed in: the installation itself brings the edits.
     private let sender: NodeID
     /// How often a push is tried while other processes keep the store busy.
     private static let tries = 5
 
     /// - Parameter store: which server or commands may be using too.
-    init(store: any Store, scope: ScopeID) {
+    /// - Parameter quota: how many bytes an account may store that has no quota of its own; nil for any number.
+    init(store: any Store, scope: ScopeID, quota: Int64?) {
+        self.quota = quota
         let queue = PushQueue(store: store) { heads in
             // Who listens where, only servers know.
             store.signals?.send(heads.map { .moved($0.scope, $0.sequence) })
         }
-        self.scope = Scope(scope, queue: queue, installation: store.installation, now: { Timestamp.now })
+        self.scope = Scope(scope, queue: queue, installation: store.installation, quota: quota, now: { Timestamp.now })
         sender = store.installation.node
     }
 

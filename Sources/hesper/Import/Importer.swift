@@ -11,8 +11,12 @@ struct Importer: Sendable {
     /// Bytes of text a push, about.
     static let pushBytes = 4 << 20
 
-    /// - Parameter store: which server or commands may be using too.
-    init(store: any Store, scope: ScopeID) { pusher = ImportPusher(store: store, scope: scope) }
+    /// - Parameters:
+    ///   - store: which server or commands may be using too.
+    ///   - quota: how many bytes an account may store that has no quota of its own; nil for any number.
+    init(store: any Store, scope: ScopeID, quota: Int64? = nil) {
+        pusher = ImportPusher(store: store, scope: scope, quota: quota)
+    }
 
     /// - Parameters:
     ///   - progress: told of each file that is done with, and why if it became no note.

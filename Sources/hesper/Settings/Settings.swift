@@ -59,6 +59,7 @@ struct Settings {
         settings.origins = try origins()
         settings.trustedProxies = try trustedProxies()
         settings.attachments = try attachmentLimits()
+        if let found = try reader.string(.quota) { settings.quota = try Settings.quota(found) }
         settings.sweep = try sweepPolicy()
         if let found = try reader.string(.requestsPerMinute) { settings.requests = try Settings.requests(found) }
         settings.passwords.cost = try passwordCost()
@@ -80,15 +81,13 @@ struct Settings {
             guard let size = ByteSize(found.value), size.bytes > 0 else { throw found.wrong(ByteSize.wanted) }
             limits.largest = size.bytes
         }
-        if let found = try reader.string(.quota) {
-            guard found.value != "none" else {
-                limits.quota = nil
-                return limits
-            }
-            guard let size = ByteSize(found.value) else { throw found.wrong("none, or \(ByteSize.wanted)") }
-            limits.quota = size.bytes
-        }
         return limits
+    }
+
+    private static func quota(_ found: SettingReader.Found<String>) throws -> Int64? {
+        guard found.value != "none" else { return nil }
+        guard let size = ByteSize(found.value) else { throw found.wrong("none, or \(ByteSize.wanted)") }
+        return size.bytes
     }
 
     /// As many at once as in a minute: a device that comes back after a while has a lot to ask.

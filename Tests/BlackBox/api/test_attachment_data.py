@@ -121,7 +121,7 @@ def test_limits():
         client = server.client()
         limits = client.get("/v1/server").json()["limits"]
         assert (limits["attachmentBytes"], limits["quotaBytes"]) == (102_400, 200_000)
-        assert client.get("/v1/account").json()["quota"] == 200_000
+        assert client.get("/v1/account").json()["quotaBytes"] == 200_000
         # Told before the body is sent.
         with Wire(server.port, client.token) as wire:
             wire.send_head("PUT", data_path(new_id()), {"Content-Length": "102401", "Expect": "100-continue"})

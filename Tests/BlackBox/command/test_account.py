@@ -24,7 +24,7 @@ NEW_PASSWORD = "another horse, another battery"
 def test_create_list_show_delete(hesper: Hesper, ada: str) -> None:
     listed = hesper("account", "list").stdout.split("\t")
     assert listed[0] == ada
-    assert listed[2:] == ["0", "0\n"]
+    assert listed[2:] == ["0", "0", "0", "default", "-\n"]
     shown = hesper("account", "show", "ADA@example.org").stdout
     assert f"email:    {ada}\n" in shown
     assert "verified: -\n" in shown and "devices:  0\n" in shown

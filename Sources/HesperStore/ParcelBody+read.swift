@@ -1,34 +1,6 @@
 import HesperModel
 
-/// The edits of a parcel as JSON: a list of `[attribute, clock, value]`, in their order.
-///
-/// The clock is null for what is set once; a date is `{"date": …}`, so that it is not read back as a string; the value is
-/// missing where thinning dropped it.
-///
-///     [["text","2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65","Milk"],["creationDate",null,{"date":"2026-…"}]]
-public enum ParcelBody {
-    public static func write(_ edits: [Edit]) -> [UInt8] {
-        var writer = JSONWriter(capacity: 256)
-        writer.array { writer in
-            for edit in edits {
-                writer.array { writer in
-                    writer.string(edit.attribute.description)
-                    if let clock = edit.clock { writer.clock(clock) } else { writer.write(.null) }
-                    switch edit.value {
-                    case .date(let date)?:
-                        writer.object { writer in
-                            writer.name("date")
-                            writer.date(date)
-                        }
-                    case let value?: writer.write(value.json)
-                    case nil: break
-                    }
-                }
-            }
-        }
-        return writer.bytes
-    }
-
+extension ParcelBody {
     /// - Throws: ``StoreError/damaged(_:)``.
     public static func read(_ body: UnsafeRawBufferPointer) throws -> [Edit] {
         guard case .array(let elements) = try JSONReader.read(body) else { throw unreadable(nil) }

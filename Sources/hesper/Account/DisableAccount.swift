@@ -1,0 +1,53 @@
+import ArgumentParser
+import HesperModel
+import HesperStore
+
+extension AccountCommand {
+    /// `hesper account disable EMAIL`
+    struct Disable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Refuse an account's devices, and nobody can sign in to it; nothing is erased.")
+
+        @Argument(help: "The account's e-mail address.") var email: String
+        @OptionGroup var dataOptions: DataOptions
+
+        func run() async throws {
+            try await dataOptions.withStore { store in
+                let account = try await store.setDisabled(since: .now, email)
+                Terminal.say("Disabled the account of \(account.email).")
+            }
+        }
+    }
+
+    /// `hesper account enable EMAIL`
+    struct Enable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Serve an account again that was disabled; its devices are still signed in.")
+
+        @Argument(help: "The account's e-mail address.") var email: String
+        @OptionGroup var dataOptions: DataOptions
+
+        func run() async throws {
+            try await dataOptions.withStore { store in
+                let account = try await store.setDisabled(since: nil, email)
+                Terminal.say("Enabled the account of \(account.email).")
+            }
+        }
+    }
+}
+
+extension Store {
+    /// - Returns: the account.
+    fileprivate func setDisabled(since date: Timestamp?, _ email: String) async throws -> Account {
+        let account = try await write { transaction in
+            let account = try transaction.account(of: email)
+            // Disabling again changes nothing.
+            if date == nil || account.disabledSince == nil {
+                try transaction.setDisabled(since: date, account.uniqueID)
+            }
+            return account
+        }
+        signals?.send([.check(account.scope)])
+        return account
+    }
+}
