@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import os
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 from attachments import attach, download, some_bytes
 from client import Client, Server
-from postgres import PostgreSQL, name_in
+from postgres import PASSWORD, PostgreSQL, name_in, programs
 from runner import FAILED, WRONG_SETTING
 from seaweed import SeaweedFS
 
@@ -184,6 +186,34 @@ def test_a_synchronous_failover_needs_nothing(postgresql: PostgreSQL, tmp_path: 
             assert OK in said(server)
             assert download(signed_in(server, "ada@example.org"), picture) == DATA
             assert "No bytes of attachments are removed" not in server.log
+
+
+def test_pg_upgrade_needs_nothing(tmp_path: Path) -> None:
+    """Of one version to itself, as only one is installed: its rows are those of the old cluster in any case."""
+    place = {"HESPER_ATTACHMENTS": str(tmp_path / "attachments")}
+    with PostgreSQL() as old, PostgreSQL() as new:
+        address = old.database()
+        with Server(database=address, environment=place) as server:
+            picture = attach(server.client(email="ada@example.org"), DATA)
+            wait_for(lambda: OK in said(server))
+            server.stop()
+            old.control("stop")
+            new.control("stop")
+            user = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+            done = subprocess.run(
+                [
+                    programs() / "pg_upgrade", "-b", programs(), "-B", programs(), "-d", old.folder / "data",
+                    "-D", new.folder / "data", "-p", str(old.port), "-P", str(new.port), "-U", "hesper",
+                ],
+                cwd=old.own_folder(old.folder / "upgrade"), env=os.environ | {"PGPASSWORD": PASSWORD},
+                capture_output=True, text=True, timeout=300, **user,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stdout + done.stderr
+            new.control("start")
+            with Server(database=new.address_like(address), environment=place) as upgraded:
+                assert OK in said(upgraded)
+                assert download(signed_in(upgraded, "ada@example.org"), picture) == DATA
+                assert "No bytes of attachments are removed" not in upgraded.log
 
 
 def test_while_the_bucket_is_away_serving_goes_on(seaweed: SeaweedFS, tmp_path: Path) -> None:
