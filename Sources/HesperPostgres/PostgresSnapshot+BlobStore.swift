@@ -16,9 +16,9 @@ extension PostgresSnapshot {
     func isEmpty() throws -> Bool {
         try connection.first(
             """
-            SELECT NOT (EXISTS (SELECT FROM scopes WHERE id > 0) OR EXISTS (SELECT FROM removed_blobs WHERE scope > 0))
+            SELECT EXISTS (SELECT FROM scopes WHERE id > 0) OR EXISTS (SELECT FROM removed_blobs WHERE scope > 0)
             """
-        ) { $0.bool(0) } ?? true
+        ) { !$0.bool(0) } ?? true
     }
 
     func isKnown(_ name: BlobName) throws -> Bool {

@@ -16,9 +16,9 @@ extension SQLiteSnapshot {
     func isEmpty() throws -> Bool {
         let row = try prepare(
             """
-            SELECT NOT (EXISTS (SELECT 1 FROM scopes WHERE id > 0) OR EXISTS (SELECT 1 FROM removed_blobs WHERE scope > 0))
+            SELECT EXISTS (SELECT 1 FROM scopes WHERE id > 0) OR EXISTS (SELECT 1 FROM removed_blobs WHERE scope > 0)
             """)
-        return try row.first { row.bool(0) } ?? true
+        return try row.first { !row.bool(0) } ?? true
     }
 
     func isKnown(_ name: BlobName) throws -> Bool {

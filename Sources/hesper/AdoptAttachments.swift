@@ -55,7 +55,7 @@ struct AdoptAttachments: AsyncParsableCommand {
 
     private func confirm(_ walk: BlobWalk) throws {
         guard Terminal.readsKeyboard else {
-            throw Failure("Nobody can be asked here: add --yes to adopt the attachments.", .usage)
+            throw Failure("Standard input is not a terminal: add --yes to adopt the attachments.", .usage)
         }
         let end = walk.unknownFiles > 0 ? " The unknown files are removed 30 days from now." : ""
         let answer = Terminal.ask("No other database may use these attachments.\(end) Type yes to adopt them: ")

@@ -57,7 +57,7 @@ struct StatementTests {
         ("UPDATE sweeps s SET due_date = $3 FROM unnest", "takes from that queue, each by its scope"),
         ("FROM revocations WHERE finish_date IS NULL", "the queue of lost devices whose changes are put back"),
         ("FROM removed_blobs WHERE scope > 0", "the queue of bytes that are to go"),
-        ("SELECT NOT (EXISTS (SELECT FROM scopes WHERE id > 0)", "whether there is any account"),
+        ("SELECT EXISTS (SELECT FROM scopes WHERE id > 0)", "whether there is any account"),
         ("FROM unknown_blobs WHERE scope > 0", "the list of bytes that have no row"),
         ("FROM uploads\nWHERE creation_date <", "the queue of uploads that were given up"),
     ]

@@ -218,4 +218,21 @@ struct AttachmentSweepTests {
         try await desk.sweep(after: AttachmentSweepTests.day)
         #expect(try await desk.number("SELECT accepted_unknown FROM blob_store") == 0)
     }
+
+    @Test("Of unknown blobs so many are recorded, and the others when these are gone")
+    func bounded() async throws {
+        let (desk, more) = (try await SweepDesk(), 50)
+        for _ in 0..<Sweep.unknownLimit + more {
+            await desk.blobs.put(BlobName(scope: desk.scope, attachment: .random()), desk.now)
+        }
+        try await BlobClaim(store: desk.store, blobs: desk.blobs).adopt(acceptingUnknown: 2 * Sweep.unknownLimit)
+        desk.pass(AttachmentSweepTests.day)
+        for _ in 0..<2 { try await desk.sweep(after: AttachmentSweepTests.day) }
+        #expect(try await desk.number("SELECT count(*) FROM unknown_blobs") == Int64(Sweep.unknownLimit))
+        #expect(try await desk.number("SELECT unknown_files FROM blob_store") == Int64(Sweep.unknownLimit + more))
+        for _ in 0..<2 { try await desk.sweep(after: 30 * AttachmentSweepTests.day) }
+        #expect(await desk.blobs.names.count == more)
+        try await desk.sweep(after: AttachmentSweepTests.day)
+        #expect(try await desk.number("SELECT count(*) FROM unknown_blobs") == Int64(more))
+    }
 }

@@ -105,16 +105,18 @@ struct MarkerTests {
         #expect(try await record(desk) == BlobStoreRecord(currentNonce: waiting))
     }
 
-    @Test("Two processes that renew at once come to one nonce")
+    @Test("Two processes that renew or adopt at once come to one nonce")
     func together() async throws {
         let desk = try await SweepDesk()
-        for _ in 0..<20 {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<4 {
-                    group.addTask { _ = try await BlobClaim(store: desk.store, blobs: desk.blobs).renew() }
-                }
-                try await group.waitForAll()
+        let claim = BlobClaim(store: desk.store, blobs: desk.blobs)
+        for round in 0..<40 {
+            async let first = claim.renew()
+            if round.isMultiple(of: 2) {
+                _ = try await claim.renew()
+            } else {
+                try await claim.adopt(acceptingUnknown: 0)
             }
+            _ = try await first
             #expect(try await obstacle(desk) == nil)
         }
     }

@@ -60,6 +60,7 @@ import Testing
             #expect(samples["hesper_blob_bytes"] == 0)
             #expect(samples["hesper_event_streams"] == 0)
             #expect(samples["hesper_store_up"] == 1)
+            #expect(samples["hesper_attachment_removal_stopped"] == 0)
             #expect(samples[#"hesper_info{version="\#(ServerSettings().version)"}"#] == 1)
             #expect((samples[#"hesper_disk_free_bytes{folder="data"}"#] ?? 0) > 0)
             #expect((samples["process_resident_memory_bytes"] ?? 0) > 1_000_000)

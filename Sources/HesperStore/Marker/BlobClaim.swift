@@ -87,13 +87,15 @@ public struct BlobClaim: Sendable {
     /// Makes the bytes those of this database, whatever the marker says. The 30 days of unknown blobs begin anew.
     /// - Parameter unknown: the number of unknown files that the operator was told of and accepted.
     public func adopt(acceptingUnknown unknown: Int) async throws {
-        let nonce = UInt64.random(in: .min ... .max)
-        try await store.write { transaction in
+        let nonce = try await store.write { transaction in
             var record = try transaction.blobStoreRecord()
+            // A server may be renewing the marker at this moment: both come to one nonce.
+            let nonce = record.nextNonce ?? .random(in: .min ... .max)
             record.nextNonce = nonce
             record.acceptedUnknown = unknown
             try transaction.set(record)
             for name in try transaction.unknownBlobs().keys { try transaction.forgetUnknownBlob(name) }
+            return nonce
         }
         try await put(nonce)
     }

@@ -136,7 +136,8 @@ def test_wrong_credentials_are_named_and_nothing_starts(seaweed):
 
 def test_a_bucket_that_is_away(seaweed):
     """Notes go on; attachments are unavailable, and come back by themselves."""
-    with Server(environment=seaweed.environment()) as server:
+    place = seaweed.environment(HESPER_ATTACHMENTS="s3://hesper-tests/of-another-installation")
+    with Server(environment=place) as server:
         client = server.client()
         attachment = attach(client, PARTS[:1_000_000])
         seaweed.stop()

@@ -119,7 +119,7 @@ def test_a_new_installation_can_take_the_attachments_over(fresh_server: Server) 
     refusal(fresh_server)
     asked = fresh_server.command("adopt-attachments", stdin=-3)
     assert asked.returncode == WRONG_USAGE
-    assert asked.stderr == "hesper: Nobody can be asked here: add --yes to adopt the attachments.\n"
+    assert asked.stderr == "hesper: Standard input is not a terminal: add --yes to adopt the attachments.\n"
     assert marker(fresh_server) == old
     done = fresh_server.command("adopt-attachments", "--yes")
     assert (done.returncode, done.stderr) == (0, "")
@@ -128,8 +128,10 @@ def test_a_new_installation_can_take_the_attachments_over(fresh_server: Server) 
         f"Marker: another installation, {old['installation']}",
         "Known to this database: 0 files with 0 bytes.",
         "Unknown to it: 1 file with 1000 bytes.",
-        "The attachments now belong to this database. A server removes bytes again after 5 minutes, and unknown ones "
-        "after 30 days.",
+        (
+            "The attachments now belong to this database. A server removes bytes again after 5 minutes, and unknown ones "
+            "after 30 days."
+        ),
     ]
     fresh_server.start()
     assert len(bytes_of(fresh_server)) == 1
