@@ -23,7 +23,7 @@ ON_POSTGRESQL = [
         for name in [
             "accounts", "attachment_data", "attachments", "case_attachments", "case_restored", "cases", "changes",
             "deleted_objects", "devices", "digests", "edits", "ephemeral", "events", "events_converge", "export", "isolation",
-            "mail", "notes", "objects", "recently_deleted", "search", "sync", "tags", "text_descent", "trace", "uploads",
+            "mail", "notes", "objects", "quota", "recently_deleted", "search", "sync", "tags", "text_descent", "trace", "uploads",
         ]
     ),
     *(f"faults/test_{name}.py" for name in ["events_killed", "kill", "uploads_killed"]),

@@ -299,6 +299,13 @@ export class Copy extends Database {
 
   bytes = async id => (await this.transaction(["bytes"], "readonly", tx => tx.get("bytes", id)))?.blob
   unsentCount = () => this.toSend().size
+
+  heldCount() {
+    const {unsent, made} = this.memory
+    const isHeld = id => made.get(id)?.held || [...unsent.get(id)?.values() ?? []].some(one => one.held)
+    return [...this.toSend()].filter(isHeld).length
+  }
+
   nextDeletion = () => Math.min(...Array.from(this.memory.deletions.values(), one => one.heldUntil || Infinity))
   shelf = () => withKeys(this.memory.shelf)
   notices = () => withKeys(this.memory.notices)
@@ -360,7 +367,7 @@ export class Copy extends Database {
       }
       const descent = standing
         ?? {after: [], ...base.clock && {base: base.clock, baseValue: base.value, isMoved: base.isMoved}}
-      tx.put("unsent", {...descent, uniqueID: id, attribute: "text", type: "note", value: value ?? text, clock})
+      tx.put("unsent", {...descent, uniqueID: id, attribute: "text", type: "note", value: value ?? text, clock, held: false})
       return clock
     })
   }

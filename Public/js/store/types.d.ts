@@ -54,6 +54,8 @@ interface Edit {
   last?: Edit
   /** It was written on another note, so the server may lack its base here. */
   isMoved?: boolean
+  /** It was over the account's quota: it is not sent before its time. */
+  held?: boolean
 }
 
 /** `made`: a new object that the server has not acknowledged. */
@@ -63,6 +65,8 @@ interface Made {
   fixed: Record<string, any>
   /** An attachment whose bytes go up first. */
   needsBytes?: boolean
+  /** It was over the account's quota: neither it nor its edits are sent before their time. */
+  held?: boolean
 }
 
 /** `deletions`: the object is hidden; the deletion is sent when `heldUntil` (ms since 1970) is past. 0: it is being sent. */
@@ -302,6 +306,8 @@ interface LocalCopy extends EventTarget {
   members(id: string, kind: "tags" | "attachments"): string[]
   /** Of how many objects something is unsent. */
   unsentCount(): number
+  /** Those of them with a change that is over the account's quota. */
+  heldCount(): number
   /** When the next held deletion is due, in ms since 1970; Infinity: there is none. */
   nextDeletion(): number
   /** What the server refused, each with its `key`. */

@@ -68,17 +68,19 @@ export class Engine extends Remote {
   get status() {
     const {hasFinished, trouble, ...shared} = this.#shared
     const {copy, copy: {session}, rounds: {isSame, record}} = this
-    const toSend = copy.unsentCount(), waiting = toSend + shared.uploads.count + shared.toFetch.objects
+    const toSend = copy.unsentCount(), held = copy.heldCount()
+    const waiting = toSend + shared.uploads.count + shared.toFetch.objects
     const isDone = hasFinished && !waiting && !record.startedOver
-    const lasting = session?.isTwin ? "clock-reused" : isDone && isSame === false ? "copies-differ" : null
-    const problem = shared.problem ?? (shared.uploads.count && trouble || lasting && wordsOf({slug: lasting}))
+    const lasting = session?.isTwin ? "clock-reused" : held ? "changes-held"
+      : isDone && isSame === false ? "copies-differ" : null
+    const problem = shared.problem ?? (shared.uploads.count && trouble || lasting && wordsOf({slug: lasting, detail: String(held)}))
     /** @type {Status["phase"]} */
     let phase = isDone ? "synced" : problem ? "waiting" : "syncing"
     if (shared.offlineSince) phase = "offline"
     if (session?.signedOut) phase = "expired"
     if (!session) phase = "signed-out"
     return {
-      ...shared, phase, toSend, problem, lastSync: record.lastSync ?? null, isSecure: isSecureContext,
+      ...shared, phase, toSend, held, problem, lastSync: record.lastSync ?? null, isSecure: isSecureContext,
       identical: phase === "synced" && isSame === true, isPersistent: this.#isPersistent, leads: this.#leads,
     }
   }
@@ -86,6 +88,7 @@ export class Engine extends Remote {
   syncNow() {
     if (!this.#leads) return this.#say({kind: "sync"})
     this.transfers.forgive()
+    this.rounds.ask()
     this.#moves.after = 0
     this.#wake(0)
   }
@@ -166,7 +169,8 @@ export class Engine extends Remote {
     if (nextTry) return nextTry
     const poll = Math.min(FIRST_POLL * 1.5 ** this.#quiet, LONGEST)
     const again = this.#locks && !this.#stream.stop ? Math.max(this.#stream.after, now + FIRST_WAIT) : Infinity
-    return Math.min(live ? Infinity : Math.min(now + poll, again), this.copy.nextDeletion())
+    const full = this.copy.heldCount() && this.rounds.record.full?.until || Infinity
+    return Math.min(live ? Infinity : Math.min(now + poll, again), this.copy.nextDeletion(), full)
   }
 
   /** While something is wrong, mere changes wait, too. */

@@ -7,22 +7,25 @@ import {
 import {Problem} from "./server.js"
 
 const PAGE = 500, MOST_OBJECTS = 1_500, MOST_BYTES = 4 << 20, MOST_ROUNDS = 10_000, MOST_REFUSED_CLOCKS = 5
-const HOUR = 3_600_000 // ms
+const HOUR = 3_600_000, FIRST_WAIT = 60_000 // ms
 const STORES = ["objects", "deleted", "unsent", "made", "deletions", "bytes", "shelf", "notices", "meta", "relays"]
 const STAMP_AGAIN = ["clock-ahead", "clock-reused"]
-const DELETED = "deleted object"
+const FULL = "quota-exceeded", DELETED = "deleted object"
 
 /** @type {Push} */
 const NOTHING = {parts: [], deletions: []}
 const isText = ({attribute}) => attribute === "text"
+const isLarge = ({attribute, value}) =>
+  attribute === "text" || attribute.startsWith("attributes.") && typeof value === "string"
 const isEmpty = ({parts, deletions}) => !parts.length && !deletions.length
 
 const partsIn = (edits, made) => {
   const waiting = new Set(made.filter(one => one.needsBytes).map(one => `attachments.${one.uniqueID}`))
+  const held = new Set(made.filter(one => one.held).map(one => one.uniqueID))
   const parts = new Map()
   for (const one of [...made, ...edits]) {
     const {uniqueID, type, attribute} = one
-    if (one.needsBytes || waiting.has(attribute)) continue
+    if (one.needsBytes || one.held || held.has(uniqueID) || waiting.has(attribute)) continue
     const part = parts.get(uniqueID) ?? {uniqueID, type, edits: []}
     parts.set(uniqueID, part)
     if (attribute) part.edits.push(one)
@@ -73,7 +76,7 @@ const changesOf = ({parts, deletions}, withBases) => {
 const receive = async (tx, copy, push, answer) => {
   const moment = Date.now(), sync = await tx.get("meta", "sync") ?? {}, source = await clockIn(tx)
   source.learn(answer.serverClock, moment)
-  const refusedClocks = await takeResults(tx, push, answer.results ?? [])
+  const results = answer.results ?? [], refusedClocks = await takeResults(tx, push, results)
   const {deletedObjects = [], ...sections} = answer.changes
   const texts = await Promise.all(deletedObjects.map(one => takeDeleted(tx, copy, push, one)))
   for (const text of texts) if (text) await keepWords(tx, copy, text)
@@ -86,9 +89,9 @@ const receive = async (tx, copy, push, answer) => {
   if (refusedClocks.includes("clock-reused")) {
     tx.put("meta", {...await tx.get("meta", "session"), signedOut: true, isTwin: true}, "session")
   } else if (refusedClocks.length) await stampAgain(tx)
-  const isEnd = !answer.hasMore
+  const isEnd = !answer.hasMore, isFull = results.some(({problem}) => problem?.slug === FULL)
   tx.put("meta", {
-    ...sync, token: answer.syncToken, serverDigest: isEnd ? answer.digest : null,
+    ...sync, ...isFull && {full: longer(sync.full, moment)}, token: answer.syncToken, serverDigest: isEnd ? answer.digest : null,
     ...isEnd && {lastSync: moment, reading: false},
   }, "sync")
   return {refusedClocks, isToSend: tx.journal.some(({store, record}) => record && ["unsent", "made"].includes(store))}
@@ -98,6 +101,39 @@ const fold = async (tx, entity) => {
   const clock = await clockIn(tx)
   for (const [, stamp] of Object.values(entity.registers)) clock.observe(stamp)
   return putEntity(tx, entity)
+}
+
+const longer = (full, now) => {
+  if (full?.until > now) return full
+  const wait = Math.min(2 * (full?.wait ?? FIRST_WAIT / 2), HOUR)
+  return {wait, until: now + wait}
+}
+
+/** What is over the quota stays unsent: all of a new object, else what is large of it; the rest is sent again at once. */
+const hold = async (tx, {uniqueID, made, edits}, relayed) => {
+  const madeNow = made && (relayed ? made : await tx.get("made", uniqueID))
+  if (madeNow) tx.put("made", {...madeNow, held: true})
+  const isWhole = made || !edits.some(isLarge)
+  await Promise.all(edits.map(async one => {
+    const now = await tx.get("unsent", [uniqueID, one.attribute]) ?? (relayed && one)
+    if (!now) return // The object was deleted while it was in flight.
+    const held = now.clock === one.clock && (isWhole || isLarge(one))
+    const after = now.after?.filter(clock => clock !== one.clock)
+    tx.put("unsent", {...now, ...after && {after, last: undefined}, held})
+  }))
+}
+
+/** Has what is held tried again once its wait is over, or if somebody asks for it. */
+const release = async (tx, isAsked) => {
+  const {full, ...sync} = await tx.get("meta", "sync") ?? {}
+  if (!full) return
+  const isDue = isAsked || full.until <= Date.now()
+  const counts = await Promise.all(["unsent", "made"].map(async store => {
+    const held = (await tx.getAll(store)).filter(one => one.held)
+    if (isDue) for (const one of held) tx.put(store, {...one, held: false})
+    return held.length
+  }))
+  if (!counts.some(Boolean)) tx.put("meta", sync, "sync")
 }
 
 const takeResults = async (tx, {parts, deletions, relayed}, results) => {
@@ -119,6 +155,7 @@ const takeResults = async (tx, {parts, deletions, relayed}, results) => {
   const takePart = async ({uniqueID, type, made, edits}) => {
     const {status, problem, fields = {}} = receipts.get(`${uniqueID}false`)
     if (status === "deleted") return // Its DeletedObject is in this answer, and rescues the words.
+    if (problem?.slug === FULL) return hold(tx, {uniqueID, made, edits}, relayed)
     const entity = emptyEntity(uniqueID, type)
     if (made) tx.delete("made", uniqueID)
     if (made && problem) {
@@ -271,6 +308,8 @@ const giveUp = async (tx, id, attribute = "") => {
 }
 
 export class Rounds {
+  #isAsked = false
+
   /** @param {Copy} copy @param {Http} http @param {Tell} tell */
   constructor(copy, http, tell) {
     this.copy = copy
@@ -286,6 +325,11 @@ export class Rounds {
   get isSame() {
     const {digest = ZERO, serverDigest} = this.record
     return serverDigest ? serverDigest === digest : null
+  }
+
+  /** Has the next sync try again what was over the quota. */
+  ask() {
+    this.#isAsked = true
   }
 
   async sync(signal) {
@@ -337,6 +381,8 @@ export class Rounds {
 
   #next(most) {
     return this.#change(async tx => {
+      await release(tx, this.#isAsked)
+      this.#isAsked = false
       const {token, reading, startedOver} = await tx.get("meta", "sync") ?? {}
       if (reading) return {push: NOTHING, token}
       const relays = startedOver ? await nextRelays(tx, most) : NOTHING

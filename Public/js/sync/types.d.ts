@@ -12,7 +12,8 @@
 // objects: taking them in holds up no frame for long. A push has less than the server takes (protocol.md, Limits). If the
 // server was restored (`token-expired`), or the digests differ though nothing is unsent (at most once an hour), all is read
 // again, and what the server lacks or has older is given back: `relays`. Bases of texts go along when it may lack them.
-// What it refuses goes on the shelf (clients.md, rule 9); if it refuses what it lacked, that leaves the copy, too.
+// What it refuses goes on the shelf (clients.md, rule 9); if it refuses what it lacked, that leaves the copy, too. What is
+// over the account's quota is held (rule 14): it stays unsent, also if it was to be given back.
 //
 // The clock of a text that is sent is kept with the unsent text (`after`), in the transaction that builds the push, so that every
 // tab and every later session names it until a push that names it is answered. What is given back of a text is what stood here
@@ -107,6 +108,8 @@ interface SyncRecord {
   startedOver?: boolean
   /** All is being read from the start, to see what the server lacks. */
   reading?: boolean
+  /** Something was over the account's quota: when that is tried again, and after how long a wait. */
+  full?: {until: number, wait: number}
   /** When the digests differed last though nothing was unsent. */
   repaired?: number
 }
@@ -164,6 +167,8 @@ interface Status extends Omit<Shared, "hasFinished" | "trouble"> {
   phase: "signed-out" | "offline" | "syncing" | "waiting" | "synced" | "expired"
   /** Objects with something unsent. */
   toSend: number
+  /** Those of them that are over the account's quota. */
+  held: number
   /** The server's digest is that of this copy. */
   identical: boolean
   lastSync: number | null

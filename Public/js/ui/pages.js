@@ -153,13 +153,14 @@ export const devices = ({copy, engine, go, attempt}) => {
 }
 
 const standingOf = ({copy, engine: {status}}) => {
-  const {phase, toSend, toFetch, uploads, identical} = status
+  const {phase, toSend, held, toFetch, uploads, identical} = status
   const refused = copy.shelf().length
   const cases = {
     fetching: toFetch.objects, sending: toSend, uploading: uploads.count, syncing: phase === "syncing",
     refused, identical, synced: true,
   }
-  const kind = phase.startsWith("sync") ? Object.keys(cases).find(kind => cases[kind]) : phase
+  const other = phase === "waiting" && held ? "full" : phase
+  const kind = phase.startsWith("sync") ? Object.keys(cases).find(kind => cases[kind]) : other
   const {element, short, long} = copyOf(`is-${kind}`, {...status, refused})
   return {tone: element.dataset.tone, short: short.textContent, long: long.textContent}
 }
@@ -239,10 +240,11 @@ export const offerUpdate = act => fill(news, viewOf("banner-new", {act}))
 
 /** @type {Opener} */
 export const banners = ({copy, engine}) => region(() => {
-  const {phase, toSend, isPersistent, isSecure} = engine.status
+  const {phase, toSend, held, isPersistent, isSecure} = engine.status
   const isAtRisk = isPersistent === false && (phase === "offline" || phase === "waiting")
   return [
     copy.session && phase === "expired" && ["banner-expired"],
+    held && ["banner-full", {held}],
     isAtRisk && toSend && ["banner-at-risk", {toSend}],
     !isSecure && !copy.settings.get("knowsInsecure")
       && ["banner-insecure", {dismiss: () => copy.settings.set("knowsInsecure", true)}],

@@ -27,7 +27,7 @@ def test_sign_up_tells_who_one_is(server):
     assert response.headers["Cache-Control"] == "no-store"
     answer = response.json()
     check_holds(answer["account"], {"uniqueID": UUID, "email": body["email"], "creationDate": DATE})
-    assert answer["account"]["usage"] == {"objects": 0, "bytes": 0, "attachmentBytes": 0}
+    assert answer["account"]["usage"] == {"objects": 0, "bytes": 0, "attachmentBytes": 0, "storedBytes": 0}
     device = {"uniqueID": NODE, "name": "Ada’s 📱", "appVersion": "Vesper 3.1", "userAgent": "Vesper/210"}
     check_holds(answer["device"], device | {"creationDate": DATE, "lastUseDate": DATE, "current": True})
     assert answer["token"] == TOKEN
@@ -41,7 +41,7 @@ def test_sign_up_tells_who_one_is(server):
 
 
 def test_usage_counts_what_is_kept(client):
-    assert usage(client) == {"objects": 0, "bytes": 0, "attachmentBytes": 0}
+    assert usage(client) == {"objects": 0, "bytes": 0, "attachmentBytes": 0, "storedBytes": 0}
     client.post("/v1/notes", {"text": "x" * 10_000})
     after_note = usage(client)
     assert after_note["objects"] == 1 and after_note["bytes"] >= 10_000

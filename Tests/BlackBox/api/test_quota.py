@@ -1,6 +1,5 @@
 """What an account may store (protocol.md, Quota), and accounts that are disabled."""
 
-import shutil
 import threading
 import time
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 from attachments import data_path, some_bytes
 from client import Client, Refused, Server
 from convergence import settle
+from database import Backup
 from device import Device
 from events import Events
 from writer import new_id
@@ -130,20 +130,17 @@ def test_a_restored_server_with_a_smaller_quota_loses_nothing(tmp_path: Path):
         phone = Device(server.client())
         first = phone.make_note("first")
         phone.sync()
-        assert server.command("backup", str(tmp_path / "backup")).returncode == 0
+        server.stop()
+        backup = Backup.make(server, tmp_path / "backup")
+        server.start()
         texts = {phone.make_note(f"{n} {KIB}"): f"{n} {KIB}" for n in range(5)}
         phone.write(first, f"first {KIB}")
         phone.sync()
         server.stop()
-        shutil.rmtree(server.data)
-        assert server.command("restore", str(tmp_path / "backup")).returncode == 0
+        backup.put_back(server)
         server.start()
         set_quota(server, phone.client, "1KiB")
-        try:
-            phone.sync()
-        except Refused:
-            phone.sign_in_again()
-            phone.sync()
+        phone.sync()
         assert {note: phone.text(note) for note in texts} == texts and phone.text(first) == f"first {KIB}"
         assert not phone.shelf and not phone.is_synced
         set_quota(server, phone.client, "default")

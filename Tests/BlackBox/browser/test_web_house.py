@@ -15,7 +15,7 @@ from client import ROOT
 
 PUBLIC = ROOT / "Public"
 # Of all scripts together, each compressed by itself as a proxy does.
-SCRIPT_BYTES = 61 * 1024
+SCRIPT_BYTES = 62 * 1024
 MODULES = 36
 # Which folders of js/ each may import from. `app.js` puts them together.
 IMPORTS = {
