@@ -69,7 +69,7 @@ extension PostgresTransaction {
             "SELECT \(ParcelChecksum.columns) FROM edits WHERE scope = $1 AND object = $2 AND number = $3",
             sweep.key + [.int8(values.position)]
         ) { row in
-            let bytes = try row.bytes(3)
+            let bytes = row.bytes(3)
             let body = ParcelBody.write(values.dropped(from: try ParcelBody.read(bytes)))
             return (body: body, added: body.count - bytes.count, checksum: row.parcelChecksum(with: body))
         }

@@ -102,7 +102,7 @@ enum SchemaOfAttachments {
         );
         """
 
-    /// What the eighth version added: to whom the bytes belong.
+    /// What the ninth version added: to whom the bytes belong.
     static let blobStore = """
         -- What is recorded of the place where the bytes of attachments are; one row. The nonces are those of the marker that
         -- stands beside them and of one that is being written; NULL: none. The numbers are those of the last walk through all

@@ -1,4 +1,4 @@
-/// What the eighth version added: what a quota counts, and accounts that are disabled.
+/// What the tenth version added: what a quota counts, and accounts that are disabled.
 enum SchemaOfQuotas {
     static let columns = """
         -- The bytes of the bodies of all parcels, so that a quota is checked without adding up; beside it blob_bytes.

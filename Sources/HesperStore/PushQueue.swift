@@ -15,6 +15,8 @@ public actor PushQueue {
     /// Scopes that a commit which is under way writes to.
     private var busy: Set<ScopeID> = []
     private var commits = 0
+    /// Jobs that were ever submitted, for tests.
+    package private(set) var submissions = 0
     /// Commits of large pushes that are under way.
     private var largeCommits = 0
     /// When the next large push may be committed.
@@ -55,6 +57,7 @@ public actor PushQueue {
         to scope: ScopeID, touching objects: [UniqueID] = [], bytes: Int = 0,
         _ body: @escaping @Sendable (any Transaction) throws -> T
     ) async throws -> T {
+        submissions += 1
         let value = try await withCheckedThrowingContinuation { done in
             waiting.append(
                 Job(scope: scope, objects: objects, bytes: bytes, run: slow.measuring(scope, body), done: done))

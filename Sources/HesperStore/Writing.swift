@@ -59,6 +59,12 @@ public struct Writing {
         /// Whether its text lost words in a merge.
         public let hasLostWords: Bool
 
+        public init(parcel: Parcel, sequence: Int64, hasLostWords: Bool) {
+            self.parcel = parcel
+            self.sequence = sequence
+            self.hasLostWords = hasLostWords
+        }
+
         /// ``Parcel/missingAncestors``, one after the other; nil if there are none.
         public var missingAncestors: [UInt8]? {
             parcel.missingAncestors.isEmpty ? nil : parcel.missingAncestors.flatMap(\.bytes)

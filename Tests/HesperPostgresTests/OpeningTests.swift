@@ -49,7 +49,14 @@ struct OpeningTests {
             }
             try await desk.push(desk.delete(note))
             try await store.run {
-                try $0.execute(script: "ALTER TABLE edits DROP COLUMN checksum; UPDATE hesper SET version = 6")
+                try $0.execute(
+                    script: """
+                        ALTER TABLE edits DROP COLUMN checksum;
+                        DROP TABLE blob_store, unknown_blobs;
+                        ALTER TABLE scopes DROP COLUMN parcel_bytes, DROP COLUMN quota;
+                        ALTER TABLE accounts DROP COLUMN disabled_since;
+                        UPDATE hesper SET version = 6;
+                        """)
             }
             let migrated = try await stores.open()
             #expect(

@@ -100,7 +100,7 @@ struct SalvageTests {
         let read = try await store.onWriter { try SalvagedTable.withRowIDs(of: $0).map(\.name) }
         let walked = ["memberships", "revocations"]
         let madeAgain = ["members", "tag_names", "sweeps", "versions", "documents"]
-        let ended = ["devices", "tickets", "uploads", "leases", "removed_blobs"]
+        let ended = ["devices", "tickets", "uploads", "leases", "removed_blobs", "blob_store", "unknown_blobs"]
         let found = Set(names.filter { !$0.hasPrefix("terms") })
         #expect(found == Set(read + walked + madeAgain + ended))
         try store.close()

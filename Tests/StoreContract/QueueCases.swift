@@ -98,11 +98,11 @@ private struct QueuedJob: Sendable {
         async let held: Void = store.write { transaction in
             for scope in scopes { _ = try transaction.lock(scope) }
             begin.finish()
-            for _ in 0..<10_000 where isHeld.withLockedValue({ $0 }) { Pause.millisecond() }
+            for _ in 0..<60_000 where isHeld.withLockedValue({ $0 }) { Pause.millisecond() }
         }
         for await _ in began {}
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            for job in jobs {
+            for (index, job) in jobs.enumerated() {
                 tasks.addTask {
                     let scope = Scope(
                         job.desk.scope, queue: queue, installation: store.installation, now: { Desk.now })
@@ -114,7 +114,9 @@ private struct QueuedJob: Sendable {
                     }
                 }
                 // So that they arrive in this order.
-                try await Task.sleep(for: .milliseconds(20))
+                for _ in 0..<6_000 where await queue.submissions <= index {
+                    try await Task.sleep(for: .milliseconds(5))
+                }
             }
             isHeld.withLockedValue { $0 = false }
             try await tasks.waitForAll()

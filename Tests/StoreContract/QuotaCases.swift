@@ -97,7 +97,10 @@ extension StoreContract {
                 do {
                     _ = try await desk.read { try admission(id).check(byteCount: byteCount, upload: upload, in: $0) }
                     return nil
-                } catch let problem as Problem { return problem }
+                } catch {
+                    guard let problem = error as? Problem else { throw error }
+                    return problem
+                }
             }
             try expect(try await check(upload.attachment, 600), is: nil)
             try await desk.store.write { try $0.insert(upload, in: desk.scope) }

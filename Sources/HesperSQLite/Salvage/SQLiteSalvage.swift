@@ -137,8 +137,8 @@ public struct SQLiteSalvage: Sendable {
             guard let locked = try transaction.lock(ScopeID(scope)) else { continue }
             var rebuild = try ScopeRebuild(transaction, locked, at: date)
             try rebuild.run()
-            if rebuild.incompleteHistories > 0 {
-                report.append("\(email): parts of the history are lost, of objects: \(rebuild.incompleteHistories).")
+            if !rebuild.incomplete.isEmpty {
+                report.append("\(email): parts of the history are lost, of objects: \(rebuild.incomplete.count).")
             }
             let lost = try missing(named[scope] ?? [], scope, database)
             guard !lost.isEmpty else { continue }

@@ -17,7 +17,7 @@ struct ScopeRebuild {
     /// The sequence numbers that objects and DeletedObjects have.
     private var sequences: Set<Int64> = []
     /// Objects whose edits were not all there.
-    private(set) var incompleteHistories = 0
+    private(set) var incomplete: Set<UniqueID> = []
 
     private struct Statements {
         let object, tombstone, parcels, insertObject, updateObject, deleteObject, insertParcel, insertMember: Prepared
@@ -49,6 +49,7 @@ struct ScopeRebuild {
     }
 
     mutating func run() throws {
+        try removeDamagedParcels()
         // Those with a row of their own come first: of two tags with one name, the other was deleted, or renamed.
         for sql in [
             "SELECT id FROM tombstones WHERE scope = ?1", "SELECT id FROM objects WHERE scope = ?1",
@@ -65,7 +66,8 @@ struct ScopeRebuild {
         let advance = try transaction.prepare(
             """
             UPDATE scopes SET sequence = ?2, digest = ?3, greatest_clock = ?4, indexed_sequence = 0,
-                blob_bytes = (SELECT coalesce(sum(byte_count), 0) FROM blobs WHERE scope = ?1)
+                blob_bytes = (SELECT coalesce(sum(byte_count), 0) FROM blobs WHERE scope = ?1),
+                parcel_bytes = (SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM edits WHERE scope = ?1)
             WHERE id = ?1
             """)
         advance.bind(1, scope)
@@ -73,6 +75,23 @@ struct ScopeRebuild {
         advance.bind(3, digest)
         advance.bind(4, greatestClock)
         try advance.run()
+    }
+
+    /// Removes edits that can be read and are not what was written.
+    private mutating func removeDamagedParcels() throws {
+        let rows = try transaction.prepare("SELECT \(ParcelChecksum.columns), number FROM edits WHERE scope = ?1")
+        rows.bind(1, scope)
+        var damaged: [Int64] = []
+        try rows.eachRow {
+            guard rows.parcelChecksum() != rows.integer(14) else { return }
+            damaged.append(rows.integer(15))
+            incomplete.insert(try rows.id(4))
+        }
+        let delete = try transaction.prepare("DELETE FROM edits WHERE number = ?1")
+        for number in damaged {
+            delete.bind(1, number)
+            try delete.run()
+        }
     }
 
     // MARK: One object
@@ -105,7 +124,7 @@ struct ScopeRebuild {
         if let lacking, !lacking.isEmpty {
             let type = entity.objectType
             try append(Parcel(object: id, objectType: type, edits: lacking), at: sequence ?? self.sequence)
-            incompleteHistories += 1
+            incomplete.insert(id)
         }
         try write(entity, sequence, isNew: standing == nil)
         let clocks = parcels.map(\.lastClock) + [entity.lastClock, greatestClock]
@@ -165,6 +184,7 @@ struct ScopeRebuild {
 
     private func append(_ parcel: Parcel, at sequence: Int64) throws {
         let insert = statements.insertParcel
+        let numbered = Writing.NumberedParcel(parcel: parcel, sequence: sequence, hasLostWords: false)
         insert.bind(2, parcel.object)
         insert.bind(3, sequence)
         insert.bindNull(4)
@@ -175,9 +195,11 @@ struct ScopeRebuild {
         insert.bind(9, parcel.lastClock)
         insert.bind(10, parcel.textClock)
         insert.bindNull(11)
-        insert.bind(12, text: ParcelBody.write(parcel.edits))
+        let body = ParcelBody.write(parcel.edits)
+        insert.bind(12, text: body)
         insert.bind(13, false)
         insert.bindNull(14)
+        insert.bind(15, ParcelChecksum.of(numbered, body: body, in: scope, by: nil, at: date))
         try insert.run()
     }
 
