@@ -50,7 +50,7 @@ struct StatementTests {
         ("FROM accounts a JOIN memberships m", "who signs in has no scope yet"),
         ("WITH account AS (", "makes an account and its scope"),
         (totals, "what metrics tell of all accounts together"),
-        ("FROM devices d JOIN memberships m ON m.account = d.account JOIN scopes s", "finds the scope by a token"),
+        ("FROM devices d JOIN accounts a ON a.id = d.account JOIN memberships m", "finds the scope by a token"),
         ("WHERE s.id = ANY ($1)", "looks after the scopes to which somebody listens on one server"),
         ("WHERE is_behind AND id >", "the queue of scopes whose index of terms is behind"),
         ("FROM sweeps WHERE due_date <=", "the queue of what time may remove"),
