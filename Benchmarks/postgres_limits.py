@@ -72,7 +72,7 @@ def script(scope: str) -> str:
         "insertParcels": [":scope", "ARRAY[:number::bigint]", note, "ARRAY[:next::bigint]", "ARRAY['note']",
                           "ARRAY[false]", "ARRAY[false]", clock, clock, clock, "ARRAY[NULL]", "ARRAY[:parcel::json]",
                           "ARRAY[NULL]", "ARRAY[:node::bytea]", "ARRAY[2596069104::bigint]", date],
-        "advance": [":scope", ":next", ":clock", ":clock", ":clock", ":number"],
+        "advance": [":scope", ":next", ":clock", ":clock", ":clock", ":number", str(len(PARCEL))],
     }  # fmt: skip
 
     def sql(name: str) -> str:
