@@ -110,9 +110,15 @@ public struct SQLiteCopy: Sendable {
         let object = try prepare("SELECT digest FROM objects WHERE scope = ?1 AND id = ?2")
         object.bind(2, blob.name.attachment)
         let digest = try object.first { try object.digest(0) } ?? .zero
-        let update = try prepare("UPDATE scopes SET digest = ?2, blob_bytes = blob_bytes - ?3 WHERE id = ?1")
+        let update = try prepare(
+            """
+            UPDATE scopes SET digest = ?2, blob_bytes = blob_bytes - ?3, parcel_bytes = parcel_bytes - (
+                SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM edits WHERE scope = ?1 AND object = ?4)
+            WHERE id = ?1
+            """)
         update.bind(2, (try head.first { try head.digest(0) } ?? .zero) ^ digest)
         update.bind(3, blob.data.byteCount)
+        update.bind(4, blob.name.attachment)
         try update.run()
         for (table, column) in [
             ("objects", "id"), ("edits", "object"), ("sweeps", "object"), ("versions", "object"),

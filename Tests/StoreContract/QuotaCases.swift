@@ -5,16 +5,15 @@ extension StoreContract {
     static let quotaCases: [Case] = [
         Case("counts the bytes of parcels as they come, are thinned and are purged") { (desk: Desk) in
             let (note, other) = (UniqueID.random(), UniqueID.random())
-            func bytes() async throws -> Int64 { try await desk.storage().parcelBytes }
-            try expect(try await bytes(), is: 0)
+            try expect(try await desk.parcelBytes(), is: 0)
             try await desk.push(desk.note(note, "Grüße \u{1}", at: 1), desk.note(other, "1", at: 1))
             var bodies: Int64 = 0
             for id in [note, other] { bodies += try await desk.bodyBytes(of: id) }
-            try expect(try await bytes(), is: bodies)
+            try expect(try await desk.parcelBytes(), is: bodies)
             try await desk.push(desk.set(note, .text, .string("2"), at: 2))
-            let before = try await bytes()
+            let before = try await desk.parcelBytes()
             try await desk.push(desk.set(note, .text, .string("2"), at: 2))
-            try expect(try await bytes(), is: before, "what is sent again")
+            try expect(try await desk.parcelBytes(), is: before, "what is sent again")
             let sweep = try unwrap(try await desk.claim(after: Timestamp.hour).first, "the sweep")
             let edits = try await desk.edits(sweep).edits
             try await desk.store.write { for edit in edits { try $0.keep(edit, of: sweep) } }
@@ -23,13 +22,14 @@ extension StoreContract {
                 try $0.drop(SweptEdit(position: edits[0].position, versions: text), of: sweep)
             }
             // The value and the comma before it.
-            try expect(try await bytes(), is: before - Int64("\"Grüße \\u0001\",".utf8.count))
+            try expect(try await desk.parcelBytes(), is: before - Int64("\"Grüße \\u0001\",".utf8.count))
             try await desk.push(desk.delete(note))
-            try expect(try await bytes(), is: before - Int64("\"Grüße \\u0001\",".utf8.count), "until it is purged")
+            try expect(
+                try await desk.parcelBytes(), is: before - Int64("\"Grüße \\u0001\",".utf8.count), "until it is purged")
             try await desk.store.write { for edit in edits { try $0.purge(editAt: edit.position, of: sweep) } }
             // What is gone is not counted twice.
             try await desk.store.write { for edit in edits { try $0.purge(editAt: edit.position, of: sweep) } }
-            try expect(try await bytes(), is: try await desk.bodyBytes(of: other))
+            try expect(try await desk.parcelBytes(), is: try await desk.bodyBytes(of: other))
             try expect(try await desk.inconsistencies(), is: [])
         },
         Case("keeps a quota for each account") { (desk: Desk) in
@@ -90,26 +90,14 @@ extension StoreContract {
         Case("an upload has its room, whatever is stored while it is under way; others find none") { (desk: Desk) in
             let upload = Upload(
                 uniqueID: .random(), attachment: .random(), length: 600, sha256: nil, creationDate: Desk.now)
-            @Sendable func admission(_ id: UniqueID) -> BlobAdmission {
-                BlobAdmission(scope: desk.scope, attachment: id, largest: 1_000, quota: 1_000)
-            }
-            func check(_ id: UniqueID, _ byteCount: Int64?, _ upload: UniqueID? = nil) async throws -> Problem? {
-                do {
-                    _ = try await desk.read { try admission(id).check(byteCount: byteCount, upload: upload, in: $0) }
-                    return nil
-                } catch {
-                    guard let problem = error as? Problem else { throw error }
-                    return problem
-                }
-            }
-            try expect(try await check(upload.attachment, 600), is: nil)
+            try expect(try await desk.refusal(upload.attachment, 600), is: nil)
             try await desk.store.write { try $0.insert(upload, in: desk.scope) }
-            try expect(try await check(.random(), 401)?.context["used"], is: .integer(600))
+            try expect(try await desk.refusal(.random(), 401)?.context["used"], is: .integer(600))
             try await desk.push(desk.note(.random(), String(repeating: "a", count: 900), at: 1))
-            try expect(try await check(.random(), 1)?.slug, is: .quotaExceeded)
-            try expect(try await check(upload.attachment, 600, upload.uniqueID), is: nil)
+            try expect(try await desk.refusal(.random(), 1)?.slug, is: .quotaExceeded)
+            try expect(try await desk.refusal(upload.attachment, 600, upload.uniqueID), is: nil)
             // It turned out longer than it was admitted with.
-            try expect(try await check(upload.attachment, 601, upload.uniqueID)?.slug, is: .quotaExceeded)
+            try expect(try await desk.refusal(upload.attachment, 601, upload.uniqueID)?.slug, is: .quotaExceeded)
         },
         Case("a disabled account keeps its devices, but none is served and none listens") { (desk: Desk) in
             try await desk.push(desk.note(.random(), "1", at: 1))
@@ -144,5 +132,22 @@ extension Desk {
         let queue = PushQueue(store: store)
         return try await Scope(scope, queue: queue, installation: store.installation, quota: quota) { Desk.now }
             .write(by: device.node) { _, _, _ in Push(elements) }
+    }
+}
+
+extension Desk {
+    fileprivate func parcelBytes() async throws -> Int64 { try await storage().parcelBytes }
+
+    /// Why bytes of an attachment are not admitted into 1,000; nil if they are.
+    fileprivate func refusal(
+        _ id: UniqueID, _ byteCount: Int64?, _ upload: UniqueID? = nil
+    ) async throws -> Problem? {
+        let admission = BlobAdmission(scope: scope, attachment: id, largest: 1_000, quota: 1_000)
+        do {
+            _ = try await read { try admission.check(byteCount: byteCount, upload: upload, in: $0) }
+            return nil
+        } catch let problem as Problem {
+            return problem
+        }
     }
 }
