@@ -28,6 +28,16 @@ extension PostgresSnapshot {
             ?? Totals(accounts: 0, devices: 0, blobBytes: 0)
     }
 
+    func greatestClocks(limit: Int) throws -> [AccountClock] {
+        try connection.all(
+            """
+            SELECT a.email, s.greatest_clock
+            FROM scopes s JOIN memberships m ON m.scope = s.id JOIN accounts a ON a.id = m.account
+            WHERE s.greatest_clock IS NOT NULL ORDER BY s.greatest_clock DESC LIMIT $1
+            """, [.int(max(limit, 0))]
+        ) { AccountClock(email: $0.string(0), clock: try $0.clock(1)) }
+    }
+
     func accounts() throws -> [Account] {
         try connection.all("\(accountColumns) ORDER BY a.email_key") { try $0.account() }
     }

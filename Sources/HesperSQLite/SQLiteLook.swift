@@ -16,18 +16,21 @@ public struct SQLiteLook: Sendable {
     public let installation: NodeID?
     /// When the last push came, by the clock of then; nil if none ever did.
     public let lastPushDate: Timestamp?
+    /// The accounts with the greatest clocks, the greatest first.
+    public let greatestClocks: [AccountClock]
 
     private static let findingLimit = 10
     /// How long it waits for a server that just starts or stops, in seconds.
     private static let patience = 10.0
 
+    /// - Parameter count: how many of ``greatestClocks`` are wanted.
     /// - Throws: ``StoreError``.
-    public init(folder: URL) throws {
+    public init(folder: URL, clocks count: Int = 0) throws {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(SQLiteLook.patience)
         let path = folder.appending(path: SQLiteStore.fileName).path
-        (version, findings, installation, lastPushDate) = try namingErrors {
+        (version, findings, installation, lastPushDate, greatestClocks) = try namingErrors {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let found = try queue.inDatabase { database in
                 let found = try String.fetchAll(database, sql: "PRAGMA quick_check(\(SQLiteLook.findingLimit))")
@@ -35,10 +38,12 @@ public struct SQLiteLook: Sendable {
                     database, sql: "SELECT pushed_at FROM edits ORDER BY number DESC LIMIT 1")
                 let row = try Prepared("SELECT node FROM installation", on: database)
                 let node = try row.first { row.nodeIfAny(0) }
+                let clocks = try Prepared(Prepared.greatestClocks, on: database)
+                clocks.bind(1, count)
                 return (
                     try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0, found.filter { $0 != "ok" },
                     node,
-                    last.map { Timestamp(clamping: $0) }
+                    last.map { Timestamp(clamping: $0) }, try clocks.all { clocks.accountClock() }.compactMap(\.self)
                 )
             }
             try queue.close()

@@ -7,6 +7,17 @@ private let accountColumns = """
     FROM accounts a JOIN memberships m ON m.account = a.id
     """
 
+extension Prepared {
+    /// The rows that ``accountClock()`` reads; the parameter is their number.
+    static let greatestClocks = """
+        SELECT a.email, s.greatest_clock
+        FROM scopes s JOIN memberships m ON m.scope = s.id JOIN accounts a ON a.id = m.account
+        WHERE s.greatest_clock IS NOT NULL ORDER BY s.greatest_clock DESC LIMIT ?1
+        """
+
+    func accountClock() -> AccountClock? { clockIfAny(1).map { AccountClock(email: string(0), clock: $0) } }
+}
+
 extension SQLiteSnapshot {
     func account(_ id: UniqueID) throws -> Account? {
         let row = try prepare("\(accountColumns) WHERE a.id = ?")
@@ -28,6 +39,12 @@ extension SQLiteSnapshot {
             """)
         return try row.first { Totals(accounts: row.int(0), devices: row.int(1), blobBytes: row.integer(2)) }
             ?? Totals(accounts: 0, devices: 0, blobBytes: 0)
+    }
+
+    func greatestClocks(limit: Int) throws -> [AccountClock] {
+        let row = try prepare(Prepared.greatestClocks)
+        row.bind(1, max(limit, 0))
+        return try row.all { row.accountClock() }.compactMap(\.self)
     }
 
     func accounts() throws -> [Account] {

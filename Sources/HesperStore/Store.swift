@@ -61,6 +61,8 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
     func usage(of scope: ScopeID) throws -> Usage
     /// How much there is in all.
     func totals() throws -> Totals
+    /// The accounts with the greatest clocks, the greatest first; those that hold nothing have none.
+    func greatestClocks(limit: Int) throws -> [AccountClock]
     /// An account's devices, the last signed in first.
     /// - Parameter cursor: the last device of the page before.
     func devices(of account: UniqueID, after cursor: NodeID?, limit: Int) throws -> [Device]

@@ -1,9 +1,13 @@
 import ArgumentParser
+import Foundation
 import HesperStore
 
 /// Where the data is: what all commands have in common.
 struct DataOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder of the data (HESPER_DATA; default: data).", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp(
+            "The folder of the data (HESPER_DATA; default: data, and for commands other than serve, where there is none, that of "
+                + "the installed service).", valueName: "folder"))
     var data: String?
 
     @Option(
@@ -22,7 +26,24 @@ struct DataOptions: ParsableArguments {
 
     @OptionGroup var placeOptions: PlaceOptions
 
+    /// The settings of a command other than `serve`: where nobody says which data is meant, those of the installed service.
+    /// - Throws: ``Failure`` that names what is wrong and where.
     func settings(_ flags: [Setting: [String]] = [:]) throws -> Settings {
+        if !namesData, let service = InstalledService() { try service.lendEnvironment() }
+        return try ownSettings(flags)
+    }
+
+    /// Whether a flag or a variable says which data is meant, or the default is there.
+    private var namesData: Bool {
+        let environment = ProcessInfo.processInfo.environment
+        return data != nil || database != nil || placeOptions.config != nil
+            || [Setting.data.variable, Setting.database.variable, Setting.configVariable]
+                .contains { !environment[$0, default: ""].isEmpty }
+            || FileManager.default.fileExists(atPath: Settings.defaultData)
+    }
+
+    /// The settings that this process was given itself.
+    func ownSettings(_ flags: [Setting: [String]]) throws -> Settings {
         var flags = flags
         if let data { flags[.data] = [data] }
         if let database { flags[.database] = [database] }
@@ -31,9 +52,8 @@ struct DataOptions: ParsableArguments {
     }
 
     /// Where the bytes of attachments are.
-    /// - Parameter isAway: told that the bucket's server is away, if the caller can go on without it for now.
-    func openBlobs(unless isAway: ((StoreError) -> Void)? = nil) async throws -> any BlobStore {
-        try await settings().openBlobs(unless: isAway)
+    func openBlobs() async throws -> any BlobStore {
+        try await settings().openBlobs()
     }
 
     /// Opens the database while `body` runs.

@@ -15,6 +15,9 @@ struct Hesper: AsyncParsableCommand {
             JSON: --config, else HESPER_CONFIG, else hesper.json in the data folder if there is one. Its keys are the \
             flags in camelCase: {"port": 8080, "signUp": "closed", "corsOrigins": ["https://notes.example.org"]}.
 
+            Commands other than serve and migrate-data use the settings of the service that is installed on this machine, \
+            unless --data, --database or --config, or their variables, name other data, or there is a folder data here.
+
             All commands but migrate-data and restore may run beside serve.
 
             Exit status: 0 done; 1 it failed, or something wrong was found; 64 wrong command line; 78 wrong setting.

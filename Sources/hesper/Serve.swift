@@ -163,7 +163,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try dataOptions.settings(flags)
+        let settings = try dataOptions.ownSettings(flags)
         var server = try settings.server()
         let (level, format, url) = (try settings.logLevel(), try settings.logFormat(), try settings.url())
         let (database, connections) = (try settings.database(), try settings.databaseConnections())
@@ -193,7 +193,7 @@ struct Serve: AsyncParsableCommand {
         }
         if let warning = own?.names.warning(host: server.host) { logger.warning("\(warning)") }
         try await database.whileOpen(making: true, connections: connections, replica: replica) { store in
-            let blobs = try await dataOptions.openBlobs {
+            let blobs = try await settings.openBlobs {
                 logger.error("Attachments are not to be had for now: \($0).")
             }
             try await checkClaim(store, blobs, logger)

@@ -41,6 +41,20 @@ extension StoreContract {
             let after = try await desk.read { try $0.totals() }
             try expect(after, is: Totals(accounts: 2, devices: 2, blobBytes: 12))
         },
+        Case("tells the accounts with the greatest clocks, the greatest first") { (desk: Desk) in
+            let others = try await [
+                Desk(on: desk.store, email: "bob@example.com"), Desk(on: desk.store, email: "cleo@example.com"),
+            ]
+            _ = try await Desk(on: desk.store, email: "nothing@example.com")
+            try await desk.push(desk.note(.random(), "Milk", at: 7))
+            try await others[0].push(others[0].note(.random(), "Bread", at: 3))
+            try await others[1].push(others[1].note(.random(), "Salt", at: 9))
+            let all = try await desk.read { try $0.greatestClocks(limit: 9) }
+            try expect(all.map(\.email), is: ["cleo@example.com", "ada@example.com", "bob@example.com"])
+            try expect(all.map(\.clock), is: all.map(\.clock).sorted(by: >))
+            try expect(try await desk.read { try $0.greatestClocks(limit: 2) }, is: Array(all.prefix(2)))
+            try expect(try await desk.read { try $0.greatestClocks(limit: 0) }, is: [])
+        },
         Case("changes a password and nothing else") { (desk: Desk) in
             let other = try await Desk(on: desk.store, email: "bob@example.com")
             try await desk.store.write { try $0.setPasswordHash("scrypt:new", of: desk.account.uniqueID) }

@@ -28,7 +28,7 @@ struct DataDiagnosis {
     private func sqlite(in folder: String, _ canOpen: inout Bool) throws -> [Diagnosis] {
         try DatabaseLocation.checkRestored(folder)
         try DatabaseLocation.checkFile(in: folder, toName: "name the data folder with --data or HESPER_DATA")
-        let look = try SQLiteLook(folder: URL(filePath: folder))
+        let look = try SQLiteLook(folder: URL(filePath: folder), clocks: DataDiagnosis.clockLimit)
         var found: [Diagnosis] = []
         let known = SQLiteLook.knownVersion
         if look.version > known {
@@ -48,6 +48,7 @@ struct DataDiagnosis {
         if look.findings.isEmpty {
             found.append(.ok("SQLite's quick check finds nothing wrong; hesper check looks at all of it."))
         }
+        found += DataDiagnosis.ahead(look.greatestClocks)
         if let last = look.lastPushDate, last > Timestamp.now.adding(DataDiagnosis.patience) {
             found.append(
                 .wrong("The last change came at \(last), which this machine's clock says is to come: set the clock."))
@@ -58,11 +59,44 @@ struct DataDiagnosis {
     /// Two clocks that both follow the time differ by less, in milliseconds.
     private static let patience: Int64 = 60_000
 
+    /// How many accounts are named.
+    private static let mostAccounts = 10
+    /// One more, to know whether there are more.
+    private static let clockLimit = mostAccounts + 1
+
+    /// Accounts with edits whose clocks are further ahead than a server accepts: one did when its own clock was wrong.
+    private static func ahead(_ clocks: [AccountClock]) -> [Diagnosis] {
+        let now = Timestamp.now
+        let ahead = clocks.filter { $0.clock.timestamp > now.adding(Int64(Limits.clockAhead)) }
+        let named = ahead.prefix(mostAccounts).map { warning(about: $0, now: now) }
+        guard ahead.count > mostAccounts else { return named }
+        return named + [
+            .warning("More accounts than these \(mostAccounts) have edits with clocks ahead of this machine's.")
+        ]
+    }
+
+    private static func warning(about account: AccountClock, now: Timestamp) -> Diagnosis {
+        let date = account.clock.timestamp
+        let minutes = (date.milliseconds - now.milliseconds) / 60_000
+        let distance =
+            switch minutes {
+            case ..<120: count(Int(minutes), "minute")
+            case ..<2_880: count(Int(minutes / 60), "hour")
+            default: count(Int(minutes / 1_440), "day")
+            }
+        return .warning(
+            "\(account.email) has an edit of \(date), \(distance) ahead of this machine's clock, by \(account.clock.node). If this "
+                + "machine's clock is right, that device's was wrong or forged: hesper account show \(account.email) lists devices, and "
+                + "one that is revoked as lost loses what it changed.")
+    }
+
     private func postgres(_ database: DatabaseLocation) async -> [Diagnosis] {
         do {
             return try await database.whileOpen(making: false, connections: 2) { store in
                 let totals = try await store.read { try $0.totals() }
+                let clocks = try await store.read { try $0.greatestClocks(limit: DataDiagnosis.clockLimit) }
                 return [.ok("PostgreSQL answers, and has \(count(totals.accounts, "account")).")]
+                    + DataDiagnosis.ahead(clocks)
             }
         } catch {
             return [.wrong("\(error)")]

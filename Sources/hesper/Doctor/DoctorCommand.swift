@@ -9,9 +9,10 @@ struct Doctor: AsyncParsableCommand {
         abstract: "Look for what is wrong with an installation.",
         discussion: """
             Settings that contradict each other, permissions, room on the disks, the database and its version, SQLite's own \
-            quick check of it, attachments, scheduled backups, the command for mail, the certificate, the clock. Give it the flags and \
-            variables that serve gets, and run it as the user that serves. It changes nothing, and may run beside serve; with a \
-            large database it reads for a while.
+            quick check of it, edits with clocks that are ahead, attachments, scheduled backups, the command for mail, the \
+            certificate, the clock. Run it as the user that serves. It uses the settings of the installed service; where there is none, \
+            give it the flags and variables that serve gets. It changes nothing, and may run beside serve; with a large database it \
+            reads for a while.
 
             One line for each thing, which begins with ok, warning or wrong. The exit status is 1 if anything is wrong; \
             warnings may be meant.

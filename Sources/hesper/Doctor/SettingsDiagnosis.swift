@@ -46,11 +46,16 @@ extension ServerSettings {
             if signUp == .open {
                 found.append(.warning("Whoever reaches \(host) can make an account: HESPER_SIGN_UP=closed."))
             }
+        } else if signUpIsForThisMachine {
+            found.append(
+                .warning(
+                    "Every user of this machine can make an account. Behind a proxy that sends neither the Host of the request nor "
+                        + "X-Forwarded-For, so can everybody: set HESPER_SIGN_UP=closed."))
         } else if signUp == .open {
             found.append(
                 .warning(
-                    "Everybody on this machine can make an account, and behind a proxy everybody: HESPER_SIGN_UP=closed."
-                ))
+                    "Every user of this machine can make an account, and everybody whom a proxy lets in: set HESPER_SIGN_UP=closed "
+                        + "unless that is meant."))
         }
         if passwords.cost < PasswordLimits().cost {
             found.append(

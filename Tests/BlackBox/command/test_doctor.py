@@ -2,6 +2,7 @@
 
 import sqlite3
 import subprocess
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -52,7 +53,9 @@ def test_a_sound_installation(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         ([], {"HESPER_LOG_FORMAT": "xml"}, 'wrong: HESPER_LOG_FORMAT: one of text, json is wanted, not "xml".'),
         ([], {"HESPER_HOST": "0.0.0.0"}, "warning: It listens on 0.0.0.0 without TLS: "),
         ([], {"HESPER_HOST": "0.0.0.0", "HESPER_SIGN_UP": "open"}, "warning: Whoever reaches 0.0.0.0 can"),
-        ([], {"HESPER_SIGN_UP": "open"}, "warning: Everybody on this machine can make an account"),
+        ([], {"HESPER_SIGN_UP": "open"}, "warning: Every user of this machine can make an account, and everybody whom"),
+        ([], {"HESPER_SIGN_UP": ""}, "warning: Every user of this machine can make an account. Behind a proxy"),
+        ([], {"HESPER_SIGN_UP": "", "HESPER_TRUSTED_PROXIES": "127.0.0.1"}, "ok: The settings can be used."),
         ([], {"HESPER_METRICS": "0.0.0.0:9464"}, "warning: Everybody who reaches 0.0.0.0:9464 gets the metrics"),
         ([], {"HESPER_PASSWORD_COST": "16"}, "warning: Passwords cost less to try than OWASP asks for: "),
         ([], {"HESPER_PUBLIC": "data"}, "warning: No Public/index.html in data"),
@@ -125,6 +128,36 @@ def test_a_clock_that_went_back(hesper: Hesper, ada: str, tmp_path: Path) -> Non
     )
     lines = told(hesper, status=FAILED)
     assert any(line.startswith("wrong: The last change came at 2100-01-01T00:00:00.000Z") for line in lines), lines
+
+
+def clock(seconds: float) -> bytes:
+    """That of a device 0xad, so many seconds from now."""
+    return (int((time.time() + seconds) * 1000) << 16).to_bytes(8, "big") + (0xAD).to_bytes(8, "big")
+
+
+def test_clocks_that_are_ahead(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    def ahead() -> list[str]:
+        return [line for line in told(hesper) if "ahead of this machine's" in line]
+
+    for seconds, distance in [(-9, None), (280, None), (330, "5 minutes"), (7201, "2 hours"), (20 * 365.25 * 86400 + 60, "7305 days")]:
+        execute(tmp_path, f"UPDATE scopes SET greatest_clock = x'{clock(seconds).hex()}'")
+        lines = ahead()
+        assert len(lines) == (distance is not None), lines
+        if distance:
+            year = time.gmtime(time.time() + seconds).tm_year
+            assert lines[0].startswith(f"warning: {ada} has an edit of {year}-"), lines
+            assert f", {distance} ahead of this machine's clock, by 00000000000000ad. " in lines[0]
+    for index in range(12):
+        execute(
+            tmp_path,
+            f"INSERT INTO scopes (digest, greatest_clock) VALUES (zeroblob(32), x'{clock(1000 + index).hex()}');"
+            "INSERT INTO accounts (id, email, email_key, password_hash, creation_date)"
+            f" VALUES (zeroblob(15) || x'{index:02x}', '{index}@x', '{index}@x', 'x', 0);"
+            f"INSERT INTO memberships (account, scope) SELECT zeroblob(15) || x'{index:02x}', max(id) FROM scopes;",
+        )
+    lines = ahead()
+    assert len(lines) == 11 and ada in lines[0] and "11@x" in lines[1]
+    assert lines[-1] == "warning: More accounts than these 10 have edits with clocks ahead of this machine's."
 
 
 @pytest.mark.parametrize(("days", "line"), [(90, "ok: The certificate goes"), (5, "warning: The certificate cert.pem ends at ")])

@@ -14,6 +14,8 @@ import pytest
 from client import BINARY, PASSWORD, ROOT, Client, free_port, plain_session
 from machine import Machine
 
+AS_HESPER = ["setpriv", "--reuid=hesper", "--regid=hesper", "--clear-groups"]
+USED = "hesper: Settings are those of the service: /usr/lib/systemd/system/hesper.service, /etc/default/hesper.\n"
 PLACES = ["/usr", "/lib/systemd", "/etc", "/var/lib/hesper", "/var/lib/systemd"]
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="installing a package takes root")
@@ -86,7 +88,7 @@ def test_install_upgrade_remove_purge(package: Path, newer: Path, machine: Machi
     port = free_port()
     machine.does("dpkg", "--install", machine.put(package))
     assert machine.does("stat", "-c", "%U:%G %a", "/var/lib/hesper") == "hesper:hesper 700\n"
-    assert machine.does("stat", "-c", "%U:%G %a", "/etc/default/hesper") == "root:root 600\n"
+    assert machine.does("stat", "-c", "%U:%G %a", "/etc/default/hesper") == "root:hesper 640\n"
     assert machine.does("hesper", "--version").startswith("hesper ")
     links = machine.does("find", "/etc/systemd/system", "-name", "hesper.service")
     assert links == "/etc/systemd/system/multi-user.target.wants/hesper.service\n"
@@ -105,8 +107,7 @@ def test_install_upgrade_remove_purge(package: Path, newer: Path, machine: Machi
     assert "HESPER_SIGN_UP=open" in machine.does("cat", "/etc/default/hesper")
     with machine.serving(port):
         assert [note["text"] for note in client.get("/v1/notes").json()["notes"]] == ["Milk"]
-    as_hesper = ["setpriv", "--reuid=hesper", "--regid=hesper", "--clear-groups"]
-    checked = machine.does(*as_hesper, "hesper", "check", "--data", "/var/lib/hesper")
+    checked = machine.does(*AS_HESPER, "hesper", "check")
     assert checked == "Checked 1 account: all is well.\n"
 
     machine.does("dpkg", "--remove", "hesper")
@@ -133,12 +134,71 @@ def test_install_upgrade_remove_purge(package: Path, newer: Path, machine: Machi
 def test_an_account_from_the_command_line(package: Path, machine: Machine) -> None:
     """As the README's first screen says, with the files of the right owner."""
     machine.does("dpkg", "--install", machine.put(package))
-    as_hesper = ["setpriv", "--reuid=hesper", "--regid=hesper", "--clear-groups"]
-    made = machine.run(
-        *as_hesper, "hesper", "account", "create", "ada@example.org", "--data", "/var/lib/hesper", stdin=PASSWORD + "\n"
-    )
+    made = machine.run(*AS_HESPER, "hesper", "account", "create", "ada@example.org", stdin=PASSWORD + "\n")
     assert made.returncode == 0, made.stderr
     assert machine.does("stat", "-c", "%U %a", "/var/lib/hesper/hesper.sqlite") == "hesper 600\n"
+
+
+@needs_root
+def test_commands_use_the_settings_of_the_service(package: Path, machine: Machine) -> None:
+    machine.does("dpkg", "--install", machine.put(package))
+    settings = "HESPER_URL='https://notes.example.org'\nHESPER_TRUSTED_PROXIES=127.0.0.1 \nHESPER_PROT=1\n"
+    machine.does("sh", "-c", f"cat >> /etc/default/hesper <<'END'\n{settings}END")
+    machine.does(*AS_HESPER, "hesper", "account", "create", "ada@example.org", stdin=PASSWORD + "\n")
+    invited = machine.run(*AS_HESPER, "hesper", "account", "invite")
+    assert (invited.returncode, invited.stderr) == (0, USED)
+    assert "\nhttps://notes.example.org/sign-up?invitation=" in invited.stdout
+    told = machine.run(*AS_HESPER, "hesper", "doctor")
+    assert (told.returncode, told.stderr) == (0, USED), told.stdout
+    assert "ok: The folder of the data, /var/lib/hesper, is its owner's alone, and has room." in told.stdout.splitlines()
+    assert "warning: HESPER_PROT is no setting of this version." in told.stdout.splitlines()
+    elsewhere = machine.does(*AS_HESPER, "hesper", "account", "invite", "--url", "https://other.example.org")
+    assert "\nhttps://other.example.org/" in elsewhere
+
+    # Whoever names other data, or stands beside some, gets that: neither the service's data nor its address.
+    machine.does(*AS_HESPER, "mkdir", "/tmp/mine")
+    here = ["hesper", "account", "list"]
+    for words in (["env", "HESPER_DATA=/tmp/mine", *here], [*here, "--data", "/tmp/mine"]):
+        other = machine.run(*AS_HESPER, *words)
+        assert "/tmp/mine has no hesper.sqlite" in other.stderr and "service" not in other.stderr
+    machine.does(*AS_HESPER, "mkdir", "/tmp/mine/data")
+    beside = machine.run(*AS_HESPER, "sh", "-c", "cd /tmp/mine && hesper account list")
+    assert beside.stderr == "hesper: data has no hesper.sqlite: name the data folder with --data or HESPER_DATA.\n"
+    built = "mkdir -p /tmp/built/bin && cp -r /usr/lib/hesper/. /tmp/built && cd /tmp/built && bin/hesper account list"
+    assert "data has no hesper.sqlite" in machine.run(*AS_HESPER, "sh", "-c", built).stderr
+
+    # Another user is told what to do, root too: files of two owners would mix.
+    for user in ([], ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]):
+        refused = machine.run(*user, "hesper", "account", "list")
+        assert (refused.returncode, refused.stdout) == (78, "")
+        assert "sudo -u hesper hesper" in refused.stderr
+    assert machine.run("setpriv", "--reuid=nobody", "--clear-groups", "cat", "/etc/default/hesper").returncode != 0
+
+
+@needs_root
+def test_who_may_read_the_settings(package: Path, newer: Path, machine: Machine) -> None:
+    """An upgrade lets the service's user read them, unless an administrator has decided otherwise."""
+    first = machine.put(package)
+    machine.does("dpkg", "--install", first)
+    for before, after in [
+        ("root:root 600", "root:hesper 640"),  # as earlier packages had it
+        ("root:hesper 600", "root:hesper 600"),
+        ("root:root 400", "root:root 400"),
+        ("root:hesper 644", "root:hesper 640"),
+    ]:
+        owner, mode = before.split()
+        machine.does("sh", "-c", f"chown {owner} /etc/default/hesper && chmod {mode} /etc/default/hesper")
+        machine.does("dpkg", "--install", first)
+        assert machine.does("stat", "-c", "%U:%G %a", "/etc/default/hesper") == after + "\n"
+    machine.does("sh", "-c", "chown root:root /etc/default/hesper && chmod 600 /etc/default/hesper")
+    refused = machine.run(*AS_HESPER, "hesper", "account", "list")
+    assert refused.returncode == 78
+    assert "sudo chgrp hesper /etc/default/hesper && sudo chmod 640 /etc/default/hesper" in refused.stderr
+    machine.does("dpkg", "--install", machine.put(newer))
+    assert machine.does("stat", "-c", "%U:%G %a", "/etc/default/hesper") == "root:hesper 640\n"
+    machine.does("dpkg-statoverride", "--update", "--add", "root", "root", "600", "/etc/default/hesper")
+    machine.does("dpkg", "--install", machine.put(newer))
+    assert machine.does("stat", "-c", "%U:%G %a", "/etc/default/hesper") == "root:root 600\n"
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")

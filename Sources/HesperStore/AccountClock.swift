@@ -1,0 +1,12 @@
+import HesperModel
+
+/// An account's e-mail address and the greatest clock of what it holds.
+public struct AccountClock: Sendable, Equatable {
+    public let email: String
+    public let clock: Clock
+
+    public init(email: String, clock: Clock) {
+        self.email = email
+        self.clock = clock
+    }
+}

@@ -1,0 +1,118 @@
+/// The variables in a file that has the syntax of systemd's `EnvironmentFile=` (systemd.exec(5)).
+///
+/// One assignment a line. Lines that begin with `#` or `;`, and lines without `=`, are ignored. Quotes are removed, a
+/// backslash takes the next character as it is, and one at the end of a line continues the line. Nothing is expanded.
+///
+///     EnvironmentFile("HESPER_PORT=8080\nHESPER_MAIL_FROM='a b'").variables
+struct EnvironmentFile: Equatable {
+    private(set) var variables: [String: String] = [:]
+
+    /// Where the reader is, as in systemd's own reader (env-file.c).
+    private enum State {
+        case beforeKey, comment, key
+        case beforeValue, value, escapeInValue
+        case singleQuotes, doubleQuotes, escapeInDoubleQuotes
+    }
+
+    private static let newlines: Set<Unicode.Scalar> = ["\n", "\r"]
+    private static let spaces: Set<Unicode.Scalar> = [" ", "\t", "\n", "\r"]
+    /// What a backslash stands before, between double quotes; before others it is itself.
+    private static let escapable: Set<Unicode.Scalar> = ["\"", "\\", "`", "$"]
+
+    init(_ text: String) {
+        var state = State.beforeKey
+        var (key, value) = ("", "")
+        // Spaces at the end of a value are not part of it, unless they were quoted or escaped.
+        var lengthToKeep = 0
+
+        func end(into variables: inout [String: String]) {
+            while let last = key.unicodeScalars.last, EnvironmentFile.spaces.contains(last) {
+                key.unicodeScalars.removeLast()
+            }
+            if EnvironmentFile.isName(key) {
+                variables[key] = String(value.unicodeScalars.prefix(lengthToKeep))
+            }
+            (key, value, lengthToKeep) = ("", "", 0)
+        }
+        func append(_ scalar: Unicode.Scalar, isKept: Bool = true) {
+            value.unicodeScalars.append(scalar)
+            if isKept { lengthToKeep = value.unicodeScalars.count }
+        }
+
+        for scalar in text.unicodeScalars {
+            let (isNewline, isSpace) = (
+                EnvironmentFile.newlines.contains(scalar), EnvironmentFile.spaces.contains(scalar)
+            )
+            switch state {
+            case .beforeKey:
+                if scalar == "#" || scalar == ";" {
+                    state = .comment
+                } else if !isSpace {
+                    key.unicodeScalars.append(scalar)
+                    state = .key
+                }
+            case .comment:
+                if isNewline { state = .beforeKey }
+            case .key:
+                if isNewline {
+                    key = ""
+                    state = .beforeKey
+                } else if scalar == "=" {
+                    state = .beforeValue
+                } else {
+                    key.unicodeScalars.append(scalar)
+                }
+            case .beforeValue, .value:
+                if isNewline {
+                    end(into: &variables)
+                    state = .beforeKey
+                } else if scalar == "\\" {
+                    state = .escapeInValue
+                } else if state == .value {
+                    append(scalar, isKept: !isSpace)
+                } else if scalar == "'" {
+                    state = .singleQuotes
+                } else if scalar == "\"" {
+                    state = .doubleQuotes
+                } else if !isSpace {
+                    append(scalar)
+                    state = .value
+                }
+            case .escapeInValue:
+                if !isNewline { append(scalar) }
+                state = .value
+            case .singleQuotes:
+                if scalar == "'" { state = .beforeValue } else { append(scalar) }
+            case .doubleQuotes:
+                if scalar == "\"" {
+                    state = .beforeValue
+                } else if scalar == "\\" {
+                    state = .escapeInDoubleQuotes
+                } else {
+                    append(scalar)
+                }
+            case .escapeInDoubleQuotes:
+                if EnvironmentFile.escapable.contains(scalar) {
+                    append(scalar)
+                } else if !isNewline {
+                    append("\\")
+                    append(scalar)
+                }
+                state = .doubleQuotes
+            }
+        }
+        switch state {
+        case .beforeKey, .comment, .key: break
+        case .beforeValue, .value, .escapeInValue, .singleQuotes, .doubleQuotes, .escapeInDoubleQuotes:
+            end(into: &variables)
+        }
+    }
+
+    /// Whether systemd takes it for a variable's name; it ignores the line if not.
+    private static func isName(_ text: String) -> Bool {
+        guard let first = text.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
+        return text.unicodeScalars.allSatisfy {
+            ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0) || $0 == "_"
+        }
+    }
+}
