@@ -11,7 +11,7 @@ extension Merge {
         }
 
         /// Whether a push fits, without looking at what it changes: then none of its elements needs to be judged.
-        public func fits(_ push: Push) -> Bool { push.greatestBytes <= limit - used }
+        public func fits(_ push: Push) -> Bool { Int64(push.greatestBytes) <= limit - used }
     }
 
     /// Why a change cannot be stored; nil if it can. What makes nothing longer always can, and so can a change that is sent
@@ -51,24 +51,11 @@ extension Edit {
         default: false
         }
     }
-
-    /// At least as many bytes as it has in the body of a parcel: each byte of a string may take six in JSON.
-    fileprivate var greatestBytes: Int64 { Int64(512 + 6 * value.textBytes) }
 }
 
 extension Value? {
     fileprivate var textBytes: Int {
         if case .string(let text)? = self { text.utf8.count } else { 0 }
-    }
-}
-
-extension Push {
-    fileprivate var greatestBytes: Int64 {
-        elements.reduce(0) { sum, element in
-            guard case .change(let change) = element else { return sum }
-            let base = Int64(512 + 6 * (change.textBaseValue?.utf8.count ?? 0))
-            return sum + base + change.edits.reduce(0) { $0 + $1.greatestBytes }
-        }
     }
 }
 

@@ -19,13 +19,16 @@ public struct Push: Sendable, Equatable {
     public var byteCount: Int {
         elements.reduce(0) { sum, element in
             guard case .change(let change) = element else { return sum + Push.editBytes }
-            let values = change.edits.reduce(0) { $0 + Push.editBytes + ($1.value?.byteCount ?? 0) }
-            return sum + values + (change.textBaseValue?.utf8.count ?? 0)
+            let base = change.textBaseValue.map { Push.editBytes + $0.utf8.count } ?? 0
+            return sum + change.edits.reduce(base) { $0 + Push.editBytes + ($1.value?.byteCount ?? 0) }
         }
     }
 
-    /// What an edit takes beside its value: about that of its clock and name.
-    private static let editBytes = 64
+    /// The most bytes that it can write: each byte of a string may take six in JSON.
+    var greatestBytes: Int { 6 * byteCount }
+
+    /// What an edit takes beside its value, its name and clock: no more than six times as much.
+    private static let editBytes = 96
 
     /// The devices whose clocks stand in it, whoever pushes it.
     public var nodes: Set<NodeID> {

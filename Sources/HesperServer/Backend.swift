@@ -8,7 +8,7 @@ struct Backend: Sendable {
     let blobs: any BlobStore
     let queue: PushQueue
     let hub: EventHub
-    /// Who merges large texts now.
+    /// Limits concurrent merges of large texts, globally and per account.
     let merges: AccountTurns
     /// How long what was deleted can be put back, in milliseconds (merge.md, Deleting).
     let grace: Int64

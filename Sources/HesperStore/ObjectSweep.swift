@@ -83,7 +83,7 @@ struct ObjectSweep: Sendable {
             guard let unheld = try snapshot.unheldDate(of: sweep.object, in: sweep.scope) else { return }
             (end, bytes) = (unheld.adding(policy.grace), .goWithAttachment)
         } else {
-            (end, bytes) = (blob.arrivalDate.adding(Sweep.patience), .go)
+            (end, bytes) = (blob.arrivalDate.adding(Sweep.abandonedAge), .go)
         }
         if end <= now { look.bytes = bytes } else { look.look(at: end) }
     }

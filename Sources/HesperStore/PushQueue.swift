@@ -7,7 +7,7 @@ import HesperModel
 /// each other inside the store.
 ///
 /// An account cannot delay others' pushes for long: scopes take turns, a commit holds ``groupBytes`` of pushes or one larger push,
-/// and after a larger one the writer is left to smaller ones for as long as that took.
+/// and after a larger one only smaller ones are committed for as long as that took.
 public actor PushQueue {
     private let store: any Store
     private let committed: @Sendable ([ScopeHead]) -> Void

@@ -4,10 +4,10 @@ import HesperModel
 public enum Sweep {
     /// How long after a change an object is first looked at, in milliseconds; nothing is ever removed sooner.
     public static let firstLook = Timestamp.hour
-    /// How long bytes wait for their attachment, and uploads for their end, in milliseconds.
-    public static let patience = Timestamp.day
-    /// How long blobs without a row stay after they were seen first, in milliseconds.
-    public static let unknownPatience = 30 * Timestamp.day
+    /// The age, in milliseconds, at which bytes without an attachment and unfinished uploads are removed.
+    public static let abandonedAge = Timestamp.day
+    /// How long, in milliseconds, blobs without a row stay after they were first seen.
+    public static let unknownAge = 30 * Timestamp.day
     /// The number of such blobs that are recorded; the others are found when these are gone.
     public static let unknownLimit = 10_000
     /// How often the sweeper renews the marker, in milliseconds.

@@ -10,7 +10,7 @@ extension Sweeper {
         case .go:
             try await store.write { transaction in
                 guard let blob = try transaction.blob(of: id, in: scope),
-                    blob.arrivalDate.adding(Sweep.patience) <= now,
+                    blob.arrivalDate.adding(Sweep.abandonedAge) <= now,
                     try !transaction.state(of: id, in: scope).isLiveAttachment
                 else { return }
                 try transaction.removeBlob(of: id, in: scope)
@@ -69,9 +69,9 @@ extension Sweeper {
         guard isDue else { return }
         let seen = try await walk(at: now, report)
         guard try await mayRemoveBytes(report) else { return }
-        let unfinished = try await blobs.removeUnfinished(before: now.adding(-Sweep.patience))
+        let unfinished = try await blobs.removeUnfinished(before: now.adding(-Sweep.abandonedAge))
         if unfinished > 0 { report(.unfinished(unfinished)) }
-        let end = now.adding(-Sweep.unknownPatience)
+        let end = now.adding(-Sweep.unknownAge)
         try await removeUnknown(seen.filter { $0.value <= end }.map(\.key), report)
     }
 
@@ -83,7 +83,7 @@ extension Sweeper {
         let recorded = try await store.read { try $0.unknownBlobs() }
         var (seen, new): ([BlobName: Timestamp], [BlobName]) = ([:], [])
         let walk = try await BlobWalk.run(
-            in: blobs, knownTo: store, at: now, before: now.adding(-Sweep.patience),
+            in: blobs, knownTo: store, at: now, before: now.adding(-Sweep.abandonedAge),
             foreign: { report(.foreignFile(path: $0)) },
             unknown: { unknown in
                 try await self.holdOn()

@@ -5,7 +5,7 @@ extension Sweeper {
     func uploads() async throws {
         while true {
             try await holdOn()
-            let end = now().adding(-Sweep.patience)
+            let end = now().adding(-Sweep.abandonedAge)
             let old = try await store.read { try $0.uploads(before: end, limit: Sweeper.batch) }
             guard !old.isEmpty else { return }
             try await store.write { transaction in

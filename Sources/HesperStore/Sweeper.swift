@@ -96,7 +96,7 @@ public actor Sweeper {
         let now = now()
         if nextRound <= now || watch.isRenewalDue(at: now) { return true }
         return try await store.read {
-            try $0.hasSweeps(dueBy: now, uploadsBefore: now.adding(-Sweep.patience))
+            try $0.hasSweeps(dueBy: now, uploadsBefore: now.adding(-Sweep.abandonedAge))
         }
     }
 

@@ -110,7 +110,8 @@ public struct BackupSeries: Sendable {
 
     // MARK: Names
 
-    /// The path of the backup with the latest name in a folder, complete or not: for whoever names the folder instead.
+    /// The path of the backup with the latest name in a folder, complete or not; nil if there is none. Commands suggest it when
+    /// they are given the folder of dated backups instead of one of them.
     public static func latest(in path: String) throws -> String? {
         try File.list(path).filter(isName).max().map { "\(path)/\($0)" }
     }

@@ -7,7 +7,7 @@ public struct AttachmentLimits: Sendable {
     /// Uploads of an account that are under way.
     public var openUploads = 100
     /// Seconds after which an upload that is not finished is given up.
-    public let uploadSeconds = Int(Sweep.patience / 1_000)
+    public let uploadSeconds = Int(Sweep.abandonedAge / 1_000)
 
     public init() {}
 }

@@ -84,8 +84,8 @@ enum ProblemPage {
             )
         case .accountDisabled:
             (
-                "Whoever runs the server has disabled the account. Nothing in it is lost.",
-                "Keep everything, tell the person, and try again seldom. Operators: `hesper account enable EMAIL`."
+                "The server's operator has disabled the account. Nothing in it is lost.",
+                "Keep all unsent changes, tell the person, and retry with long waits. Operators: `hesper account enable EMAIL`."
             )
         case .crossSite:
             (
@@ -170,11 +170,10 @@ enum ProblemPage {
             )
         case .quotaExceeded:
             (
-                "The account may store `limit` bytes, and `used` of them are used: by texts with their history, and by "
-                    + "attachments. In a push, only this element was refused; deletions, changes of tags and texts that get "
-                    + "shorter are still taken.",
-                "Keep it, and send the same again later. Delete attachments or notes, whose bytes are free when they can no "
-                    + "longer be put back; or ask whoever runs the server for more."
+                "The account may store `limit` bytes, and `used` bytes are stored: texts with their history, and attachments. "
+                    + "In a push, only this element was refused. Deletions, changes of tags and shorter texts are accepted.",
+                "Keep the change and send it again later. Deleting notes or attachments frees space after they can no longer "
+                    + "be put back. For more space, ask the server's operator."
             )
         case .storageFull:
             (

@@ -33,10 +33,11 @@ extension AccountCommand {
             do {
                 try await removeBlobs(blobs, store, claim)
             } catch let obstacle as BlobObstacle {
-                throw Failure("Bytes of its attachments are still there, which hesper serve removes later. \(obstacle)")
+                throw Failure(
+                    "The bytes of its attachments are still stored; hesper serve removes them later. \(obstacle)")
             } catch {
                 // They are nobody's by now, and a server goes on with them.
-                throw Failure("Bytes of its attachments are still there, which the server will remove: \(error)")
+                throw Failure("The bytes of its attachments are still stored; hesper serve removes them later. \(error)")
             }
             do {
                 try await store.scrub()

@@ -6,7 +6,7 @@ extension AccountCommand {
     /// `hesper account disable EMAIL`
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Refuse an account's devices, and nobody can sign in to it; nothing is erased.")
+            abstract: "Block an account: its devices and sign-ins are refused. Nothing is erased.")
 
         @Argument(help: "The account's e-mail address.") var email: String
         @OptionGroup var dataOptions: DataOptions
@@ -22,7 +22,7 @@ extension AccountCommand {
     /// `hesper account enable EMAIL`
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Serve an account again that was disabled; its devices are still signed in.")
+            abstract: "Unblock a disabled account. Its devices are still signed in.")
 
         @Argument(help: "The account's e-mail address.") var email: String
         @OptionGroup var dataOptions: DataOptions

@@ -58,7 +58,7 @@ struct ScheduledBackups: Service {
         }
     }
 
-    /// The date of the last complete backup that is not to come.
+    /// The date of the last complete backup that is not in the future.
     private func lastDate() async throws -> Timestamp? {
         let last = try await series.entries().last { $0.date <= .now }?.date
         if let last { meter.complete(last) }
@@ -101,8 +101,9 @@ struct ScheduledBackups: Service {
 
     private static func text(_ error: any Error) -> String {
         switch error {
-        case is BackupInUse: "Another process makes a backup in this folder, or removes one."
-        case let foreign as BackupForeign: "The unfinished backup has a file that is no part of it: \(foreign.name)"
+        case is BackupInUse: "Another process is creating or removing a backup in this folder."
+        case let foreign as BackupForeign:
+            "The unfinished backup contains a file that does not belong to it: \(foreign.name)"
         default: "\(error)"
         }
     }

@@ -34,7 +34,8 @@ struct BackupDiagnosis {
             return .warning("There is no complete backup in \(schedule.folder): the log of the server says why.")
         }
         guard last.date <= .now else {
-            return .warning("The last backup, \(last.path), is of a time to come: the clock is or was wrong.")
+            return .warning(
+                "The last backup, \(last.path), is dated in the future: the clock is wrong, or was when the backup was made.")
         }
         guard last.date.adding(2 * schedule.every) >= .now else {
             return .warning(

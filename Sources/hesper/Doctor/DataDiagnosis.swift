@@ -87,7 +87,7 @@ struct DataDiagnosis {
         return .warning(
             "\(account.email) has an edit of \(date), \(distance) ahead of this machine's clock, by \(account.clock.node). If this "
                 + "machine's clock is right, that device's was wrong or forged: hesper account show \(account.email) lists devices, and "
-                + "one that is revoked as lost loses what it changed.")
+                + "revoking one as lost undoes its changes.")
     }
 
     private func postgres(_ database: DatabaseLocation) async -> [Diagnosis] {

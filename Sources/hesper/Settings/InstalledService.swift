@@ -28,14 +28,14 @@ struct InstalledService {
     }
 
     /// The variables that the service is started with.
-    /// - Parameter user: who asks.
+    /// - Parameter user: the user who runs the command.
     /// - Throws: ``Failure`` if they are not for this user, or cannot be known.
     func environment(for user: uid_t = geteuid()) throws -> [String: String] {
         let owner = unit.user ?? "root"
         guard owner == "\(user)" || owner == InstalledService.name(of: user) else {
             throw Failure(
                 """
-                The service of this machine runs as the user \(owner), and so must commands that use its data: \
+                The service of this machine runs as the user \(owner). Run commands that use its data as the same user: \
                 sudo -u \(owner) hesper … For other data, name the folder with --data or HESPER_DATA.
                 """, .settings)
         }
@@ -44,7 +44,7 @@ struct InstalledService {
             throw Failure(
                 """
                 \(unit.paths.joined(separator: ", ")): ExecStart gives flags to hesper serve, which other commands do not \
-                know: set variables in /etc/default/hesper instead, or name the data folder with --data.
+                read. Set variables in /etc/default/hesper instead, or name the data folder with --data.
                 """, .settings)
         }
         var environment = unit.environment
@@ -54,7 +54,7 @@ struct InstalledService {
         guard environment[Setting.data.variable]?.hasPrefix("/") == true else {
             throw Failure(
                 """
-                The service of this machine has no \(Setting.data.variable) with the whole path of its data folder: set it in \
+                The service of this machine has no \(Setting.data.variable) with the absolute path of its data folder. Set it in \
                 /etc/default/hesper, or name the folder with --data.
                 """, .settings)
         }

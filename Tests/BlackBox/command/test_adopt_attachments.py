@@ -166,7 +166,7 @@ def test_a_copy_beside_the_database_erases_nothing(fresh_server: Server, tmp_pat
     delete_account(ada)
     erased = fresh_server.command("account", "delete", "bob@example.org", "--yes")
     assert erased.returncode == FAILED
-    assert "Bytes of its attachments are still there, which hesper serve removes later. Two copies" in erased.stderr
+    assert "The bytes of its attachments are still stored; hesper serve removes them later. Two copies" in erased.stderr
     time.sleep(12)
     assert len(bytes_of(fresh_server)) == 2
     done = fresh_server.command("adopt-attachments", "--yes")

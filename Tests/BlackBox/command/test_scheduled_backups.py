@@ -144,7 +144,7 @@ def test_the_oldest_go_and_nothing_else(server: Server, folder: Path) -> None:
 
 
 def test_a_clock_that_was_wrong(server: Server, folder: Path) -> None:
-    """A backup of a time to come neither holds up the next one, nor takes the place of those that follow."""
+    """A backup dated in the future neither delays the next one nor replaces those that follow."""
     [name] = entries(folder)
     stopped(server)
     future = [made_at(Path(shutil.copytree(folder / name, folder / f"copy {n}")), -1_000 - n) for n in range(3)]
