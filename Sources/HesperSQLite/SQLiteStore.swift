@@ -82,10 +82,14 @@ public final class SQLiteStore: Store {
             throw unusable(folder, cause.map { String(cString: strerror($0.code.rawValue)) } ?? "\(error)")
         }
         let path = folder.appending(path: fileName).path
-        // SQLite gives its other files, which it makes beside this one, the mode that this one has.
-        let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw unusable(folder, String(cString: strerror(errno))) }
-        try? FileHandle(fileDescriptor: file).close()
+        // SQLite gives its other files, which it makes beside this one, the mode that this one has. A file that is there is never
+        // opened here: closing it would end the locks that other connections of this process have on it (SQLite, How To Corrupt).
+        let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+        if file >= 0 {
+            try? FileHandle(fileDescriptor: file).close()
+        } else if errno != EEXIST || access(path, R_OK | W_OK) != 0 {
+            throw unusable(folder, String(cString: strerror(errno)))
+        }
         guard access(folder.path, W_OK | X_OK) == 0 else { throw unusable(folder, String(cString: strerror(errno))) }
         return path
     }

@@ -37,7 +37,8 @@ extension AccountCommand {
                     "The bytes of its attachments are still stored; hesper serve removes them later. \(obstacle)")
             } catch {
                 // They are nobody's by now, and a server goes on with them.
-                throw Failure("The bytes of its attachments are still stored; hesper serve removes them later. \(error)")
+                throw Failure(
+                    "The bytes of its attachments are still stored; hesper serve removes them later. \(error)")
             }
             do {
                 try await store.scrub()

@@ -35,7 +35,8 @@ struct BackupDiagnosis {
         }
         guard last.date <= .now else {
             return .warning(
-                "The last backup, \(last.path), is dated in the future: the clock is wrong, or was when the backup was made.")
+                "The last backup, \(last.path), is dated in the future: the clock is wrong, or was when the backup was made."
+            )
         }
         guard last.date.adding(2 * schedule.every) >= .now else {
             return .warning(

@@ -65,6 +65,23 @@ def stopped(server: Server) -> Server:
     return server
 
 
+def test_commands_beside_the_server_do_no_harm_after_a_backup(server: Server) -> None:
+    """A server that has lost its locks on the file would find a command's last checkpoint in it, and write to a log that is gone."""
+    wait_for(lambda: "Backup complete" in server.log)
+    phone = Device(server.client(email="bob@example.org"))
+    for text in "before", "between", "after":
+        phone.make_note(text)
+        phone.sync()
+        assert server.command("account", "set-quota", "bob@example.org", "1GiB").returncode == 0
+        assert phone.client.get("/v1/notes").status_code == 200
+    server.kill()
+    server.start()
+    notes = phone.client.get("/v1/notes").json()["notes"]
+    assert {note["text"] for note in notes} == {"before", "between", "after"}
+    assert "malformed" not in server.log
+    assert server.command("check").returncode == 0
+
+
 def test_a_backup_is_complete_and_can_be_restored(server: Server, folder: Path, tmp_path: Path) -> None:
     [name] = entries(folder)
     assert abs(datetime.strptime(name, "%Y-%m-%dT%H%MZ").timestamp() - datetime.now(UTC).replace(tzinfo=None).timestamp()) < 90
