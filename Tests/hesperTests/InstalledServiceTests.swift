@@ -77,6 +77,6 @@ import Testing
     @Test(arguments: ["HESPER_PORT=1", "HESPER_DATA=data"])
     func aFolderThatIsNotKnownIsRefused(_ variable: String) throws {
         let service = try #require(try service(["Environment=\(variable)"]))
-        #expect(complaint { _ = try service.environment() }?.contains("has no HESPER_DATA with the whole path") == true)
+        #expect(complaint { _ = try service.environment() }?.contains("has no HESPER_DATA with the absolute path") == true)
     }
 }
