@@ -11,11 +11,13 @@ from xml.etree import ElementTree
 
 
 def outcomes(file: Path) -> dict[tuple[str, str], str]:
-    """The worst outcome of each test in a JUnit file; a runner that died before it wrote one has none."""
+    """The worst outcome of each test in a JUnit file. A runner that crashed or was stopped leaves no file, or an incomplete one."""
     found: dict[tuple[str, str], str] = {}
-    if not file.exists():
+    try:
+        cases = ElementTree.parse(file).iter("testcase")
+    except (FileNotFoundError, ElementTree.ParseError):
         return found
-    for case in ElementTree.parse(file).iter("testcase"):
+    for case in cases:
         key = (case.get("classname", ""), case.get("name", ""))
         if case.find("failure") is not None or case.find("error") is not None:
             found[key] = "failed"
