@@ -15,7 +15,7 @@ import unicodedata
 
 VERSIONS = ("14.0.0", "15.0.0", "15.1.0")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TABLE = ROOT / "Sources/HesperModel/CaseFolding.swift"
+TABLE = ROOT / "Sources/HesperModel/Search/CaseFolding.swift"
 VECTORS = ROOT / "Tests/Vectors/case-folding.json"
 
 
