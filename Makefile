@@ -1,6 +1,6 @@
 # Each command does its own set-up: see Tools/set-up.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all fuzz sanitize format lint bench demo deb screenshots clean
+.PHONY: help run check test test-all fuzz sanitize format lint bench demo deb screenshots clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -8,11 +8,14 @@ help: ## list these commands
 run: ## install what is missing, build, and serve on http://127.0.0.1:8080 with data in ./data (PORT=, DATA=)
 	@Tools/run.sh
 
-test: ## install what is missing and run every test; ends with `tests: N passed, N failed`
-	@Tools/test.sh
+check: ## the tests that fail soonest: layout, model, store contract on SQLite, API; two or three minutes in a tree that is built
+	@Tools/test.sh check
 
-test-all: ## the same, with the random tests in full: 3 million merges of texts, 10,000 lives, 40 long histories over HTTP
-	@Tools/test.sh --everything
+test: ## install what is missing and run what a change has to pass; ends with `tests: N passed, N failed`
+	@Tools/test.sh test
+
+test-all: ## everything, with the release binary and the random tests in full: 3 million merges of texts, 10,000 lives, 40 long histories over HTTP
+	@Tools/test.sh all
 
 fuzz: ## send 100,000 requests with something wrong, of which none may be answered with a 5xx (REQUESTS=, SEED=)
 	@Tools/fuzz.sh

@@ -3,22 +3,19 @@
 import sys
 import time
 import traceback
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Tests/BlackBox"))
-
-import attachment_bytes  # noqa: E402
-import durable_pushes  # noqa: E402
-import listeners  # noqa: E402
-import neighbours  # noqa: E402
-import postgres_rows  # noqa: E402
-import report  # noqa: E402
-from first_sync import first_sync  # noqa: E402
-from growth import growth  # noqa: E402
-from machine import WORK, fdatasync_cost  # noqa: E402
-from nothing_changed import nothing_changed  # noqa: E402
-from text_quality import text_quality  # noqa: E402
-from web_app import web_app  # noqa: E402
+import attachment_bytes
+import durable_pushes
+import listeners
+import neighbours
+import postgres_rows
+import report
+from first_sync import first_sync
+from growth import growth
+from machine import WORK, fdatasync_cost
+from nothing_changed import nothing_changed
+from text_quality import text_quality
+from web_app import web_app
 
 ROWS = {
     "one-note": durable_pushes.one_note,

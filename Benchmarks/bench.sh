@@ -17,4 +17,4 @@ cc -O2 -Wall -Wextra -I"$tools" -o "$tools/yardstick" Benchmarks/yardstick.c -ls
 cc -O2 -Wall -Wextra -I"$tools" $(pkg-config --cflags libpq) -o "$tools/postgres" Benchmarks/postgres.c -lpq -pthread
 cc -O2 -Wall -Wextra -o "$tools/fdatasync" Benchmarks/fdatasync.c
 cc -O2 -Wall -Wextra -shared -fPIC -o "$tools/slow-fsync.so" Benchmarks/slow-fsync.c
-exec .build/venv/bin/python Benchmarks/bench.py "$@"
+PYTHONPATH=Tests/BlackBox/support:Tests/BlackBox/browser exec .build/venv/bin/python Benchmarks/bench.py "$@"

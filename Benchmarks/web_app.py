@@ -1,25 +1,19 @@
 """The web app with 5,000 notes, in Debian's Chromium: how soon it shows something, what a keystroke costs, how much it holds."""
 
 import http.server
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from random import Random
 from typing import Any
 from uuid import UUID
 
+from app import CHROMIUM, App
 from client import Client, Server
 from clocks import ClockSource, date
 from load import rounds
-from machine import ROOT
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from report import Row
-
-sys.path.insert(0, str(Path(ROOT, "Tests/BlackBox/browser")))
-
-from app import CHROMIUM, App  # noqa: E402
 
 NOTES = 5_000
 KEYS = 150

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Adds up what the runners found and closes with `tests: N passed, N failed`.
 
-count-tests.py RESULTS WEB_STATUS SWIFT_STATUS PYTEST_STATUS POSTGRESQL_STATUS [PART…]: RESULTS holds the runners' JUnit
-files, the statuses are their exit codes, each PART is a set-up step or build that failed and counts as one failed test.
+count-tests.py RESULTS [RUNNER=STATUS…] [PART…]: RESULTS holds a JUnit file RUNNER.xml and the output RUNNER.log of each runner, whose
+exit code is STATUS. Each PART is a set-up step or a build that failed, and counts as one failed test.
 """
 
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
+
+# Of a runner that crashed, so many lines are printed again, as the end of the output is what CI shows.
+LINES_OF_A_CRASH = 60
 
 
 def outcomes(file: Path) -> dict[tuple[str, str], str]:
@@ -28,11 +31,20 @@ def outcomes(file: Path) -> dict[tuple[str, str], str]:
     return found
 
 
+def crash(log: Path) -> list[str]:
+    """What a runner wrote when it crashed, as far as that is known, else its last lines."""
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    begin = next((number for number, line in enumerate(lines) if "Fatal error" in line or "*** " in line), None)
+    return lines[-LINES_OF_A_CRASH:] if begin is None else lines[begin : begin + LINES_OF_A_CRASH]
+
+
 def main() -> int:
-    results, statuses, parts = Path(sys.argv[1]), sys.argv[2:6], sys.argv[6:]
+    results, rest = Path(sys.argv[1]), sys.argv[2:]
+    runners = dict(argument.split("=") for argument in rest if "=" in argument)
+    parts = [argument for argument in rest if "=" not in argument]
     total = {"passed": 0, "failed": len(parts), "skipped": 0}
     failures = [f"the part “{part}”" for part in parts]
-    for runner, status in zip(("web", "swift", "pytest", "postgresql"), statuses):
+    for runner, status in runners.items():
         # `swift test` writes Swift Testing's results beside the file it was asked for, which is XCTest's.
         counted = outcomes(results / ("swift-swift-testing.xml" if runner == "swift" else f"{runner}.xml"))
         for outcome in counted.values():
@@ -41,6 +53,7 @@ def main() -> int:
         if status != "0" and "failed" not in counted.values():
             total["failed"] += 1
             failures.append(f"the {runner} run itself (exit {status})")
+            print(*crash(results / f"{runner}.log"), sep="\n")
     for failure in failures:
         print(f"failed: {failure}")
     if total["skipped"]:

@@ -8,11 +8,10 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "Tests/BlackBox"))
 
-import clocks  # noqa: E402
-from client import BINARY, PASSWORD, Client, Server  # noqa: E402
-from device import Device  # noqa: E402
+import clocks
+from client import BINARY, PASSWORD, Client, Server
+from device import Device
 
 FORTUNES = Path("/usr/share/games/fortunes")
 FOLDER = ROOT / ".build/demo"

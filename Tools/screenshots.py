@@ -12,13 +12,12 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "Tests/BlackBox"), str(ROOT / "Tests/BlackBox/browser")]
 
-from app import CHROMIUM, App  # noqa: E402
-from client import Client, Server  # noqa: E402
-from device import Device  # noqa: E402
-from evening import NOTES, PICTURES, drawing  # noqa: E402
-from playwright.sync_api import Browser, expect, sync_playwright  # noqa: E402
+from app import CHROMIUM, App
+from client import Client, Server
+from device import Device
+from evening import NOTES, PICTURES, drawing
+from playwright.sync_api import Browser, expect, sync_playwright
 
 FOLDER = ROOT / "docs/screenshots"
 EMAIL = "ada@example.com"

@@ -10,35 +10,6 @@ import pytest
 from client import Client, Server
 from device import Device
 
-HERE = Path(__file__).parent
-# What depends on the store, and is run again with `--store postgresql` unless paths are named. Left out are: what is
-# answered before a store is asked (bad input, manners of HTTP, cookies, streams that stand still, the README); what is
-# kept elsewhere (pictures, S3); SQLite's own disk (faults/test_disk*.py; PostgreSQL's has test_database_full.py); the command,
-# the contract and the browser, which know of the store only through what is here. What is on PostgreSQL in any case
-# (postgres/, faults/test_database_*.py) is in the first run.
-ON_POSTGRESQL = [
-    *(
-        f"api/test_{name}.py"
-        for name in [
-            "accounts", "attachment_data", "attachments", "case_attachments", "case_restored", "cases", "changes",
-            "deleted_objects", "devices", "digests", "edits", "ephemeral", "events", "events_converge", "export", "isolation",
-            "mail", "notes", "objects", "quota", "recently_deleted", "search", "sync", "tags", "text_descent", "trace", "uploads",
-        ]
-    ),
-    *(f"faults/test_{name}.py" for name in ["events_killed", "kill", "uploads_killed"]),
-    "differential/test_differential.py",
-]  # fmt: skip
-
-# The longest, which workers begin with: what is begun last they would wait for together.
-LONGEST = [
-    *(f"{name}.py" for name in ["contract/test_schemathesis", "browser/test_web_cases", "faults/test_backup_storm"]),
-    "differential/test_differential.py",
-    *(f"browser/test_web_{name}.py" for name in ["editing", "signing_in", "looks", "injection"]),
-    *(f"api/test_{name}.py" for name in ["cases", "events", "isolation"]),
-    *(f"{name}.py" for name in ["faults/test_kill", "faults/test_uploads_killed"]),
-]  # fmt: skip
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--everything", action="store_true", help="run the random tests in full, for hours")
     parser.addoption(
@@ -67,13 +38,6 @@ def pytest_configure(config: pytest.Config) -> None:
     Server.store = postgres.running()
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    if config.getoption("--store") == "sqlite" or collection_path.suffix != ".py":
-        return None
-    is_named = any(Path(argument.split("::")[0]).resolve() == collection_path for argument in config.args)
-    return None if is_named or str(collection_path.relative_to(HERE)) in ON_POSTGRESQL else True
-
-
 def is_worker(config: pytest.Config) -> bool:
     """Whether this is one of several processes that run tests at once (`pytest -n`): each has servers of its own."""
     return hasattr(config, "workerinput")
@@ -81,15 +45,38 @@ def is_worker(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """For workers, mixes the files: those of one folder would all wait at once, or all want the processor."""
-    if not is_worker(config):
-        return
+    select(config, items)
+    if is_worker(config):
+        mix(items)
+
+
+def select(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what the markers say (pytest.ini); a file that is named runs in any case."""
+    named = {Path(argument.split("::")[0]).resolve() for argument in config.args}
+
+    def is_left_out(item: pytest.Item) -> bool:
+        if item.path in named:
+            return False
+        if config.getoption("--store") != "sqlite" and not item.get_closest_marker("both_stores"):
+            return True
+        return bool(item.get_closest_marker("thorough")) and not config.getoption("--everything")
+
+    left_out = [item for item in items if is_left_out(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not is_left_out(item)]
+
+
+def mix(items: list[pytest.Item]) -> None:
+    """Puts long files first and mixes the others: those of one folder would all wait at once, or all want the processor."""
     folders: dict[Path, list[Path]] = {}
     for path in dict.fromkeys(item.path for item in items):
         folders.setdefault(path.parent, []).append(path)
-    # How far into its folder each file is; the longest before all.
+    # How far into its folder each file is; the long ones before all.
     place = {path: (index + 0.5) / len(files) for files in folders.values() for index, path in enumerate(files)}
-    place |= {HERE / name: index - len(LONGEST) for index, name in enumerate(LONGEST)}
+    for item in items:
+        if item.get_closest_marker("long"):
+            place[item.path] = -1
     items.sort(key=lambda item: place[item.path])
 
 

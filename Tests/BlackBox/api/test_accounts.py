@@ -10,6 +10,8 @@ from client import PASSWORD, Client, Refused, Server
 from database import dump, query
 from rows import DATE, UUID, Like, Row, check_holds, check_problem, parametrize
 
+pytestmark = pytest.mark.both_stores
+
 TOKEN = Like(r"hesper_[A-Za-z0-9_-]{43}")  # 256 bits
 NODE = Like(r"[0-9a-f]{16}")
 NEW_PASSWORD = "пароль, another"

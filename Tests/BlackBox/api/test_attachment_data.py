@@ -11,6 +11,8 @@ from client import Server
 from wire import Wire
 from writer import new_id
 
+pytestmark = pytest.mark.both_stores
+
 DATA = some_bytes(100_000)
 
 

@@ -5,6 +5,8 @@ from attachments import attach, data_path, download, sha256, some_bytes, upload
 from rows import DATE, Row, parametrize
 from writer import new_id
 
+pytestmark = pytest.mark.both_stores
+
 DATA = some_bytes(1000)
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 PREVIEW = "iVBORw0KGgo="

@@ -5,20 +5,16 @@
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import clocks
+import contract_document
 import pytest
 from client import Client
 from rows import CLOCK, Row, check_problem, parametrize
 from writer import Writer, deleted, new_id
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "contract"))
-import contract_document  # noqa: E402
 
 MIB = 1 << 20
 PUSH_BYTES = 8 * MIB

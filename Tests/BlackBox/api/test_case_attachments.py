@@ -8,6 +8,8 @@ from device import Device
 from local_copy import LocalCopy
 from push import what_it_lacks
 
+pytestmark = pytest.mark.both_stores
+
 DATA = some_bytes(10_000)
 
 

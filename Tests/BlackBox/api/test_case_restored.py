@@ -13,6 +13,8 @@ from desk import B, C, Desk, at
 from device import Device
 from writer import Writer, rescue_of
 
+pytestmark = pytest.mark.both_stores
+
 
 def put_back(server, backup) -> None:
     """Somebody puts old data over the new, without `hesper restore`."""

@@ -10,6 +10,8 @@ from convergence import check_same, history, settle
 from device import Device
 from writer import rescue_of
 
+pytestmark = [pytest.mark.both_stores, pytest.mark.long]
+
 YEAR = 365 * 24 * 3_600_000
 IN_EITHER_ORDER = pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["A pushes first", "B pushes first"])
 

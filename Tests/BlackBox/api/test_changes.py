@@ -4,6 +4,8 @@ import pytest
 from rows import CLOCK, DIGEST, Row, check_problem, parametrize
 from writer import deleted, new_id
 
+pytestmark = pytest.mark.both_stores
+
 SECTIONS = ("notes", "tags", "attachments", "objects", "deletedObjects")
 
 

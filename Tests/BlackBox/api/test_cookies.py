@@ -1,19 +1,15 @@
 """Pages of the server's own: a session in a cookie, and who may use it (protocol.md, Signing in)."""
 
 import re
-import sys
 import time
-from pathlib import Path
 
+import contract_document
 import pytest
 from attachments import attach, data_path
 from client import PASSWORD, Client
 from page import COOKIE, Page
 from rows import check_problem
 from writer import new_id
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "contract"))
-import contract_document  # noqa: E402
 
 DAY = 86_400
 PLAIN = "Max-Age=34560000; Path=/; HttpOnly; SameSite=Strict"

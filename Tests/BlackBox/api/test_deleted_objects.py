@@ -5,6 +5,8 @@ from desk import at
 from rows import DATE, check_problem
 from writer import deleted, new_id, rescue_of
 
+pytestmark = pytest.mark.both_stores
+
 PATH = "/v1/deleted-objects"
 
 

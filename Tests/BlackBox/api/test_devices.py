@@ -1,9 +1,12 @@
 """`/v1/devices`: signing in and out, and what is known of each device."""
 
 import clocks
+import pytest
 from client import PASSWORD, Client
 from rows import DATE, Row, check_holds, check_problem, parametrize
 from urllib3.util import SKIP_HEADER
+
+pytestmark = pytest.mark.both_stores
 
 
 def entry(client: Client, listed_by: Client) -> dict:

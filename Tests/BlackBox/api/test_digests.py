@@ -7,6 +7,8 @@ from local_copy import LocalCopy, deleted_digest, read_state
 from rows import CLOCK, Row, check_problem, parametrize
 from writer import deleted, new_id
 
+pytestmark = pytest.mark.both_stores
+
 
 def digests(client, prefix: str = "") -> dict:
     response = client.get("/v1/digests", params={"prefix": prefix} if prefix else {})

@@ -1,8 +1,10 @@
 """`/v1/notes/{uniqueID}/edits`: a note's history, newest first; also while it is recently deleted."""
 
 import pytest
-from rows import CLOCK, DATE, Row, check_problem, parametrize
+from rows import CLOCK, DATE, Row, parametrize
 from writer import deleted, new_id
+
+pytestmark = pytest.mark.both_stores
 
 
 def edits(client, note: str, **parameters) -> dict:

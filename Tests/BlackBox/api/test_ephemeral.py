@@ -8,6 +8,8 @@ from client import Client
 from events import Events
 from writer import Writer, new_id
 
+pytestmark = pytest.mark.both_stores
+
 NOTE = "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90"
 
 

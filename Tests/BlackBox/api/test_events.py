@@ -10,6 +10,8 @@ from database import Backup, query
 from events import Events
 from writer import Writer, new_id
 
+pytestmark = [pytest.mark.both_stores, pytest.mark.long]
+
 EMPTY = {"notes": [], "tags": [], "attachments": [], "objects": [], "deletedObjects": []}
 
 

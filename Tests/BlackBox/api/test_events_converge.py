@@ -4,9 +4,12 @@ import threading
 import time
 from random import Random
 
+import pytest
 from convergence import settle
 from device import Device
 from follower import Follower
+
+pytestmark = pytest.mark.both_stores
 
 SECONDS = 8
 MOST_SECONDS = 90  # on a machine that has other things to do

@@ -14,6 +14,8 @@ from client import Client, Server
 from rows import check_problem
 from writer import new_id
 
+pytestmark = pytest.mark.both_stores
+
 PICTURE = some_bytes(200_000)
 
 

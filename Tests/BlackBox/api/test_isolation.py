@@ -9,20 +9,18 @@ import base64
 import json
 import re
 import secrets
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+import contract_document
 import pytest
 from attachments import attach, data_path, digest
 from client import Client
 from rows import filled
 from writer import Writer, deleted, new_id
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "contract"))
-import contract_document  # noqa: E402
+pytestmark = [pytest.mark.both_stores, pytest.mark.long]
 
 # Strings that name nothing. Any other string of the contract, but dates, must be in a probe.
 PLAIN = {

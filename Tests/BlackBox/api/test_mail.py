@@ -13,6 +13,8 @@ import pytest
 from client import PASSWORD, Client, Server, plain_session
 from database import dump, query
 
+pytestmark = pytest.mark.both_stores
+
 NEW_PASSWORD = "another horse, another battery"
 ORIGIN = "https://notes.example.org"
 KEEPS = 'f=$(mktemp "$1/$(date +%s%N)-XXXXXX") && cat > "$f" && mv "$f" "$f.eml"\n'

@@ -2,18 +2,13 @@
 
 import re
 import socket
-import sys
 import time
-from pathlib import Path
 
+import contract_document
 import pytest
-import requests
-from client import Client, Server, plain_session
+from client import Client, Server
 from rows import REQUEST_ID, Row, check_problem, parametrize
 from writer import new_id
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "contract"))
-import contract_document  # noqa: E402
 
 PAGE = "http://localhost:5173"
 

@@ -13,6 +13,8 @@ from device import Device
 from events import Events
 from writer import new_id
 
+pytestmark = pytest.mark.both_stores
+
 KIB = "a" * 1024
 
 

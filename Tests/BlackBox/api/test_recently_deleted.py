@@ -4,10 +4,11 @@ import time
 from datetime import datetime, timedelta
 
 import pytest
-from client import Server
 from database import make_older, query
 from rows import DATE, Row, check_problem, parametrize
 from writer import Writer, deleted, new_id
+
+pytestmark = pytest.mark.both_stores
 
 
 def listed(client, **parameters) -> dict:

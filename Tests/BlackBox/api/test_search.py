@@ -9,6 +9,8 @@ from database import query
 from rows import Row, parametrize
 from writer import Writer, deleted, new_id
 
+pytestmark = pytest.mark.both_stores
+
 TEXTS = {
     "milk": "Milk\nBread and butter",
     "cafe": "Café Ångström, naïve résumé",

@@ -2,9 +2,11 @@
 
 import clocks
 import pytest
-from convergence import history, settle
+from convergence import settle
 from rows import CLOCK, DIGEST, Row, check_problem, filled, parametrize
 from writer import Writer, deleted, new_id
+
+pytestmark = pytest.mark.both_stores
 
 EARLY = "2020-01-01T00:00:00.000Z-0000-"
 

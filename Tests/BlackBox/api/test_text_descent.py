@@ -16,6 +16,8 @@ from device import Device
 from wire import Wire
 from writer import Writer, deleted, new_id, rescue_of
 
+pytestmark = pytest.mark.both_stores
+
 ROWS = [
     ("Milk", "Milk and br", "Milk and bread"),
     ("keep me", "keep", "keep me"),

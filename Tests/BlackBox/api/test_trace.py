@@ -15,6 +15,8 @@ from device import Device
 from editing_trace import SHARED, Step, Trace, View, read_trace
 from typist import Typist
 
+pytestmark = [pytest.mark.both_stores, pytest.mark.thorough]
+
 EDITS = int(os.environ.get("HESPER_TRACE", "26078"))
 
 

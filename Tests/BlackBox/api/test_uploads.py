@@ -11,6 +11,8 @@ from database import query
 from wire import Wire
 from writer import new_id
 
+pytestmark = pytest.mark.both_stores
+
 DATA = some_bytes(1_000_000)
 PART = {"Content-Type": "application/partial-upload"}
 

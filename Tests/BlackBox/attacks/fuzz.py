@@ -10,20 +10,16 @@ import json
 import random
 import re
 import socket
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-HERE = Path(__file__).resolve().parent
-sys.path += [str(HERE.parent), str(HERE.parent / "contract")]
-import contract_document  # noqa: E402
-from client import Client, Server  # noqa: E402
+import contract_document
+from client import Client, Server
 
 THREADS = 4
 # Each right one of these takes a third of a second, so they come seldom.

@@ -1,16 +1,12 @@
 """Every route of the contract, asked by whoever may not: nothing is answered, and nothing is changed."""
 
 import base64
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
+import contract_document
 import pytest
 from client import PASSWORD, Client, Server
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "contract"))
-import contract_document  # noqa: E402
 
 NEW_PASSWORD = "another horse, another battery"
 

@@ -4,22 +4,19 @@ What needs nothing but the words of a Device is the test of the API, run on the 
 with B's copy, register by register, and both with the server. 24 is in test_web_restored.py, 32 in test_web_transfer.py.
 """
 
-import sys
-from pathlib import Path
 
 import clocks
 import pytest
+import test_cases
 from app import App
 from attachments import attach, some_bytes
 from browser_device import CHANGE_RECORD, BrowserDevice
 from convergence import history, settle
 from device import Device
 from playwright.sync_api import expect
+from test_cases import IN_EITHER_ORDER, YEAR, shared_note, sync_in
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "api"))
-
-import test_cases  # noqa: E402
-from test_cases import IN_EITHER_ORDER, YEAR, shared_note, sync_in  # noqa: E402
+pytestmark = pytest.mark.long
 
 # The tests of the API that say nothing of a Device's insides.
 AS_THEY_ARE = [

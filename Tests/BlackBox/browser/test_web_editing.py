@@ -10,6 +10,8 @@ from browser_device import CHANGE_RECORD
 from device import Device
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.long
+
 
 def shared_note(a: App, b: App, text: str) -> None:
     """A note that both have open."""

@@ -12,6 +12,8 @@ from attachments import attach
 from client import Client
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.long
+
 SCRIPTS = [
     "<script>xss()</script>",
     "<img src=x onerror=xss()>",

@@ -9,6 +9,8 @@ from client import Server
 from device import Device
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.long
+
 PICTURE = Path("/usr/share/desktop-base/emerald-theme/grub/grub-16x9.png")
 DESK = {"viewport": {"width": 1280, "height": 800}}
 TABLET = {"viewport": {"width": 900, "height": 800}, "has_touch": True, "is_mobile": True}

@@ -8,6 +8,8 @@ from client import Client
 from device import Device
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.long
+
 
 def somebody_else(app: App) -> Client:
     """A client of the same account."""

@@ -13,6 +13,8 @@ from attachments import attach, download, some_bytes
 from client import Client, Server
 from runner import FAILED, WRONG_SETTING, WRONG_USAGE
 
+pytestmark = pytest.mark.long
+
 MARKER = "attachments/hesper-installation.json"
 DATA = some_bytes(1_000)
 

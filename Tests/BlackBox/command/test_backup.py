@@ -12,7 +12,7 @@ from backups import back_up, database, files, restore
 from client import Refused, Server
 from convergence import settle
 from device import Device
-from runner import FAILED, WRONG_SETTING, WRONG_USAGE, Hesper, run
+from runner import FAILED, WRONG_SETTING, WRONG_USAGE, Hesper
 
 PICTURES = [some_bytes(size, seed) for seed, size in enumerate([0, 1, 70_000, 1_500_000])]
 

@@ -13,6 +13,8 @@ from convergence import history, settle
 from device import Device
 from runner import FAILED, run
 
+pytestmark = pytest.mark.long
+
 PAGE = 4096
 PICTURES = [some_bytes(size, size) for size in (1, 5_000, 40_000, 200_000)]
 

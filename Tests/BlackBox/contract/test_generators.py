@@ -3,10 +3,11 @@
 import re
 import shutil
 
-import pytest
-
 import contract_document as document_
 import generators
+import pytest
+
+pytestmark = [pytest.mark.long, pytest.mark.thorough]
 
 # How each target writes a property, so that a struct that lost one is noticed. A word of the language is escaped.
 PROPERTY = {

@@ -5,12 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import contract_document
 import generators
+import pytest
 import schemathesis_hooks as hooks
 from secure import TLSServer
+
+pytestmark = [pytest.mark.long, pytest.mark.thorough]
 
 HERE = Path(__file__).parent
 # Not one of the passwords in the contract's examples, which are sent as they are: the account must outlive them.
@@ -31,7 +32,7 @@ def run(server: TLSServer, output: Path) -> None:
         "HESPER_TOKEN": client.token,
         "HESPER_DEVICE": client.device["uniqueID"],
         "HESPER_HOOKS": str(HERE / "schemathesis_hooks.py"),
-        "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
+        "PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parent / "support"), os.environ.get("PYTHONPATH", "")]),
     }
     log = output / "schemathesis.log"
     with log.open("wb") as written:

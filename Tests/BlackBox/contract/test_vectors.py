@@ -5,12 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import check
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[2] / "Vectors"
-sys.path.append(str(FOLDER))
-
-import check
+FOLDER = Path(check.__file__).parent
 
 
 def every_case():

@@ -3,7 +3,6 @@
 import copy
 import shutil
 import threading
-import time
 import uuid
 from collections import Counter
 from pathlib import Path

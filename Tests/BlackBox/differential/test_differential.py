@@ -12,6 +12,8 @@ from client import Server
 from life import Life, run
 from model import Text
 
+pytestmark = [pytest.mark.both_stores, pytest.mark.long]
+
 
 @pytest.mark.timeout(4 * 3_600)
 def test_lives(request: pytest.FixtureRequest, seed: int, tmp_path: Path) -> None:

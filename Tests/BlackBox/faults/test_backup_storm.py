@@ -14,6 +14,8 @@ from convergence import contents, settle
 from device import Device
 from runner import ENVIRONMENT, run
 
+pytestmark = pytest.mark.long
+
 CLIENTS = 32
 
 

@@ -4,10 +4,13 @@ import threading
 import time
 from random import Random
 
+import pytest
 import requests
 from client import Refused
 from device import Device
 from follower import Follower
+
+pytestmark = pytest.mark.both_stores
 
 KILLS = 6
 

@@ -13,6 +13,8 @@ from ledger import Ledger
 from storm import Storm
 from verdict import check_data, push_again, settle
 
+pytestmark = [pytest.mark.both_stores, pytest.mark.long]
+
 KILLS = int(os.environ.get("HESPER_KILLS", "8"))
 TERMS = 3
 

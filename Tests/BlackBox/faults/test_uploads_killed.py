@@ -15,6 +15,8 @@ from attachments import data_path, some_bytes
 from client import Client, Server
 from verdict import check_data
 
+pytestmark = [pytest.mark.both_stores, pytest.mark.long]
+
 KILLS = int(os.environ.get("HESPER_KILLS", "8"))
 UPLOADERS = 6
 PART = {"Content-Type": "application/partial-upload"}

@@ -14,6 +14,8 @@ import pytest
 from client import BINARY, PASSWORD, ROOT, Client, free_port, plain_session
 from machine import Machine
 
+pytestmark = [pytest.mark.long, pytest.mark.thorough]
+
 AS_HESPER = ["setpriv", "--reuid=hesper", "--regid=hesper", "--clear-groups"]
 USED = "hesper: Settings are those of the service: /usr/lib/systemd/system/hesper.service, /etc/default/hesper.\n"
 PLACES = ["/usr", "/lib/systemd", "/etc", "/var/lib/hesper", "/var/lib/systemd"]

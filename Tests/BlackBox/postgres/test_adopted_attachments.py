@@ -15,6 +15,8 @@ from postgres import PASSWORD, PostgreSQL, name_in, programs
 from runner import FAILED, WRONG_SETTING
 from seaweed import SeaweedFS
 
+pytestmark = pytest.mark.long
+
 DATA = some_bytes(1_000)
 OK = "ok: The attachments belong to this database."
 CONTESTED = "wrong: Two copies of the database have used the attachments"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import requests
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("HESPER_BINARY", ROOT / ".build/release/hesper"))
 LOGS = ROOT / ".build/black-box"
 PASSWORD = "correct horse battery staple"

@@ -11,7 +11,7 @@ METHODS = ("get", "put", "post", "delete", "patch", "head", "options", "trace")
 CLOCK = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z-[0-9a-f]{4}-[0-9a-f]{16}$")
 
 
-class StrictLoader(yaml.SafeLoader):
+class StrictLoader(yaml.CSafeLoader):
     """YAML as JSON has it: no key twice, no dates, no anchors that a reader would have to follow."""
 
     def construct_mapping(self, node, deep=False):
@@ -22,11 +22,6 @@ class StrictLoader(yaml.SafeLoader):
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
-    def compose_node(self, parent, index):
-        if self.check_event(yaml.events.AliasEvent):
-            raise ValueError(f"an alias, line {self.peek_event().start_mark.line + 1}")
-        return super().compose_node(parent, index)
-
 
 def _no_dates(loader, node):
     raise ValueError(f"{node.value} is read as a date: quote it, line {node.start_mark.line + 1}")
@@ -36,7 +31,11 @@ StrictLoader.add_constructor("tag:yaml.org,2002:timestamp", _no_dates)
 
 
 def load():
-    return yaml.load(PATH.read_text(encoding="utf-8"), StrictLoader)
+    text = PATH.read_text(encoding="utf-8")
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        if isinstance(event, yaml.events.AliasEvent):
+            raise ValueError(f"an alias, line {event.start_mark.line + 1}")
+    return yaml.load(text, StrictLoader)
 
 
 def resolve(document, node):

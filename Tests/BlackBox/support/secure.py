@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import httpx
-import requests
 from client import Client, Server, free_port
 
 
