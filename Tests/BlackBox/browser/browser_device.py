@@ -254,7 +254,7 @@ class BrowserDevice:
         page.route("**/v1/sync", lose)
         self.app.go_online()
         self.app.run("engine.syncNow()")
-        for _ in range(100):
+        for _ in range(600):
             if lost:
                 break
             page.wait_for_timeout(50)
