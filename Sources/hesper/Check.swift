@@ -74,8 +74,8 @@ struct Check: AsyncParsableCommand {
         if orphans.count > 0 {
             let files = orphans.count == 1 ? "1 file" : "\(orphans.count) files"
             Terminal.say(
-                "\(files) with \(orphans.byteCount) bytes belong to no attachment; what Hesper wrote of that, the server "
-                    + "removes after 30 days.")
+                "\(files) with \(orphans.byteCount) bytes belong to no attachment. The server removes those that it "
+                    + "wrote itself after 30 days.")
         }
         return findings
     }

@@ -85,4 +85,21 @@ import Testing
                 "error No. (1 more since the last such line) ",
             ])
     }
+
+    /// What fails in the background while the database is unavailable is among the lines that are limited; what fails for another
+    /// reason is not.
+    @Test func whatFailsInTheBackgroundIsPartOfAnOutage() throws {
+        let lines = NIOLockedValueBox<[String]>([])
+        let logger = Logger(label: "test") { _ in Lines(lines: lines) }
+        let outages = OutageLog()
+        _ = Problem(StoreError.unavailable("refused"), logger: logger, outages: outages)
+        outages.tell("Sweeping failed; retrying", StoreError.unavailable("refused"), logger: logger)
+        outages.tell("Indexing failed; retrying", StoreError.full("no room"), logger: logger)
+        outages.tell("Sweeping failed; retrying", StoreError.damaged("a page"), logger: logger)
+        #expect(
+            lines.withLockedValue { $0 } == [
+                "error The database is unavailable: refused ",
+                "error Sweeping failed; retrying error=the database is damaged: a page",
+            ])
+    }
 }

@@ -64,6 +64,20 @@ extension BackupFolder {
         }
     }
 
+    /// The files that are there: the digest that each is named by, and its size. They are not read.
+    public func files() async throws -> [AttachmentData] {
+        let attachments = inside(BackupFolder.attachments)
+        return try await pool.run {
+            try File.list(attachments).filter { try File.isFolder("\(attachments)/\($0)") }.flatMap { digits in
+                try File.list("\(attachments)/\(digits)").compactMap { name in
+                    try File.status("\(attachments)/\(digits)/\(name)").map {
+                        AttachmentData(byteCount: Int64($0.st_size), sha256: name)
+                    }
+                }
+            }
+        }
+    }
+
     /// The bytes with a digest. Whether they are still those, only who reads them all can tell.
     public func bytes(_ data: AttachmentData) async throws -> BlobBytes {
         let path = path(of: data)

@@ -224,7 +224,12 @@ extension Entity {
     public static func edits(
         in body: UnsafeRawBufferPointer, id: UniqueID, section: Section
     ) throws(Problem) -> [Edit] {
-        guard case .object(let object) = try JSONReader.read(body) else {
+        let json: JSON
+        do { json = try JSONReader.read(body) } catch {
+            // The reader blames the sender of a request.
+            throw Problem(.internalError, "What is kept of \(id) is damaged: \(error.detail)")
+        }
+        guard case .object(let object) = json else {
             throw Problem(.internalError, "What is kept of \(id) is not an object.")
         }
         let change = PushReader.change(object, id: id, in: section, at: "")

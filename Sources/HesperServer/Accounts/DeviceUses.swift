@@ -113,7 +113,7 @@ final class DeviceUses: Service {
                 }
             }
         } catch {
-            logger.warning("The last uses of \(uses.count) devices were not recorded: \(error)")
+            OutageLog.shared.tell("The last uses of \(uses.count) devices were not recorded", error, logger: logger)
         }
     }
 }

@@ -62,7 +62,7 @@ struct Listening: Service {
                 case .scopes(let scopes): try await hub.refresh(scopes, from: store)
                 }
             } catch {
-                logger.error("What other processes did is not known yet: \(error)")
+                OutageLog.shared.tell("What other processes did is not known yet; retrying", error, logger: logger)
                 // What was noticed once is looked at until that succeeds.
                 try? await Task.sleep(for: Listening.rest)
                 looks.ask(place)
@@ -80,7 +80,7 @@ struct Listening: Service {
                 if try await store.othersHaveCommitted() { looks.ask(.everywhere) }
             } catch {
                 pause = Listening.rest
-                logger.error("What other processes did is not known yet: \(error)")
+                OutageLog.shared.tell("What other processes did is not known yet; retrying", error, logger: logger)
             }
         }
     }

@@ -10,7 +10,7 @@ struct Indexing: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await indexer.run { error in
-                logger.error("indexing failed; it is tried again", metadata: ["error": "\(error)"])
+                OutageLog.shared.tell("Indexing failed; retrying", error, logger: logger)
             }
         }
     }

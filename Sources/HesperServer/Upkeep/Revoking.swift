@@ -10,7 +10,7 @@ struct Revoking: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await revoker.run { error in
-                logger.error("putting back failed; it is tried again", metadata: ["error": "\(error)"])
+                OutageLog.shared.tell("Putting back what lost devices pushed failed; retrying", error, logger: logger)
             }
         }
     }

@@ -12,7 +12,7 @@ struct Sweeping: Service {
             await sweeper.run { event in
                 switch event {
                 case .failed(let error):
-                    logger.error("sweeping failed; it is tried again", metadata: ["error": "\(error)"])
+                    OutageLog.shared.tell("Sweeping failed; retrying", error, logger: logger)
                 case .foreignFile(let path):
                     logger.warning(
                         "among the attachments lies something that Hesper did not put there; it is left alone",

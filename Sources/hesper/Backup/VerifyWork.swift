@@ -32,23 +32,32 @@ struct VerifyWork {
             let look = try await onThread { try copy.look() }
             look.findings.forEach(add)
             (result.accounts, result.isFolded) = (look.accounts, look.isFolded)
-            let lost = Set(manifest.missing)
-            let wanted = try await onThread { try copy.blobs() }.filter { !lost.contains($0.name.path) }
-            result.attachments = wanted.count
-            try await compareBytes(of: wanted, add)
         } catch let error as StoreError {
             add("The database cannot be read to its end: \(error).")
         }
+        let wanted = try await wanted(copy)
+        result.attachments = wanted.count
+        try await compareBytes(of: wanted, add)
         return result
     }
 
-    private func compareBytes(of blobs: [Blob], _ add: (String) -> Void) async throws {
+    /// The bytes that the database has, but for those that the backup never had. If the database cannot tell, those that are there.
+    private func wanted(_ copy: SQLiteCopy) async throws -> [AttachmentData] {
+        do {
+            let lost = Set(manifest.missing)
+            return try await onThread { try copy.blobs() }.filter { !lost.contains($0.name.path) }.map(\.data)
+        } catch is StoreError {
+            return try await folder.files()
+        }
+    }
+
+    private func compareBytes(of wanted: [AttachmentData], _ add: (String) -> Void) async throws {
         // Several attachments may have the same bytes.
         var compared: Set<String> = []
-        var progress = ProgressBar(total: blobs.count, what: "attachments read")
-        for blob in blobs {
-            if compared.insert(blob.data.sha256).inserted,
-                let damage = try await readable({ try await folder.damage(to: blob.data) })
+        var progress = ProgressBar(total: wanted.count, what: "attachments read")
+        for data in wanted {
+            if compared.insert(data.sha256).inserted,
+                let damage = try await readable({ try await folder.damage(to: data) })
             {
                 progress.clear()
                 add(damage)

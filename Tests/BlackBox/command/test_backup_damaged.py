@@ -100,6 +100,17 @@ def test_verify_reads_all(backup: Path, tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("Verified ")
 
 
+def test_verify_reads_the_attachments_whatever_the_database_is(backup: Path, tmp_path: Path) -> None:
+    """Which attachments there are, only the database tells. If it cannot be read, all files that are there are compared."""
+    with database(backup).open("r+b") as file:
+        file.write(bytes(8_192))
+    damage_bytes(backup)
+    done = run(tmp_path, "backup", "verify", backup)
+    assert done.returncode == FAILED
+    assert "The database cannot be read to its end: " in done.stdout
+    assert f"{bytes_in(backup, PICTURES[2])} has other bytes than its name says.\n" in done.stdout
+
+
 def test_verify_folds_what_the_digests_say_nothing_of(backup: Path, tmp_path: Path) -> None:
     """A backup of an installation in which something is wrong has the right digests all the same."""
     with closing(sqlite3.connect(database(backup))) as copy, copy:

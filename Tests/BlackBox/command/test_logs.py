@@ -76,6 +76,19 @@ def test_what_goes_wrong_says_whose_it_was(logged: tuple[Server, str]) -> None:
     assert errors[0]["account"]
 
 
+def test_damage_that_a_request_meets_is_logged_with_its_cause(logged: tuple[Server, str]) -> None:
+    """It is an error of the server, not of the request."""
+    server, form = logged
+    client = server.client()
+    note = client.post("/v1/notes", {"text": "milk"}).json()["uniqueID"]
+    query(server, "UPDATE objects SET body = '{\"uniqueID\":?}'")
+    answer = client.get(f"/v1/notes/{note}", headers={"X-Request-ID": "mine-4"})
+    assert (answer.status_code, answer.json()["slug"], answer.json()["requestID"]) == (500, "internal-error", "mine-4")
+    server.stop()
+    [error] = [line for line in lines_of(server, form) if "mine-4" in line and "error" in line]
+    assert f"What is kept of {note} is damaged" in error
+
+
 def test_no_secret_is_in_it(logged: tuple[Server, str]) -> None:
     """Whatever is done, rightly or wrongly, at the level that tells most."""
     server, form = logged

@@ -65,6 +65,21 @@ def check_lost(storm: Storm) -> None:
             push_again(author)
 
 
+def test_an_outage_takes_one_line_of_the_log_a_second_at_most(served: Server, durable: PostgreSQL) -> None:
+    """Of all requests, and of what the server does in the background, such as the sweeper, which looks every 10 seconds."""
+    client = served.client()
+    durable.control("stop -m immediate")
+    try:
+        before, start = len(served.log), time.monotonic()
+        while time.monotonic() < start + 12:
+            assert client.get("/v1/notes").status_code == 503
+        lines = served.log[before:].splitlines()
+        assert sum(" error " in line for line in lines) <= 13, lines
+    finally:
+        durable.control("start")
+    wait_until_ready(client)
+
+
 def test_the_database_restarts_in_the_middle_of_a_storm(served: Server, durable: PostgreSQL, seed: int) -> None:
     storm, pid = Storm(served, seed), served.pid
     client = storm.authors[0].device.client
