@@ -104,7 +104,7 @@ private struct DocumentWriter {
             clocks[try row.id(0)] = .some(row.clockIfAny(1))
             return true
         }
-        return notes.filter { note in clocks[note.uniqueID].map { $0 != note.$text.clock } ?? true }
+        return notes.filter { note in clocks[note.uniqueID].map { $0 != note.textClock } ?? true }
     }
 
     private func putDocuments() {
