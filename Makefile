@@ -1,6 +1,6 @@
 # Each command does its own set-up: see Tools/set-up.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-all fuzz sanitize format lint bench demo deb screenshots clean
+.PHONY: help run check test test-all fuzz sanitize format lint contract bench demo deb screenshots clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,10 @@ format: ## lay the Swift code out
 
 lint: ## check the layout of the Swift code
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+
+contract: ## write openapi.yaml from the parts in contract/
+	@Tools/set-up.sh test
+	@.build/venv/bin/python contract/write.py
 
 bench: ## measure against limits and peers, interleaved; writes Benchmarks/RESULTS.md (ONLY="first-sync growth": some rows)
 	@Benchmarks/bench.sh $(ONLY)
