@@ -121,6 +121,21 @@ import Testing
         }
     }
 
+    /// Tag, length and listing are of what is served; a script that is unclear is served as it is.
+    @Test(arguments: [("run() // why", "run()"), ("a++ / 2 // why", "a++ / 2 // why")])
+    func scriptsAreServedWithoutComments(_ source: String, _ code: String) async throws {
+        try write(source, to: "js/ui/list.js")
+        try write("/* why */ a {}", to: "css/app.css")
+        try await test { client in
+            let answer = try await client.send(.get, "/js/ui/list.js")
+            #expect(answer.text == code)
+            #expect(answer.headers[.eTag] == ETag(of: Array(code.utf8)).text)
+            let files = try await WebAppTests.shell(client).files.members
+            #expect(files.first { $0.name == "/js/ui/list.js" }?.value == .string("sha256-\(sha256(code))"))
+            #expect(try await client.send(.get, "/css/app.css").text == "/* why */ a {}")
+        }
+    }
+
     @Test func whatChangesIsSeenWithoutARestart() async throws {
         try await test { client in
             let before = try await WebAppTests.shell(client)

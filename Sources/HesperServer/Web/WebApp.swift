@@ -3,7 +3,7 @@ import HesperModel
 import Hummingbird
 import Logging
 
-/// The web app: the files of `Public/` as they are, at the root; and `/shell.js`, which lists them.
+/// The web app: the files of `Public/` at the root, scripts without comments; and `/shell.js`, which lists them.
 struct WebApp: Resource {
     private let folder: WebAppFolder?
 
@@ -19,7 +19,7 @@ struct WebApp: Resource {
 
     var isThere: Bool { folder != nil }
 
-    /// Where it makes an account. The secret stands in what no browser sends and no log keeps.
+    /// The address of the sign-up form. The invitation is in the fragment, which browsers do not send and logs do not contain.
     static func signUpPath(invitation: String) -> String { "/#/sign-up?invitation=\(invitation)" }
 
     func add(to routes: inout Routes) {
@@ -49,18 +49,17 @@ struct WebApp: Resource {
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: file.bytes))
     }
 
-    /// Of every file: a worker and a picture in SVG are documents too.
+    /// The headers of every file: a worker and an SVG picture are documents too.
     ///
-    /// Scripts, styles, fonts and calls are our own files and paths alone, nothing inline and no `eval`. Pictures are also made
-    /// here (`blob:`, of what was pasted and is not sent yet) and come with a note (`data:`, its previews). A text becomes the
-    /// address of a script only through the one policy `hesper` (Trusted Types), which the page needs to register the worker and the
-    /// worker to import `/shell.js`. What `default-src` does not cover is shut: the base of links, frames of others around us,
-    /// forms that lead elsewhere.
+    /// Scripts, styles, fonts and requests are limited to this origin, without inline code and `eval`. Pictures may also be `blob:`
+    /// (files that were pasted) and `data:` (previews of attachments). A string becomes the address of a script only through the
+    /// policy `hesper` (Trusted Types), which the page needs to register the worker and the worker to import `/shell.js`. What
+    /// `default-src` does not cover is forbidden: the base of links, frames of other origins around the app, forms to other origins.
     private static let headers = BrowserDefences.page(
         policy: """
             default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; \
             form-action 'self'; require-trusted-types-for 'script'; trusted-types hesper
             """,
-        // Not no-referrer: with that some requests of ours would have the Origin null, and look like a stranger's.
+        // Not no-referrer: then some requests of the app would have the Origin null, like those of other origins.
         referrer: "same-origin")
 }

@@ -4,23 +4,27 @@ import NIOCore
 
 /// One file of the web app, as it is served.
 struct WebAppFile: Sendable {
+    /// The body of the response, of which `tag` and `integrity` are computed.
     let bytes: ByteBuffer
     let contentType: String
     let tag: ETag
-    /// As the `integrity` of a fetch has it (Subresource Integrity 1): `sha256-…`.
+    /// For the `integrity` of a fetch (Subresource Integrity 1): `sha256-…`.
     let integrity: String
 
-    /// - Parameter ending: what stands after the last dot of the name.
-    /// - Returns: nil for a kind of file that the web app does not consist of.
-    init?(_ bytes: [UInt8], ending: String) {
+    /// - Parameters:
+    ///   - source: the file's bytes. A script is served without its comments.
+    ///   - ending: the part of the name after the last dot.
+    /// - Returns: nil for a type of file that is not part of a web app.
+    init?(_ source: [UInt8], ending: String) {
         guard let contentType = WebAppFile.contentTypes[ending] else { return nil }
+        let bytes = ending == "js" ? ScriptComments.removed(from: source) ?? source : source
         self.bytes = ByteBuffer(bytes: bytes)
         self.contentType = contentType
         tag = ETag(of: bytes)
         integrity = "sha256-" + Data(SHA256.hash(data: bytes)).base64EncodedString()
     }
 
-    /// By the ending of the name. What has another is an editor's or a tool's, and is not served.
+    /// By the ending of the name. Files with other endings are those of editors and tools, and are not served.
     static let contentTypes = [
         "html": "text/html; charset=utf-8",
         "css": "text/css; charset=utf-8",

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import HesperModel
 
-/// All files of the web app at one moment, by the path of their address.
+/// All files of the web app as they are served, by the path of their address.
 struct WebAppFiles: Sendable {
     private var files: [String: WebAppFile] = [:]
 
@@ -10,7 +10,7 @@ struct WebAppFiles: Sendable {
     static let shell = "/shell.js"
     private static let worker = "/sw.js"
 
-    /// Reads what a listing names.
+    /// Reads the files of a listing.
     init(_ listing: WebAppListing, in folder: String) throws {
         for path in listing.entries.keys {
             let data = try Data(contentsOf: URL(filePath: folder).appending(path: path))
@@ -22,8 +22,8 @@ struct WebAppFiles: Sendable {
 
     subscript(path: String) -> WebAppFile? { files[path] }
 
-    /// The script with which the service worker knows what to keep for the time without a network: each file with the digest
-    /// that it must have. As browsers compare what a worker imports when they look for a new one, any new file makes one.
+    /// The script that tells the service worker which files to store for opening offline, each with its digest. Browsers compare
+    /// imported scripts when they look for a new worker, so any changed file makes one.
     private func shell() -> [UInt8] {
         let listed = files.filter { $0.key != WebAppFiles.worker }.sorted { $0.key < $1.key }
         let names = listed.map { "\($0.key) \($0.value.integrity)\n" }.joined()

@@ -2,7 +2,7 @@ import HesperModel
 import Logging
 import NIOConcurrencyHelpers
 
-/// The folder of the web app. Its files are in memory; who changes one sees it at the next request, without a restart.
+/// The folder of the web app. Its files are in memory; a change on the disk is served without a restart.
 final class WebAppFolder: Sendable {
     private let path: String
     private let logger: Logger
@@ -14,7 +14,7 @@ final class WebAppFolder: Sendable {
         var looked = ContinuousClock.now
     }
 
-    /// Between two looks at what is in the folder. A look takes less than a millisecond, so it is taken where it is needed.
+    /// The minimum time between two listings of the folder. A listing takes less than a millisecond.
     private static let pause = Duration.seconds(1)
 
     /// - Throws: why the folder cannot be read.
@@ -35,9 +35,9 @@ final class WebAppFolder: Sendable {
                 guard listing != state.listing else { return state.files }
                 state.files = try WebAppFiles(listing, in: path)
                 state.listing = listing
-                logger.info("The web app's files changed: they are served as they are now.")
+                logger.info("Web app files changed; serving the new version")
             } catch {
-                // A file that goes while it is being read comes with the next look; till then, what was read last.
+                // A file that is removed while it is read is missing in the next listing; until then the last version is served.
                 logger.warning("\(path) cannot be read again: \(error)")
             }
             return state.files

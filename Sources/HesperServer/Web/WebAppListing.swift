@@ -1,29 +1,28 @@
 import Foundation
 
-/// Which files there are in the folder of the web app, and what tells one version of each from another. Small enough to be
-/// made again and again: nothing is read.
+/// The files in the folder of the web app, with what distinguishes one version of a file from another. No file is read.
 struct WebAppListing: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
         let byteCount: Int
         let modified: Date
-        /// Of the file system: another file that took this one's name has another.
+        /// The inode: a file that replaced another of the same name has another inode.
         let number: UInt64
     }
 
-    /// By path within the folder: `js/app.js`.
+    /// By path in the folder: `js/app.js`.
     let entries: [String: Entry]
 
-    /// What is beyond these is no web app, but a folder that was named by mistake.
+    /// A folder that exceeds these was named by mistake.
     static let mostFiles = 500
     static let mostBytes = 16 << 20
 
-    /// - Throws: what the file system says, or ``TooLarge``.
+    /// - Throws: an error of the file system, or ``TooLarge``.
     init(of folder: String) throws {
         var entries: [String: Entry] = [:]
         var byteCount = 0
         let paths = FileManager.default.enumerator(atPath: folder)
         while let paths, let path = paths.nextObject() as? String {
-            // Links are not followed: what they lead to was not put here to be served.
+            // Symbolic links are not followed: they may lead out of the folder.
             guard WebAppListing.isServed(path), let attributes = paths.fileAttributes,
                 attributes[.type] as? FileAttributeType == .typeRegular
             else { continue }
@@ -37,18 +36,18 @@ struct WebAppListing: Equatable, Sendable {
                 throw TooLarge()
             }
         }
-        // A folder that is not there is listed as an empty one.
+        // The enumerator lists a missing folder as an empty one.
         guard entries["index.html"] != nil else { throw CocoaError(.fileReadNoSuchFile) }
         self.entries = entries
     }
 
     struct TooLarge: Error, CustomStringConvertible {
         var description: String {
-            "more than \(WebAppListing.mostFiles) files or \(WebAppListing.mostBytes >> 20) MiB are no web app."
+            "the folder has more than \(WebAppListing.mostFiles) files or \(WebAppListing.mostBytes >> 20) MiB."
         }
     }
 
-    /// Plain names alone, which stand in an address as they are; and nothing hidden.
+    /// Only names that need no escapes in an address, and no hidden files.
     private static func isServed(_ path: String) -> Bool {
         guard let ending = path.split(separator: ".").last, WebAppFile.contentTypes[String(ending)] != nil else {
             return false
