@@ -74,7 +74,7 @@ interface Deletion {
   uniqueID: string
   objectType: string
   heldUntil: number
-  /** Of a note: the text that the person saw, and their own words on the way (merge.md, Deleting what one has not read). */
+  /** Of a note: the text that the person saw, and their own words on the way (merge.md, Deleting a text that was not seen). */
   textSeen?: string
   textAfter?: string[]
 }

@@ -249,7 +249,7 @@ def test_registers_of_a_note_that_waits(clients):
     assert note in [each["uniqueID"] for each in a.client.read_all()[0]["notes"]]
 
 
-# Deleting what one has not read
+# Deleting a text that was not seen
 
 
 def test_nothing_is_rescued_that_was_seen(pair):

@@ -1,4 +1,4 @@
-"""What the web app says of its texts (merge.md, Descent, Texts given back, Deleting what one has not read): nothing typed is
+"""What the web app says of its texts (merge.md, Descent, Texts given back, Deleting a text that was not seen): nothing typed is
 lost, and nothing comes twice."""
 
 import itertools

@@ -34,7 +34,7 @@ def test_a_deletion_is_held_and_undone_also_after_a_reload(tab: StoreTab) -> Non
 
 
 def test_a_deletion_says_which_text_was_seen_when_it_was_made(tab: StoreTab) -> None:
-    """The held one keeps it, whatever comes or goes meanwhile (merge.md, Deleting what one has not read)."""
+    """The held one keeps it, whatever comes or goes meanwhile (merge.md, Deleting a text that was not seen)."""
     shown, typed, empty = tab.run("""
         const ids = [await copy.createNote({text: "a"}), await copy.createNote({text: "b"}), await copy.createNote()]
         await acknowledge(copy)

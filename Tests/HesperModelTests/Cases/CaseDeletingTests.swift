@@ -119,7 +119,7 @@ struct CaseDeletingTests {
     }
 }
 
-/// merge.md, Deleting what one has not read.
+/// merge.md, Deleting a text that was not seen.
 @Suite("Cases: words that a deletion had not seen")
 struct CaseRescueTests {
     /// A note with a tag and a picture, which both devices have.
