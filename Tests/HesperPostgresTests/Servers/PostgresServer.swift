@@ -35,6 +35,8 @@ final class PostgresServer: Sendable {
     /// In a folder of its own, which is not only for us: as root the server runs as another user.
     /// - Parameter settings: lines of `postgresql.conf`.
     init(settings: [String] = []) async throws {
+        // A write to a script that has ended is an error of one test, not the end of all.
+        signal(SIGPIPE, SIG_IGN)
         folder = PostgresServer.root.appending(path: ".build/postgres/\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data(settings.map { $0 + "\n" }.joined().utf8).write(to: folder.appending(path: "settings"))
