@@ -60,11 +60,13 @@ struct SignUp: Sendable {
     }
 
     private func grant(_ invitation: String?, for call: Call) async throws -> Grant {
+        // Sign-up may be open to this machine alone.
+        let policy = settings.signUp(for: call)
         if let invitation {
-            if settings.signUp != .open, firstAccount.accepts(invitation) { return .first }
+            if policy != .open, firstAccount.accepts(invitation) { return .first }
             if let token = try await ticket(invitation, from: call.address) { return .invited(token) }
         }
-        guard settings.signUp(for: call) == .open else { throw refusal }
+        guard policy == .open else { throw refusal }
         return .open
     }
 

@@ -230,3 +230,18 @@ def test_the_page_of_another_site_makes_no_account(server):
         assert info.json()["signUp"] == "closed"
     check_problem(answer({"X-Forwarded-For": "203.0.113.9"}), "sign-up-closed", 403)
     assert answer({"Host": f"Localhost:{port}"}).status_code == 201
+
+
+def test_the_link_for_the_first_account_holds_under_any_name(fresh_server):
+    """Where sign-up is open to this machine alone, too: it may begin with HESPER_URL."""
+    secret = fresh_server.log.split("invitation=")[1].split()[0]
+
+    def sign_up(invitation: str | None) -> requests.Response:
+        body = {"email": f"{secrets.token_hex(8)}@example.org", "password": PASSWORD, "deviceName": "x"}
+        body |= {"invitation": invitation} if invitation else {}
+        return requests.post(f"{fresh_server.url}/v1/accounts", json=body, headers={"Host": "notes.example.org"})
+
+    check_problem(sign_up(None), "sign-up-closed", 403)
+    check_problem(sign_up(secret[:-1] + "?"), "sign-up-closed", 403)
+    assert sign_up(secret).status_code == 201
+    check_problem(sign_up(secret), "sign-up-closed", 403)
