@@ -15,7 +15,7 @@ import pytest
 from client import ROOT, Server
 
 PUBLIC = ROOT / "Public"
-# Bytes of scripts, each compressed by itself: those that load before the list of notes shows, and all of them.
+# Bytes of scripts, each compressed by itself: those that load with the page, before the list of notes shows, and all of them.
 FIRST_BYTES = 90 * 1024
 ALL_BYTES = 150 * 1024
 MODULES = 36
@@ -59,10 +59,10 @@ def code(path: Path) -> str:
     return without_comments(path.read_text())
 
 
-def imports(path: Path, dynamic: bool = True) -> list[str]:
-    """The addresses of the modules that one imports; `dynamic`: also those that it imports when they are needed."""
+def imports(path: Path) -> list[str]:
+    """The addresses of the modules that one imports."""
     found = [one or other for one, other in IMPORT.findall(code(path))]
-    for target in DYNAMIC.findall(code(path)) if dynamic else []:
+    for target in DYNAMIC.findall(code(path)):
         assert re.fullmatch(r"""["'][^"']+["']\s*""", target), f"{name(path)} imports what nobody can foresee: {target}"
         found.append(target.strip().strip("\"'"))
     for target in found:
@@ -99,16 +99,10 @@ class Tags(HTMLParser):
 PAGES = sorted(PUBLIC.rglob("*.html"))
 
 
-def reached_from_app(dynamic: bool = True) -> set[str]:
-    """The addresses of `app.js` and all modules that it imports, directly or not."""
-    found, waiting = set(), ["/js/app.js"]
-    while waiting:
-        module = waiting.pop()
-        if module not in found:
-            found.add(module)
-            assert (PUBLIC / module[1:]).is_file(), f"{module} is imported, and not there"
-            waiting += imports(PUBLIC / module[1:], dynamic)
-    return found
+def preloaded() -> list[str]:
+    """The addresses of modules that load with the page."""
+    tags = Tags(PUBLIC / "index.html").tags
+    return [tag["href"] for kind, tag in tags if kind == "link" and tag.get("rel") == "modulepreload"]
 
 
 # Their size.
@@ -124,7 +118,7 @@ def served(server: Server) -> dict[str, bytes]:
 def test_scripts_are_small(served: dict[str, bytes]):
     """The budgets are for all scripts together; a failure shows each folder's share."""
     sizes = {address: len(gzip.compress(script, 9)) for address, script in served.items()}
-    first = {address: sizes[address] for address in reached_from_app(dynamic=False)}
+    first = {address: sizes[address] for address in preloaded()}
     shares: dict[str, int] = {}
     for address, size in sizes.items():
         folder = posixpath.dirname(address)
@@ -161,16 +155,21 @@ def test_modules_are_few():
 
 def test_every_module_is_preloaded_and_nothing_else():
     """Then all come in one round trip after the page, whatever imports what."""
-    tags = Tags(PUBLIC / "index.html").tags
-    preloaded = [tag["href"] for kind, tag in tags if kind == "link" and tag.get("rel") == "modulepreload"]
     modules = [name(path) for path in scripts("js")]
     wanted = "\n".join(f'  <link rel="modulepreload" href="{module}">' for module in modules)
-    assert sorted(preloaded) == modules, f"index.html wants just these:\n{wanted}"
+    assert sorted(preloaded()) == modules, f"index.html wants just these:\n{wanted}"
 
 
 def test_every_module_is_used():
     """A module that app.js does not reach is downloaded for nothing."""
-    assert reached_from_app() == {name(path) for path in scripts("js")}
+    found, waiting = set(), ["/js/app.js"]
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            assert (PUBLIC / module[1:]).is_file(), f"{module} is imported, and not there"
+            waiting += imports(PUBLIC / module[1:])
+    assert found == {name(path) for path in scripts("js")}
 
 
 # Who may call whom.
