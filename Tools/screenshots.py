@@ -114,7 +114,7 @@ def syncing(app: App, notes: dict) -> None:
 
 def history(app: App, notes: dict) -> None:
     app.go(f"#/history/{notes['Bread for Sunday']}")
-    expect(app.page.get_by_text("This is how it is now")).to_be_visible()
+    expect(app.page.get_by_text("Current version")).to_be_visible()
 
 
 def pictured(app: App, notes: dict) -> None:

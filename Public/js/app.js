@@ -1,11 +1,54 @@
-// Begins: opens the copy, starts the engine, builds the views.
+// The start of the app: opens the copy, builds the views, starts the engine. New versions of the app.
 
 import {Copy} from "./store/copy.js"
 import {Engine} from "./sync/engine.js"
-import {keepUpToDate} from "./sync/server.js"
 import {problemView} from "./ui/dom.js"
 import {startShell} from "./ui/shell.js"
-import {offerUpdate} from "./ui/pages.js"
+import {offerUpdate} from "./ui/status.js"
+
+const MINUTE = 60_000 // ms
+const HOUR = 60 * MINUTE
+
+/**
+ * Registers the service worker, and looks for a new version of the app each hour. Without a service worker everything works
+ * except opening without a network.
+ *
+ * @param {(apply: () => void) => void} offer called when a new version is ready; `apply` starts it
+ * @param {() => void} reload the page
+ * @returns {() => void} looks for a new version now, at most once a minute
+ */
+const keepUpToDate = (offer, reload) => {
+  const container = navigator.serviceWorker
+  if (!container) return () => {}
+  let registration
+  let lastLook = Date.now()
+  let {controller} = container
+  const offerWaiting = () => {
+    const {waiting} = registration
+    if (waiting && container.controller) offer(() => {
+      container.oncontrollerchange = reload
+      waiting.postMessage("skipWaiting")
+    })
+  }
+  container.oncontrollerchange = () => {
+    // The very first worker takes control of a page that is up to date.
+    if (controller) offer(reload)
+    controller = container.controller
+  }
+  const policy = globalThis.trustedTypes?.createPolicy("hesper", {createScriptURL: path => path})
+  container.register(policy?.createScriptURL("/sw.js") ?? "/sw.js", {updateViaCache: "none"}).then(made => {
+    registration = made
+    offerWaiting()
+    made.onupdatefound = () => made.installing?.addEventListener("statechange", offerWaiting)
+  }, () => {})
+  const look = () => {
+    if (Date.now() - lastLook < MINUTE) return
+    lastLook = Date.now()
+    registration?.update().catch(() => {})
+  }
+  setInterval(look, HOUR)
+  return look
+}
 
 export const copy = await Copy.open().catch(error => {
   document.body.append(problemView(error, () => location.reload()))
@@ -16,9 +59,9 @@ startShell(copy, engine)
 engine.start()
 
 const lookForUpdate = keepUpToDate(offerUpdate, () => location.reload())
-const seen = () => {
+const updateVisibility = () => {
   engine.visible(!document.hidden)
   if (!document.hidden) lookForUpdate()
 }
-document.addEventListener("visibilitychange", seen)
-seen()
+document.addEventListener("visibilitychange", updateVisibility)
+updateVisibility()

@@ -5,7 +5,9 @@ import {createHash, webcrypto} from "node:crypto"
 import {tmpdir} from "node:os"
 import {join} from "node:path"
 import test from "node:test"
-import {ZipWriter, exportAll, importFiles, listZip, readEntry} from "../../Public/js/archive/archive.js"
+import {exportAll} from "../../Public/js/archive/export.js"
+import {importFiles} from "../../Public/js/archive/import.js"
+import {ZipWriter, listZip, readEntry} from "../../Public/js/archive/zip.js"
 import {FakeCopy} from "./fake-copy.js"
 
 globalThis.crypto ??= webcrypto // node 18 keeps it to itself
@@ -139,7 +141,7 @@ test("an export is what a server's is, and comes back whole, once", async () => 
   const other = new FakeCopy()
   const report = await imported(other, blob)
   assert.deepEqual(report, {notes: 1, tags: 1, attachments: 1, objects: 0, changed: 0, unchanged: 0, deleted: 0, refused: [],
-    passedOver: 0})
+    skipped: 0})
   const ordered = one => withoutIDs(one).sort((a, b) => a.type < b.type ? -1 : 1)
   assert.deepEqual(ordered(other), ordered(copy), "the same registers under the same clocks")
   assert.equal(await (await other.bytes(PICTURE)).text(), "not quite a picture")
@@ -200,7 +202,7 @@ test("texts: as hesper import takes them, from folders, zips and one by one", as
   const report = await imported(copy, zip, "whatever.zip")
   assert.deepEqual({...report, refused: report.refused.map(({path}) => path)},
     {notes: 2, tags: 1, attachments: 0, objects: 0, changed: 0, unchanged: 0, deleted: 0, refused: [],
-      passedOver: 5})
+      skipped: 5})
   const plan = [...copy.entities()].find(({registers}) => registers.text?.[0] === "Plan")
   // From Sources/hesper/Import: Notes/Work/plan.md in the namespace of notes, its text in that of texts.
   assert.equal(plan.registers.text[1].slice(0, 24), "2026-11-21T08:47:12.000Z")
@@ -215,7 +217,7 @@ test("texts: as hesper import takes them, from folders, zips and one by one", as
   assert.equal((await importFiles(copy, changed)).unchanged, 1, "an unsent text is not written over")
 
   const single = await importFiles(copy, [file("One", "a.txt"), file("Two", "a.txt"), file("One", "a.txt"), file("…", "b.png")])
-  assert.deepEqual([single.notes, single.unchanged, single.passedOver], [2, 1, 1])
+  assert.deepEqual([single.notes, single.unchanged, single.skipped], [2, 1, 1])
   const bad = [file(Uint8Array.of(0xff, 0xfe), "bad.txt"), file("a\0b", "nul.txt"), file("é".repeat(1 << 20), "large.md"),
     file("no zip", "b.zip")]
   assert.deepEqual((await importFiles(copy, bad)).refused.map(({path}) => path), ["b.zip", "bad.txt", "nul.txt", "large.md"])

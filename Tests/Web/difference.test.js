@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import test from "node:test"
-import {difference, moveCaret, putIn, rebase, splice} from "../../Public/js/model/text.js"
+import {difference, moveCaret, putIn, rebase, splice} from "../../Public/js/model/difference.js"
 import {random} from "./random.js"
 
 const HARD = ["a", "b ", "word", " ", "\n", "\r\n", "é", "e\u0301", "👍🏽", "👩‍👩‍👧‍👦", "🇩🇪", "🇫🇷", "1\ufe0f\u20e3",

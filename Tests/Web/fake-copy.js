@@ -1,5 +1,6 @@
 // A copy without IndexedDB, which node does not have: the real one over stores that are maps.
-import {Copy, edit} from "../../Public/js/store/copy.js"
+import {Copy} from "../../Public/js/store/copy.js"
+import {edit} from "../../Public/js/store/records.js"
 
 const keyOf = record => record.attribute === undefined ? record.uniqueID : `${record.uniqueID} ${record.attribute}`
 

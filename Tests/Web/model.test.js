@@ -1,11 +1,11 @@
 import assert from "node:assert/strict"
 import {createHash, webcrypto} from "node:crypto"
 import test from "node:test"
-import {
-  ClockSource, ZERO, derivedID, emptyEntity, fold, foldDeleted, formatDate, hashOf, hashOfFile, isID, membersOf,
-  newID, parseDate, resolve, sha1, sha256, utf8, xor,
-} from "../../Public/js/model/entity.js"
-import {haystackOf, matches, queryOf} from "../../Public/js/model/text.js"
+import {ClockSource, formatDate, parseDate} from "../../Public/js/model/clock.js"
+import {ZERO, hashOf, xor} from "../../Public/js/model/digest.js"
+import {emptyEntity, fold, foldDeleted, membersOf, resolve} from "../../Public/js/model/entity.js"
+import {derivedID, hashOfFile, isID, newID, sha1, sha256, utf8} from "../../Public/js/model/hash.js"
+import {haystackOf, matches, queryOf} from "../../Public/js/model/search.js"
 import {random} from "./random.js"
 
 globalThis.crypto ??= webcrypto // node 18 keeps it to itself

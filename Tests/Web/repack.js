@@ -3,7 +3,8 @@
 import {readFileSync, readdirSync, statSync, writeFileSync} from "node:fs"
 import {basename, dirname, join, relative} from "node:path"
 import {webcrypto} from "node:crypto"
-import {exportAll, importFiles} from "../../Public/js/archive/archive.js"
+import {exportAll} from "../../Public/js/archive/export.js"
+import {importFiles} from "../../Public/js/archive/import.js"
 import {FakeCopy} from "./fake-copy.js"
 
 globalThis.crypto ??= webcrypto // node 18 keeps it to itself

@@ -1,8 +1,9 @@
 // The vectors that concern a client (Tests/Vectors), for node's test runner and for a page: it is told the data. What
 // only a server does (merging texts, refusing clocks that are ahead) is left out, the rest is checked case by case.
-import {ClockSource, formatDate, makeClock, parseDate, partsOf} from "../../Public/js/model/entity.js"
+import {ClockSource, formatDate, makeClock, parseDate, partsOf} from "../../Public/js/model/clock.js"
+import {ZERO, hashOf, hashOfDeleted, linesOf, xor} from "../../Public/js/model/digest.js"
 import * as model from "../../Public/js/model/entity.js"
-import {foldCase, foldName, haystackOf, matches, queryOf, termsOf} from "../../Public/js/model/text.js"
+import {foldCase, foldName, haystackOf, matches, queryOf, termsOf} from "../../Public/js/model/search.js"
 
 const write = value => JSON.stringify(value, (_, one) =>
   one && one.constructor === Object ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => a < b ? -1 : 1)) : one)
@@ -61,12 +62,12 @@ const clocks = one => {
 
 /** The digest of what sync shows: lists by section. */
 const digestOf = changes => {
-  let sum = model.ZERO
+  let sum = ZERO
   for (const [section, list] of Object.entries(changes)) {
     for (const shown of list) {
       const isDeleted = section === "deletedObjects"
-      const hash = isDeleted ? model.hashOfDeleted(shown) : model.hashOf(model.readState(section, shown))
-      sum = model.xor(sum, hash)
+      const hash = isDeleted ? hashOfDeleted(shown) : hashOf(model.readState(section, shown))
+      sum = xor(sum, hash)
     }
   }
   return sum
@@ -112,7 +113,7 @@ const digests = one => {
   if (one.objects) return expect(digestOf(one.objects), one.digest, "the digest")
   const isDeleted = "deletionDate" in one.object
   const section = isDeleted ? "deletedObjects" : model.sectionOf(one.objectType)
-  if (!isDeleted) expect(model.linesOf(model.readState(section, one.object)), one.lines, "the lines")
+  if (!isDeleted) expect(linesOf(model.readState(section, one.object)), one.lines, "the lines")
   expect(digestOf({[section]: [one.object]}), one.digest, "the digest")
 }
 

@@ -1,23 +1,33 @@
-// The database: its transactions, what of it is in memory, and what tabs tell each other.
+// The database: IndexedDB with promises, a mirror of it in memory (docs/decisions/0028), and the messages with which the tabs
+// of one browser keep their mirrors equal.
 import {rawMembers} from "../model/entity.js"
 
+/** The object stores and their keys; null: numbered. Their records are described in types.d.ts. */
 const KEYS = {
   objects: "uniqueID", deleted: "uniqueID", unsent: ["uniqueID", "attribute"], made: "uniqueID", deletions: "uniqueID",
   bytes: "uniqueID", uploads: "uniqueID", shelf: null, notices: null, relays: null, meta: null,
 }
 const INDEXES = {objects: "place", unsent: "uniqueID", bytes: "lastUse"}
+/** The event that tells of a change in a store. */
 const EVENTS = {deletions: "held", notices: "notice", shelf: "shelf"}
-const NO_OBJECTS = ["shelf", "notices", "meta"]
-const SMALL = ["unsent", "made", "deletions", "deleted", ...NO_OBJECTS]
-const KEPT = [...SMALL, "objects", "bytes"]
-export const FIRST = 50
+/** Stores whose keys are not IDs of objects. */
+const NOT_OF_OBJECTS = ["shelf", "notices", "meta"]
+/** Stores that are read at once when the database opens. */
+const SMALL = ["unsent", "made", "deletions", "deleted", ...NOT_OF_OBJECTS]
+/** Stores that are mirrored in memory; of `bytes` only the keys. */
+const MIRRORED = [...SMALL, "objects", "bytes"]
+/** How many notes are read before all others. */
+export const FIRST_NOTES = 50
+/** How many objects are read at a time after that. */
 const BATCH = 500
-const TRIES = 4
-/** In the index `place` tags come up to here. */
+const MAX_RETRIES = 4
+/** In the index `place`, tags come up to here, notes after it. */
 export const TAGS = -8e15
+/** The slugs of StoreErrors, by the names of DOMExceptions; "unavailable" for all others. */
 const SLUGS = {QuotaExceededError: "full", VersionError: "newer-version"}
 export const ALL_STORES = Object.keys(KEYS)
 
+/** What a person can be told: index.html has words for each slug. */
 export class StoreError extends Error {
   name = "StoreError"
 
@@ -32,6 +42,7 @@ const resultOf = request => new Promise((resolve, reject) => {
   request.onerror = () => reject(request.error)
 })
 
+/** Opens the database. `lose` is called when the browser closes it. */
 const connect = async (name, lose) => {
   if (!globalThis.indexedDB) throw new StoreError("unavailable")
   const request = indexedDB.open(name, 1)
@@ -42,6 +53,7 @@ const connect = async (name, lose) => {
     }
   }
   const connection = await resultOf(request)
+  // When the person clears the site's data, and when a newer version of the app is opened in another tab.
   connection.onclose = lose
   connection.onversionchange = () => {
     connection.close()
@@ -76,8 +88,8 @@ class Transacting {
     } catch (thrown) {
       try {
         inner.abort()
-      } catch {} // It is over.
-      // What ended it explains more than what came of that.
+      } catch {} // It has ended already.
+      // The error of the transaction explains more than the one that followed from it.
       throw await done.then(() => thrown, error => error ?? thrown)
     }
   }
@@ -114,21 +126,29 @@ class Transacting {
 const linesOf = (store, keys, records) => keys.map((key, at) => ({store, key, record: records[at]}))
 const objectLines = records => linesOf("objects", records.map(record => record.uniqueID), records)
 
+/** The database and its mirror in memory. `Copy` adds what the records mean. */
 export class Database extends EventTarget {
   /** @type {any} */
-  memory = Object.fromEntries(KEPT.map(store => [store, new Map()]))
+  memory = Object.fromEntries(MIRRORED.map(store => [store, new Map()]))
   loaded = Promise.resolve()
   #name
   #channel
   #opening
 
-  /** @param {JournalLine[]} lines @returns {any} */
+  /**
+   * Brings the mirror up to date.
+   *
+   * @param {JournalLine[]} lines
+   * @returns {any} the IDs of objects that changed; null: any
+   */
   take(lines) {
     const ids = new Set()
     for (let {store, key, record} of lines) {
-      const map = this.memory[store], [id, attribute] = [key].flat()
-      if (!NO_OBJECTS.includes(store)) for (const one of key === null ? map.keys() : [id]) ids.add(one)
+      const map = this.memory[store]
+      const [id, attribute] = [key].flat()
+      if (!NOT_OF_OBJECTS.includes(store)) for (const one of key === null ? map.keys() : [id]) ids.add(one)
       if (attribute) {
+        // `unsent` is a map of maps.
         const edits = new Map(map.get(id))
         record ? edits.set(attribute, record) : edits.delete(attribute)
         record = edits.size && edits
@@ -140,12 +160,14 @@ export class Database extends EventTarget {
     return ids
   }
 
+  /** See `LocalCopy`. After a lost connection or a full disk it is tried again. */
   async transaction(stores, mode, body, source = "sync", tries = 0) {
     const opening = this.#opening ??= connect(this.#name, this.#lose)
     try {
       const tx = new Transacting((await opening).transaction(stores, mode, {durability: "strict"}))
       const result = await tx.run(body)
-      const lines = tx.journal.filter(({store, key}) => KEPT.includes(store) && key !== "clock")
+      // The clock is read in each transaction: no mirror needs it.
+      const lines = tx.journal.filter(({store, key}) => MIRRORED.includes(store) && key !== "clock")
       if (lines.length) {
         this.#channel.postMessage({lines: lines.map(({store, key}) => ({store, key})), source})
         this.#follow(lines, source)
@@ -156,21 +178,23 @@ export class Database extends EventTarget {
       const error = thrown instanceof DOMException ? new StoreError(slug, thrown) : thrown
       const isLost = error.slug === "unavailable"
       if (isLost && this.#opening === opening) this.#opening = undefined
-      const isWorthwhile = isLost || error.slug === "full" && (tries || await this.#makeRoom())
-      if (tries === TRIES || !isWorthwhile) throw error
+      const canRetry = isLost || error.slug === "full" && (tries || await this.#makeRoom())
+      if (tries === MAX_RETRIES || !canRetry) throw error
       await new Promise(resolve => setTimeout(resolve, 200 << tries))
       return this.transaction(stores, mode, body, source, tries + 1)
     }
   }
 
+  /** Gives up half of the bytes that the server has too, the oldest. How many that were. */
   #makeRoom() {
     return this.transaction(["bytes"], "readwrite", async tx => {
       const ids = (await tx.getAllKeys("bytes", "lastUse")).filter(id => !this.memory.made.has(id))
       for (const id of ids.slice(0, Math.ceil(ids.length / 2))) tx.delete("bytes", id)
       return ids.length
-    }, "here", TRIES).catch(() => 0)
+    }, "here", MAX_RETRIES).catch(() => 0)
   }
 
+  /** Resolves when the newest notes are in memory; `loaded` when everything is. */
   open(name) {
     this.#name = name
     this.#channel = new BroadcastChannel(name)
@@ -183,18 +207,20 @@ export class Database extends EventTarget {
     })
   }
 
+  /** After the connection was lost, the database may be empty: everything is read again, and taken in at once. */
   #lose = async () => {
     this.#opening = undefined
-    const pages = [KEPT.map(store => ({store, key: null}))]
+    const pages = [MIRRORED.map(store => ({store, key: null}))]
     await this.#load(lines => pages.push(lines)).then(() => this.#follow(pages.flat()), this.#fail)
   }
 
+  /** Reads everything, the newest notes with their tags and attachments first. */
   #load(show) {
-    return this.transaction(KEPT, "readonly", async tx => {
+    return this.transaction(MIRRORED, "readonly", async tx => {
       const [bytes, tags, notes, ...small] = await Promise.all([
         tx.getAllKeys("bytes"),
         tx.getAllBy("objects", "place", IDBKeyRange.upperBound(TAGS)),
-        tx.getAllBy("objects", "place", IDBKeyRange.lowerBound(TAGS, true), FIRST),
+        tx.getAllBy("objects", "place", IDBKeyRange.lowerBound(TAGS, true), FIRST_NOTES),
         ...SMALL.map(async store => linesOf(store, ...await Promise.all([tx.getAllKeys(store), tx.getAll(store)]))),
       ])
       const members = notes.flatMap(note => rawMembers(note, "attachments"))
@@ -208,7 +234,7 @@ export class Database extends EventTarget {
     })
   }
 
-  /** Messages may overtake each other, transactions do not. */
+  /** Reads what another tab wrote. Messages may overtake each other, transactions do not: so messages hold no records. */
   async #readAgain({lines, source}) {
     const stores = lines.map(({store}) => store)
     const now = await this.transaction(stores, "readonly", tx => Promise.all(lines.map(async ({store, key}) =>
@@ -216,6 +242,7 @@ export class Database extends EventTarget {
     this.#follow(now, source === "sync" ? source : "tab")
   }
 
+  /** Takes in what was written, and tells of it. */
   #follow(lines, source = "tab") {
     const events = lines.map(({store, key}) => store === "meta" ? key ?? "session" : EVENTS[store])
     this.#tell(this.take(lines), source, events)

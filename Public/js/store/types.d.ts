@@ -1,5 +1,5 @@
-// The shapes of the local copy: what IndexedDB keeps, and what a reader of the copy gets. All are global in the scripts
-// of this folder and of those that use it; no browser loads this file.
+// The local copy: the records of its database, what readers of the copy get, and its interface. All types are global in the
+// scripts of this folder and of those that use it; no browser loads this file.
 
 // Objects as the server and this device know them (merge.md).
 
@@ -9,7 +9,7 @@ type Register = [value: any, clock: string]
 /** What is known of one object. */
 interface Entity {
   uniqueID: string
-  /** "note", "tag", "attachment", or the objectType that an app made up; "" while it is unknown. */
+  /** "note", "tag", "attachment", or the objectType of another app's object; "" while it is unknown. */
   type: string
   /** What is set once: `creationDate`; of an attachment what `Properties` has, `byteCount` and `sha256`. */
   fixed: Record<string, any>
@@ -23,7 +23,7 @@ interface DeletedObject {
   uniqueID: string
   objectType: string
   mergedInto?: string
-  /** The note that has the words of this one which its deletion had not seen. */
+  /** The note that has words of this one which were written before its deletion was known. */
   rescuedInto?: string
   deletionDate?: string
 }
@@ -31,7 +31,7 @@ interface DeletedObject {
 // Records of the database, by the name of their object store.
 
 /** `objects`: what the server acknowledged or sent. */
-interface Held extends Entity {
+interface StoredObject extends Entity {
   hash: string
   /** The index of this name reads tags first, then pinned notes, notes, archived ones, each newest first. */
   place?: number
@@ -48,13 +48,13 @@ interface Edit {
   /** Of a text: the version that it was made from, and its words. */
   base?: string | null
   baseValue?: string
-  /** For a text: the clocks of earlier texts that were sent but not answered, oldest first. Missing in records of earlier versions. */
+  /** Of a text: the clocks of earlier texts that were sent but not answered, oldest first. Missing in records of earlier versions. */
   after?: string[]
-  /** The last of them, when they are as many as a push may name: it is sent again instead of a new one. */
+  /** The last of them, when a push may not name more: it is sent again before a new one is. */
   last?: Edit
   /** It was written on another note, so the server may lack its base here. */
   isMoved?: boolean
-  /** It was over the account's quota: it is not sent before its time. */
+  /** It was over the account's quota, and is sent again later. */
   held?: boolean
 }
 
@@ -63,9 +63,9 @@ interface Made {
   uniqueID: string
   type: string
   fixed: Record<string, any>
-  /** An attachment whose bytes go up first. */
+  /** An attachment whose bytes must be uploaded first. */
   needsBytes?: boolean
-  /** It was over the account's quota: neither it nor its edits are sent before their time. */
+  /** It was over the account's quota: it and its edits are sent again later. */
   held?: boolean
 }
 
@@ -74,16 +74,19 @@ interface Deletion {
   uniqueID: string
   objectType: string
   heldUntil: number
-  /** Of a note: the text that the person saw, and their own words on the way (merge.md, Deleting a text that was not seen). */
+  /**
+   * Of a note: the text that the person saw, and their own texts that the server may not have yet (merge.md, Deleting a
+   * text that was not seen).
+   */
   textSeen?: string
   textAfter?: string[]
 }
 
-/** `notices`: what a person should hear of. */
+/** `notices`: what a person is told, until they dismiss it. */
 interface Notice {
   /**
-   * "merged": words of this browser that do not stand. "rescued": a note was deleted elsewhere, and words of this browser are
-   * in `into`. "unseen": this browser deleted a note, and words that it had not seen are in `into`.
+   * "merged": a merge replaced words of this browser. "rescued": a note was deleted on another device, and words of this browser
+   * are in `into`. "unseen": this browser deleted a note, and words that it had not received are in `into`.
    */
   kind: "merged" | "rescued" | "unseen"
   /** Of the note. */
@@ -99,13 +102,13 @@ interface Notice {
 interface Session {
   account: {uniqueID: string, email: string}
   device: {uniqueID: string, name: string}
-  /** The server knows this session no more: whoever signs in again has to be the same account. */
+  /** The session has ended: the next sign-in must be to the same account. */
   signedOut?: boolean
 }
 
 // What a reader of the copy gets.
 
-/** A note with what is unsent; its members are resolved (merge.md, Membership). */
+/** A note, including unsent edits; its members are resolved (merge.md, Membership). */
 interface Note {
   uniqueID: string
   creationDate: string
@@ -118,7 +121,7 @@ interface Note {
   tags: string[]
   attachments: string[]
   attributes: Record<string, any>
-  /** The version of the text; null if nobody wrote any. */
+  /** The version of the text; null if it was never set. */
   textClock: string | null
   isUnsent: boolean
 }
@@ -130,7 +133,7 @@ interface Tag {
   count: number
 }
 
-/** What is told of a file that is put on a note. */
+/** What is known of a file that is added to a note. */
 interface Properties {
   mimeType?: string
   filename?: string
@@ -150,7 +153,7 @@ interface Attachment extends Properties {
   isUnsent: boolean
 }
 
-/** What `createNote` is given; all of it has a default. */
+/** What `createNote` takes; everything has a default. */
 interface NewNote {
   uniqueID?: string
   creationDate?: string
@@ -162,28 +165,28 @@ interface NewNote {
   archived?: boolean
 }
 
-// How the copy works. Opening reads what is small, tags, the newest 50 notes and their attachments first; all else then comes 500
-// objects at a time. While all is read again, what a person sees stays. Haystacks of the search are built 8 ms at a time while
-// nothing else happens. What is written is on the disk before it counts as saved. A connection that was lost is opened again,
-// and what it was to do is tried four times more, after 0.2, 0.4, 0.8 and 1.6 s; likewise when there is no room, after half of
-// the bytes that the server has too were given up, the oldest here.
+// How the copy works. Opening it reads the small stores, tags, the newest 50 notes and their attachments first, then everything
+// else, 500 objects at a time. While everything is read again, what is in memory stays. Haystacks of the search are built for
+// 8 ms at a time while the browser is idle. A write resolves when it is on the disk. A lost connection is opened again, and the
+// transaction is tried again up to four times, after 0.2, 0.4, 0.8 and 1.6 s; the same when the disk is full, after half of the
+// bytes that the server has too were deleted, the least recently used first.
 
-/** The object stores of the database that a tab keeps in memory, by their keys. */
+/** The object stores that a tab mirrors in memory, by their keys. */
 interface Memory {
-  objects: Map<string, Held>
+  objects: Map<string, StoredObject>
   deleted: Map<string, DeletedObject>
   /** By ID and attribute. */
   unsent: Map<string, Map<string, Edit>>
   made: Map<string, Made>
   deletions: Map<string, Deletion>
-  /** Whose bytes are here. */
+  /** The attachments whose bytes are in this browser. */
   bytes: Map<string, true>
   shelf: Map<number, any>
   notices: Map<number | string, any>
   meta: Map<string, any>
 }
 
-/** What a transaction wrote: no `record` is a deletion, the key null all of the store. */
+/** A write of a transaction: without `record` a deletion, with the key null of the whole store. */
 interface JournalLine {
   store: string
   key: any
@@ -191,17 +194,16 @@ interface JournalLine {
 }
 
 /**
- * One IndexedDB transaction with promises. Await nothing in it but its own requests: one that has none ends. A record that
- * was put is not changed afterwards: memory keeps that very object. `put`, `delete` and `clear` need not be awaited: if one
- * fails, the transaction does.
+ * One IndexedDB transaction with promises. Await only its own requests: without a request it ends. Do not change a record that was
+ * put: memory holds the same object. `put`, `delete` and `clear` need not be awaited: if one fails, the transaction fails.
  */
 interface Transaction {
   /** What it wrote so far. */
   journal: JournalLine[]
-  /** What comes last, before the commit. */
+  /** What is done before the commit. */
   atEnd: (() => unknown)[]
-  /** Of copy.js: the clock, and what is to be added to the digest. */
-  clock: Promise<import("../model/entity.js").ClockSource> | null
+  /** Of records.js: the clock, and what is to be added to the digest. */
+  clock: Promise<import("../model/clock.js").ClockSource> | null
   digest: string
   get(store: string, key: IDBValidKey): Promise<any>
   getAll(store: string, range?: IDBKeyRange, most?: number): Promise<any[]>
@@ -215,70 +217,28 @@ interface Transaction {
   clear(store: string): void
 }
 
-/** Whose change it is: this tab's, another tab's, the server's. */
+/** Where a change comes from: this tab, another tab, the server. */
 type Origin = "here" | "tab" | "sync"
 
-/** A note that is gone, and what of it a new one takes over. */
+/** A deleted note, and what of it a new note gets. */
 type Rescued = Pick<Note, "uniqueID" | "tags" | "attachments"> & {creationDate?: string}
 
-/** What is done inside transactions: copy.js. Each says the stores that it needs. */
-interface Records {
-  /** This device's clock, read and saved in the transaction, so that no two tabs tick the same. `meta`. */
-  clockIn: (tx: Transaction) => Promise<import("../model/entity.js").ClockSource>
-  /** Sets a register; its clock. `meta`, `unsent`. */
-  edit: (tx: Transaction, type: string, uniqueID: string, attribute: string, value: any) => Promise<string>
-  /**
-   * Stamps all that is unsent again, in its order, from the greatest clock that the server knows (merge.md, Ahead).
-   * `meta`, `unsent`.
-   */
-  stampAgain: (tx: Transaction) => Promise<void>
-  /** Whether it was made: an ID that is known, dead or alive, makes nothing. `meta`, `objects`, `deleted`, `made`, `unsent`. */
-  makeNote: (tx: Transaction, uniqueID: string, note: NewNote) => Promise<boolean>
-  /**
-   * Puts words of a deleted note into a new one; its ID. That comes from both, so that two devices that rescue the same
-   * words make one note (clients.md, rule 4). As `makeNote`, and `notices`.
-   */
-  rescueIn: (tx: Transaction, note: Rescued, text: string) => Promise<string>
-  /** Of a dead note: the live one that has its words, by its DeletedObject and those that follow. */
-  rescueOf: (get: (id: string) => Promise<DeletedObject | undefined>, id: string, steps?: number) =>
-    Promise<string | undefined>
-  /**
-   * Folds what the server acknowledged or sent into `objects`; not two of one ID at once. `now` undefined: it is dead.
-   * `objects`, `deleted`, `meta`, as the digest there is kept with it.
-   */
-  putEntity: (tx: Transaction, incoming: Entity) => Promise<{before?: Held, now?: Held}>
-  /** Puts an object as it is to be, also with less than it had: what the server refused goes. `objects`, `meta`. */
-  replaceEntity: (tx: Transaction, now: Held) => Promise<void>
-  /**
-   * Takes a DeletedObject in; `before` is the object that goes. What is unsent of it stays: rescue words, then `forget`.
-   * `objects`, `deleted`, `meta`.
-   */
-  putDeleted: (tx: Transaction, incoming: DeletedObject) => Promise<{before?: Held}>
-  /** Gives up what is unsent of an object. `unsent`, `made`. */
-  forget: (tx: Transaction, id: string) => Promise<void>
-  /**
-   * Deletions that are due at `wallMs`, also those taken before. They cannot be undone any more, and what was unsent of
-   * their objects goes. `deletions`, `unsent`, `made`.
-   */
-  takeDeletions: (tx: Transaction, wallMs: number) => Promise<DeletedObject[]>
-}
-
 /**
- * The local copy. Reading is synchronous, from memory: with what is unsent, without what is deleted or about to be. What
- * writes resolves when it is on the disk, and throws a StoreError that says the next step.
+ * The local copy. Reading is synchronous, from memory, and includes unsent edits; objects that are deleted, or whose deletion is
+ * to be sent, are not there. Methods that write resolve when the data is on the disk, and throw a StoreError.
  *
  * Events: "change" {ids: Set | null (any), source}; "session", "settings", "held", "notice", "shelf", "sync" when such a
- * record changed; "trouble" (detail: a StoreError): what others wrote could not be read.
+ * record changed; "trouble" (detail: a StoreError): what another tab wrote could not be read.
  */
 interface LocalCopy extends EventTarget {
-  /** As it is on the disk. */
+  /** The records as they are on the disk. */
   memory: Memory
-  /** Resolves when everything is in memory, not the newest notes alone. */
+  /** Resolves when everything is in memory, not only the newest notes. */
   loaded: Promise<void>
   session: Session | null
-  /** The server's (protocol.md, Limits), as soon as it has said them. */
+  /** The server's limits (protocol.md, Limits), once they are known. */
   limits: {textBytes?: number, tagNameBytes?: number, attachmentBytes?: number}
-  /** How a person likes it in this browser. */
+  /** Preferences in this browser. */
   settings: {
     get(name: string, otherwise?: any): any
     set(name: string, value: any): Promise<void>
@@ -290,7 +250,7 @@ interface LocalCopy extends EventTarget {
   tag(id: string): Tag | undefined
   /** By their folded names. */
   tags(): Tag[]
-  /** The tag of this name in any case; of several, which the server will make one, that which survives. */
+  /** The tag of this name in any case; of several, which the server will merge, the one that stays. */
   tagNamed(name: string): string | undefined
   attachment(id: string): Attachment | undefined
   /** An attachment's bytes, if they are here. */
@@ -300,33 +260,33 @@ interface LocalCopy extends EventTarget {
   /** Also one that is deleted. */
   known(id: string): Entity | undefined
   entities(): Generator<Entity>
-  /** The live tag or attachment that an ID stands for. */
+  /** The live tag or attachment that an ID stands for (merge.md, Membership). */
   resolve(id: string): string | null
   /** Resolved, also of a note that is deleted. */
   members(id: string, kind: "tags" | "attachments"): string[]
-  /** Of how many objects something is unsent. */
+  /** The number of objects with unsent edits. */
   unsentCount(): number
-  /** Those of them with a change that is over the account's quota. */
+  /** The number of those with an edit that is over the account's quota. */
   heldCount(): number
-  /** When the next held deletion is due, in ms since 1970; Infinity: there is none. */
+  /** When the next deletion is to be sent, in ms since 1970; Infinity if there is none. */
   nextDeletion(): number
-  /** What the server refused, each with its `key`. */
+  /** Changes that the server refused, each with its `key` (clients.md, rule 9). */
   shelf(): any[]
-  /** What a person should hear of, each with its `key`. */
+  /** Notices that were not dismissed, each with its `key`. */
   notices(): any[]
 
-  /** A new note; an ID that is known, dead or alive, makes nothing. Its ID. */
+  /** Makes a note, unless its ID is that of an object that exists or was deleted. Its ID. */
   createNote(note?: NewNote): Promise<string>
   /** In one transaction. */
   createNotes(notes: NewNote[]): Promise<string[]>
   /**
-   * Sets a note's text; the clock of what stands. `base` is the version that the editor has typed over. What another tab
-   * typed meanwhile stays beside it, or where both changed the same words, in a notice. "gone": rescue it.
+   * Sets a note's text; the new version's clock. `base` is the version that was edited. Changes that another tab made since then
+   * are merged; where both changed the same words, the other's are in a notice. StoreError "gone": the note was deleted.
    */
   write(id: string, text: string, base: {clock: string | null, value: string, isMoved?: boolean}): Promise<string | null>
   /** Of a deleted note: the live one that has its words. */
   rescueOf(id: string): Promise<string | undefined>
-  /** Puts words of a note that was deleted elsewhere into a new one; its ID. */
+  /** Puts words of a note that was deleted on another device into a new note; its ID. */
   rescue(note: Rescued, text: string): Promise<string>
   setArchived(ids: string[], archived: boolean): Promise<void>
   setSortDate(id: string, date: string): Promise<void>
@@ -334,27 +294,27 @@ interface LocalCopy extends EventTarget {
   setMember(note: string, kind: "tags" | "attachments", member: string, isIn: boolean): Promise<void>
   addTag(note: string, tag: string): Promise<void>
   removeTag(note: string, tag: string): Promise<void>
-  /** The server deletes what no note has held for long (clients.md, rule 8). */
+  /** Removes a file from a note. The server deletes it after the grace period (clients.md, rule 8). */
   detach(note: string, attachment: string): Promise<void>
   reattach(note: string, attachment: string): Promise<void>
-  /** Puts a file on a note; its ID. The same bytes are on a note once, and what was taken out comes back. */
+  /** Adds a file to a note; its ID. A note has the same bytes once; a file that was removed is put back. */
   attach(note: string, blob: Blob, properties?: Properties & {uniqueID?: string}): Promise<string>
   /** The tag of this name, in any case, or a new one. */
   createTag(name: string): Promise<string>
-  /** Of two tags with one name the server makes one (merge.md, Tags). */
+  /** The server merges tags of one name (merge.md, Tags). */
   renameTag(id: string, name: string): Promise<void>
-  /** Hidden at once, sent after 10 s. */
+  /** Deletes an object: it is hidden at once, and the deletion is sent after 10 s. */
   remove(id: string): Promise<void>
-  /** False: too late, it is being sent. */
+  /** Whether the deletion was undone: not once it is being sent. */
   undoRemove(id: string): Promise<boolean>
   dismiss(key: number | string): Promise<void>
   takeOffShelf(key: number): Promise<void>
-  /** Everything, for all tabs: "session" tells them. */
+  /** Erases everything; other tabs get "session". */
   erase(): Promise<void>
 
   /**
-   * When it is on the disk, memory, events and the other tabs know what it wrote. `body` awaits nothing but requests of
-   * `tx`, and may run again, so it changes nothing else.
+   * Runs a transaction. When it is on the disk, memory and the other tabs are brought up to date. `body` awaits only requests of
+   * `tx`, and may run again, so it must not change anything else.
    */
   transaction<T>(stores: string[], mode: IDBTransactionMode, body: (tx: Transaction) => T | Promise<T>, source?: Origin):
     Promise<T>

@@ -2,40 +2,35 @@
 
 // How it works.
 //
-// The tab that has the Web Lock "hesper" leads: it syncs, listens, moves bytes, and tells the others how it stands. Without a
-// secure context there is no lock: then every tab leads, and none listens. A tab that is hidden gives the lock up to one that
-// is seen; whoever waits already comes first. Changes are gathered for 150 ms and sent together. After something went wrong
-// waits grow from 1 s to 60 s, at random between half and whole; polls, where no stream is live, from 5 s to 60 s. A stream
-// that lasted 30 s and breaks comes back at once. Bytes wait on their own, as they may fail though sync does not.
+// The tab that holds the Web Lock "hesper" leads: it syncs, opens the stream of events, transfers bytes, and posts its state to
+// the other tabs. Without a secure context there is no lock: then every tab leads, and none opens a stream. A hidden tab
+// releases the lock to a visible one. Changes made within 150 ms are sent together. Retries wait 1 s to 60 s, doubling, at
+// random between half and whole; polls, while no stream is open, 5 s to 60 s. A stream that was open for 30 s and breaks is
+// opened again at once. Transfers have waits of their own, as they may fail though sync does not.
 //
-// A round (protocol.md, Sync) sends what is unsent and takes a page, in one transaction with its token. A page has 500
-// objects: taking them in holds up no frame for long. A push has less than the server takes (protocol.md, Limits). If the
-// server was restored (`token-expired`), or the digests differ though nothing is unsent (at most once an hour), all is read
-// again, and what the server lacks or has older is given back: `relays`. Bases of texts go along when it may lack them.
-// What it refuses goes on the shelf (clients.md, rule 9); if it refuses what it lacked, that leaves the copy, too. What is
-// over the account's quota is held (rule 14): it stays unsent, also if it was to be given back.
+// A round (protocol.md, One round) sends what is unsent and takes a page, in one transaction with its token. A page has 500
+// objects: taking them in delays no frame for long. A push is smaller than the server's limits (protocol.md, Limits). If the
+// server was restored (`token-expired`), or the digests differ though nothing is unsent (at most once an hour), everything is
+// read again, and what the server lacks or has older is given back: `relays`. Bases of texts go along when it may lack them.
+// Changes that it refuses are put on the shelf (clients.md, rule 9); what it lacked and refuses is removed from the copy, too.
+// What is over the account's quota is held (rule 14): it stays unsent, also if it was to be given back.
 //
 // The clock of a text that is sent is kept with the unsent text (`after`), in the transaction that builds the push, so that every
 // tab and every later session names it until a push that names it is answered. What is given back of a text is what stood here
 // when the reading began: by the time of the push, the copy may have another.
 //
-// What somebody wants comes at once; beside that three transfers go: the open note's, then what goes up, then the newest's.
-// Files over 4 MiB go up in parts of that size, and come down only when somebody wants them, pictures up to 24 MiB unasked,
-// within half of the browser's storage. What was refused is tried again after ten minutes, or with "sync now"; what can never
-// go up goes on the shelf with what names it. Without room, bytes are shown all the same, and fetched again.
-
-/**
- * Registers the service worker; looks for a new version each hour, or when the function that it returns is called. The first
- * version of all needs nobody's consent. Without a worker all works but opening without a network.
- */
-type KeepUpToDate = (offer: (apply: () => void) => void, reload: () => void) => () => void
+// An attachment that a person opens is downloaded at once. Beside that three transfers run at a time: first those of the open
+// note, then uploads, then downloads of the newest notes. Files over 4 MiB are uploaded in parts of that size, and downloaded
+// only when a person opens them, except pictures of up to 24 MiB, within half of the browser's storage. A refused transfer is
+// tried again after ten minutes, or with "Sync now"; an upload that can never succeed is put on the shelf with the edits that
+// name it. Without room, bytes are shown all the same, and downloaded again the next time.
 
 /** One line of the log of requests. */
 interface LogEntry {
   /** Milliseconds since 1970. */
   moment: number
   method: string
-  /** Without its query: a token is nobody's business who is shown the log. */
+  /** Without its query, which may contain a token: the log may be shown to others. */
   path: string
   /** 0: no answer came. */
   status: number
@@ -58,7 +53,7 @@ interface ProblemFields {
   retryAfter?: number
 }
 
-/** What is asked of the server beside method and path. */
+/** A request, beside its method and path. */
 interface Asking {
   json?: any
   body?: BodyInit
@@ -96,7 +91,7 @@ interface Push {
   relayed?: boolean
 }
 
-/** `meta`, "sync": how far this browser has read. Moments in ms. */
+/** `meta`, "sync": how far this browser has read. Moments in ms since 1970. */
 interface SyncRecord {
   token?: string | null
   /** Of what is here (merge.md, The digest); kept by the store. */
@@ -129,7 +124,7 @@ interface Relay {
   texts?: Register[]
 }
 
-/** Bytes on their way. */
+/** Transfers under way, in bytes. */
 interface Progress {
   uploads: {count: number, sent: number, total: number}
   downloads: {count: number, got: number, total: number}
@@ -143,7 +138,7 @@ interface Trouble {
   requestID: string | null
 }
 
-/** What the tab that leads tells the others. */
+/** What the leading tab posts to the others. */
 interface Shared extends Progress {
   /** A sync has finished, and nothing has failed since. */
   hasFinished: boolean
@@ -151,7 +146,7 @@ interface Shared extends Progress {
   offlineSince: number | null
   /** When it is tried again after something went wrong. */
   nextTry: number | null
-  /** Other devices that listen. */
+  /** How many other devices have a stream of events open. */
   listeners: number
   /** A stream of events is open. */
   live: boolean
@@ -162,7 +157,7 @@ interface Shared extends Progress {
 
 type Tell = (fields: Partial<Shared>) => void
 
-/** How sync stands (clients.md, rule 6); moments in ms since 1970. */
+/** The state of sync (clients.md, rule 6); moments in ms since 1970. */
 interface Status extends Omit<Shared, "hasFinished" | "trouble"> {
   phase: "signed-out" | "offline" | "syncing" | "waiting" | "synced" | "expired"
   /** Objects with something unsent. */
@@ -188,22 +183,22 @@ interface SyncEngine extends EventTarget {
   status: Status
   /** Syncs from now on, or waits until this tab leads. */
   start(): Promise<void>
-  /** At once, whatever is waited for. */
+  /** Syncs at once, even while a retry is waited for. */
   syncNow(): void
-  /** What the person looks at: its bytes come first. */
+  /** The open note: its transfers come first. */
   opened(noteID: string | null): void
-  /** Whether anybody sees this tab. */
+  /** Whether this tab is visible. */
   visible(isVisible: boolean): void
-  /** Tells who listens that somebody types here. */
+  /** Tells other devices that somebody types here. */
   typing(noteID: string): void
   /** The bytes of an attachment, before all others. */
   want(id: string): Promise<Blob>
   /** The last requests of all tabs, oldest first. */
   requests(): LogEntry[]
-  /** What the server is; its limits are kept for whoever writes. */
+  /** The server's version, features and limits; the limits are stored. */
   server(): Promise<any>
   account(): Promise<any>
-  /** Has a letter sent that verifies the account's e-mail. */
+  /** Has an e-mail sent that verifies the account's address. */
   verifyEmail(): Promise<any>
   changePassword(change: {currentPassword?: string, newPassword?: string, signOutOthers?: boolean}): Promise<any>
   /** Erases the account on the server, and then everything here. */
@@ -216,7 +211,7 @@ interface SyncEngine extends EventTarget {
   signOut(how?: {anyway?: boolean}): Promise<void>
   devices(): Promise<any[]>
   signOutDevice(id: string): Promise<any>
-  /** Says that a device is lost; what it pushed after the moment, if there is one, is put back. */
+  /** Reports a device lost; what it pushed after the moment, if there is one, is reverted. */
   revoke(id: string, since: {moment?: Date}): Promise<any>
   /** Who changed a note, when and how, newest first, a page at a time. */
   history(noteID: string, cursor?: string): Promise<{edits: HistoryEdit[], nextCursor?: string}>
@@ -245,10 +240,10 @@ interface HistoryEdit {
 }
 
 interface Session {
-  /** Two copies of this device exist: only a new sign-in makes this one a device of its own. */
+  /** Another browser has a copy of this device's data: signing in again makes this one a separate device. */
   isTwin?: boolean
 }
 
-type Http = import("./server.js").Http
+type Http = import("./http.js").Http
 
 declare var trustedTypes: any

@@ -1,4 +1,4 @@
-// What views are built of, and what floats above them.
+// How views are built: elements from the templates of index.html, messages, dialogs, menus. types.d.ts describes the functions.
 
 const byID = id => /** @type {any} */ (document.getElementById(id))
 
@@ -17,9 +17,11 @@ export const tell = (element, about, content = () => about) => {
   told.set(element, key)
 }
 
+/** The value of a path such as "account.email". */
 const find = (values, path) => path.split(".").reduce((of, name) => of?.[name], values)
 
-const worded = (text, values) => text.replace(/\{([\w.]+)\|?(\w*)\}/g, (_, path, how) => {
+/** A text with its "{name}" and "{name|format}" filled in. */
+const fillIn = (text, values) => text.replace(/\{([\w.]+)\|?(\w*)\}/g, (_, path, how) => {
   const value = find(values, path) ?? ""
   return how && value !== "" ? (formats[how] ?? plural)(value, how) : value
 })
@@ -32,9 +34,9 @@ export const copyOf = (id, values = {}) => {
     const {part = "", if: wanted, unless: unwanted} = element.dataset
     const value = values[part]
     for (const attribute of element.attributes) {
-      if (attribute.value.includes("{")) attribute.value = worded(attribute.value, values)
+      if (attribute.value.includes("{")) attribute.value = fillIn(attribute.value, values)
     }
-    for (const node of element.childNodes) if (node instanceof Text) node.data = worded(node.data, values)
+    for (const node of element.childNodes) if (node instanceof Text) node.data = fillIn(node.data, values)
     if (part) parts[part] = element
     if (typeof value === "function") element.onclick = value
     else if (value?.constructor === Object) Object.assign(element, value)
@@ -100,7 +102,8 @@ export const follow = (show, ...events) => {
 /** @type {Dom["announce"]} */
 export const announce = (id, values) => {
   const words = wordsOf(id, values)
-  fill(byID("live")) // The same words again are silent unless it was empty for a frame.
+  // Screen readers repeat the same text only if the region was empty for a frame.
+  fill(byID("live"))
   requestAnimationFrame(() => fill(byID("live"), words))
 }
 
@@ -146,10 +149,11 @@ export const menu = (owner, id, values) => {
   list.ontoggle = ({newState}) => {
     if (owner.ariaHasPopup) owner.ariaExpanded = String(newState === "open")
     if (newState === "open") return
-    if (document.activeElement === document.body) owner.focus() // in a popover, it does not go back by itself
+    // In a popover, the focus does not return by itself.
+    if (document.activeElement === document.body) owner.focus()
     list.remove()
   }
-  list.addEventListener("click", () => list.hidePopover(), true) // before its entry does something with the focus
+  list.addEventListener("click", () => list.hidePopover(), true) // before its entry moves the focus
   document.body.append(list)
   list.showPopover({source: owner})
   entries[0].focus()
@@ -180,7 +184,7 @@ export const copyText = (text, done = "copied") => {
   const area = viewOf("clipboard", {text})
   before?.after(area)
   area.select()
-  const isDone = document.execCommand("copy") // navigator.clipboard wants a secure context
+  const isDone = document.execCommand("copy") // navigator.clipboard needs a secure context
   area.remove()
   before?.focus()
   toast(isDone ? done : "not-copied")
@@ -190,5 +194,5 @@ export const copyText = (text, done = "copied") => {
 export const save = (blob, download) => {
   const href = URL.createObjectURL(blob.slice(0, blob.size, "application/octet-stream"))
   viewOf("download", {href, download}).click()
-  setTimeout(() => URL.revokeObjectURL(href), 60_000) // Safari reads it only after the click.
+  setTimeout(() => URL.revokeObjectURL(href), 60_000) // Safari reads it after the click.
 }

@@ -1,78 +1,78 @@
-// What the frame, the list and the editor hand each other, and every view. All are global in the scripts; no browser loads this file.
+// The interfaces of the frame, the side, the list and the editor. All types are global in the scripts; no browser loads this file.
 
 type Engine = SyncEngine
 
 interface Event {
-  /** Of the events of the copy and of the engine. */
+  /** Of events of the copy and the engine. */
   readonly detail: any
 }
 
 interface Element {
-  /** As all that this page has. */
+  /** All elements of this page can have the focus. */
   focus(options?: FocusOptions): void
 }
 
-/** What every view is given. */
+/** What every view gets. */
 interface Shell {
   copy: Copy
   engine: Engine
-  /** Shows a route such as "#/note/…": `replace` without a way back, `write` with the note being written, at a place. */
+  /** Shows a route such as "#/note/…": `replace` replaces the entry of the history, `write` opens the note for editing, at a place. */
   go(route: string, options?: { replace?: boolean; write?: boolean | number }): void
-  /** Says it if it fails. */
+  /** Shows a message if the promise is rejected. */
   attempt(promise: Promise<any>): Promise<any>
-  /** Says what was done, in the words of a template, which offers to undo it. */
+  /** Shows a message of a template, with a button that undoes what was done. */
   undoable(work: Promise<any>, undo: () => Promise<any>, said: string, values?: Record<string, any>): Promise<any>
-  /** Says it, with the next step. */
+  /** Shows what went wrong. */
   fail(error: any): void
-  /** The note is not there any more. */
+  /** Leaves a note that was deleted. */
   gone(id: string): void
 }
 
 interface Pane {
-  /** Of a page: its `data-title` stands over it and in the tab. */
+  /** Of a page: its `data-title` is the heading and the title of the tab. */
   element: HTMLElement
-  /** Lets go of everything it listens to. */
+  /** Removes all listeners. */
   stop?(): void
-  /** Puts the focus where one begins. */
+  /** Focuses the first thing to use. */
   focus?(): void
-  /** Of "attachments": adds files that were chosen, pasted or dropped; the note is there by then. */
+  /** Of attachments: adds files that were chosen, pasted or dropped, to a note that exists. */
   take?(files: File[]): void
 }
 
 interface Editor extends Pane {
-  /** Has the text written in. */
+  /** Opens the text for editing. */
   write(place?: number): void
   isWriting(): boolean
 }
 
-/** Which notes the list is about. */
+/** Which notes the list shows. */
 interface Scope {
-  /** "": any. */
+  /** An ID; "": any. */
   tag: string
   archived: boolean
 }
 
 interface NoteList {
-  /** Moves the focus to the row of a note; without one to that of the open note. */
+  /** Focuses the row of a note; without an ID that of the open note. */
   focus(id?: string): void
   /** The note whose row has the focus, or "". */
   focused(): string
   show(scope: Scope): void
-  /** Marks the note that is open. */
+  /** Marks the open note. */
   select(id: string): void
-  /** The note in its place when this one goes. */
+  /** The note that takes the place of this one when it is removed. */
   after(id: string): string
   /** Moves a note by so many places. */
   shift(id: string, by: number): void
 }
 
-/** "look": the arrows go by; "write": a double click, or Enter once it is open. */
+/** "look": the arrow keys moved to it; "go": a click or Enter; "write": a double click, or Enter when it is open. */
 type OpenNote = (id: string, how: "look" | "go" | "write") => void
 
 /** Of the frame's parts `box`, `run`, `mark`, `nothing` and `input`. */
 type ListPane = (app: Shell, parts: Record<string, any>, open: OpenNote) => NoteList
 
-/** `tags`: those of a note that is not there yet. */
+/** `tags`: those of a note that does not exist yet. */
 type NoteView = (app: Shell, id: string, tags: string[]) => Editor
 
 /** Of the frame's parts `side`, `tags`, `all`, `archived`, `account` and `look`. */
@@ -83,9 +83,9 @@ type SidePane = (app: Shell, parts: Record<string, any>) => {
 }
 
 /**
- * An ARIA combobox under a note, of the editor's parts `field`, `chips`, `input` and `options`: suggests first names that
- * begin like what is typed. `read` gives the tags of the note, `ensure` makes it if it is not there yet. What it gives
- * brings it up to date.
+ * The tags of a note: an ARIA combobox of the editor's parts `field`, `chips`, `input` and `options`, which suggests names that
+ * begin with what is typed first. `read` returns the note's tags, `ensure` creates the note if it does not exist yet. The
+ * function that is returned updates it.
  */
 type TagField = (
   app: Shell, parts: Record<string, any>, read: () => string[], ensure: () => Promise<string>) => () => void

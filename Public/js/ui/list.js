@@ -1,87 +1,21 @@
-// What one chooses from: the side, and the list, of which only the rows in view are there.
+// The list of notes. Only the rows in view are elements.
+import {announce, copyOf, fill, menu, tell, viewOf} from "./dom.js"
 
-import {announce, copyOf, dialog, fill, menu, tell, toast, viewOf} from "./dom.js"
-
-export const setTheme = (theme = localStorage.theme ?? "system") => {
-  document.documentElement.dataset.theme = localStorage.theme = theme
-}
-const themeEntry = theme => ({ariaChecked: localStorage.theme === theme, onclick: () => setTheme(theme)})
-
-/** @type {SidePane} */
-export const sidePane = ({copy, go, attempt, undoable}, {side, all, archived, tags, account, look}) => {
-  look.onclick = () => menu(look, "theme-menu",
-    {system: themeEntry("system"), light: themeEntry("light"), dark: themeEntry("dark")})
-
-  const rename = id => {
-    const {name: before} = copy.tag(id) ?? {name: ""}
-    const {element, input} = copyOf("rename-tag", {input: {value: before}, rename: () => {
-      const name = input.value.trim()
-      const isOther = (copy.tagNamed(name) ?? id) !== id
-      if (name && name !== before) attempt(copy.renameTag(id, name).then(() => toast("renamed", {before, name, isOther})))
-    }})
-    dialog(element)
-    input.select()
-  }
-  const remove = id => {
-    const tag = copy.tag(id)
-    if (location.hash === `#/tag/${id}`) go("#/")
-    undoable(copy.remove(id), () => copy.undoRemove(id), "tag-deleted", tag)
-  }
-
-  const row = ({uniqueID: id, name, count}) => {
-    const {element, more} = copyOf("side-tag", {id, name, count: viewOf("count", {count}), more: () =>
-      menu(more, "tag-menu", {rename: () => rename(id), remove: () => remove(id)})})
-    return element
-  }
-  let waiting = 0
-  const update = () => {
-    waiting = 0
-    const focused = document.activeElement?.closest("[data-tag]")?.getAttribute("data-tag")
-    fill(all, viewOf("count", {count: copy.notes({}).length}))
-    fill(archived, viewOf("count", {count: copy.notes({archived: true}).length}))
-    fill(account, copy.session?.account.email)
-    fill(tags, copy.tags().map(row))
-    if (focused) tags.querySelector(`[data-tag="${focused}"] a`)?.focus()
-    current()
-  }
-  let here = "#/"
-  const current = (href = here) => {
-    here = href
-    for (const link of side.querySelectorAll("a")) {
-      link.ariaCurrent = link.getAttribute("href") === here ? "page" : null
-    }
-  }
-
-  side.onkeydown = event => {
-    const {key, target} = event
-    const id = target.closest("[data-tag]")?.dataset.tag
-    const links = [...side.querySelectorAll("a")]
-    const step = {ArrowDown: 1, ArrowUp: -1}[key]
-    if (id && key === "F2") rename(id)
-    else if (id && key === "Delete") remove(id)
-    else if (step && links.includes(target)) links[links.indexOf(target) + step]?.focus()
-    else return
-    event.preventDefault()
-  }
-  const focus = () => (side.querySelector("[aria-current]") ?? side.querySelector("a")).focus()
-  side.onclick = ({target}) => { if (target.closest("a")) side.hidePopover() }
-  side.ontoggle = ({newState}) => { if (newState === "open") focus() }
-  copy.addEventListener("change", () => { waiting ||= setTimeout(update) })
-  copy.addEventListener("session", update)
-  update()
-  return {current, focus}
-}
-
-const HEIGHT = 88 // px, as in app.css
-const beyond = 6
-const slop = 6 // px before a mouse drags
-const rest = 380 // ms before a finger does
-const edge = 56
+/** The height of a row in px, as in app.css. */
+const HEIGHT = 88
+/** Rows that are drawn above and below those in view. */
+const OVERSCAN = 6
+/** A mouse drags after so many px, a finger after so many ms. */
+const DRAG_DISTANCE = 6
+const DRAG_DELAY = 380
+/** How near to the edge of the list dragging scrolls it, in px. */
+const SCROLL_EDGE = 56
 
 const rowOf = ({target}) => target.closest("[data-note]")
 const place = (element, at) => { element.style.transform = `translateY(${at * HEIGHT}px)` }
 const within = (least, value, most) => Math.max(least, Math.min(most, value))
 
+/** Shows the first picture of a note: its preview, or else its bytes. */
 const showPicture = async (copy, found, image) => {
   const bytes = found && !found.preview && await copy.bytes(found.uniqueID)
   image.hidden = !found?.preview && !bytes
@@ -95,7 +29,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
   const rows = new Map()
   let roving = ""
   let opened = ""
-  let expected = "" // gets the focus as soon as it is there
+  let expected = "" // gets the focus as soon as it is in the list
   let drawing = 0
   let looking = 0
   let saying = 0
@@ -113,7 +47,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
   }
 
   const refresh = () => {
-    // What is at the top stays there.
+    // The row at the top stays there.
     const top = Math.floor(box.scrollTop / HEIGHT)
     const anchor = box.scrollTop > 0 ? ids[top] : ""
     ids = copy.notes({query: query(), tag: scope.tag, archived: isMixed() ? null : scope.archived})
@@ -123,7 +57,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     if (!ids.includes(roving)) roving = ids.includes(opened) ? opened : ids[0] ?? ""
     for (const [id, row] of rows) {
       const note = copy.note(id)
-      if (note) say(row, note)
+      if (note) updateRow(row, note)
     }
     draw()
   }
@@ -132,8 +66,8 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     drawing = 0
     const first = Math.floor(box.scrollTop / HEIGHT)
     const count = Math.ceil((box.clientHeight || innerHeight) / HEIGHT) + 1
-    const wanted = new Set(ids.slice(Math.max(0, first - beyond), first + count + beyond))
-    if (roving) wanted.add(roving) // An element that goes takes the focus with it.
+    const wanted = new Set(ids.slice(Math.max(0, first - OVERSCAN), first + count + OVERSCAN))
+    if (roving) wanted.add(roving) // Removing its element would lose the focus.
     for (const [id, {element}] of rows) {
       if (wanted.has(id)) continue
       element.remove()
@@ -155,12 +89,12 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     const row = copyOf("row", {id, image: {
       onload: () => URL.revokeObjectURL(row.image.src), onerror: () => { row.image.hidden = true },
     }})
-    say(row, copy.note(id))
+    updateRow(row, copy.note(id))
     rows.set(id, row)
     run.append(row.element)
     return row
   }
-  const say = (/** @type {any} */ {words, image}, note) => {
+  const updateRow = (/** @type {any} */ {words, image}, note) => {
     const {title, excerpt, sortDate, pinned, archived, tags, attachments} = note
     const names = tags.map(id => copy.tag(id)?.name)
     const picture = attachments.flatMap(id => copy.attachment(id) ?? [])
@@ -243,9 +177,10 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     if (ids.includes(expected)) focus(expected)
     else if (before && !focused()) focus(before)
   }
-  // Not in a frame: tabs that nobody sees have none.
+  // Not in an animation frame: hidden tabs have none.
   copy.addEventListener("change", () => { waiting ||= setTimeout(catchUp) })
 
+  /** Moves a note to another place, by its sort date. */
   const move = async (id, to) => {
     const dateOf = other => Date.parse(copy.note(other)?.sortDate ?? "")
     const setDate = (other, date) => copy.setSortDate(other, new Date(date).toISOString())
@@ -255,7 +190,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     const above = dateOf(group[at - 1])
     const below = dateOf(group[at]) || (above || 0) - 120_000
     const date = at ? below + Math.max(1, Math.floor((above - below) / 2)) : Math.max(Date.now(), below + 1000)
-    // Those above make room where there is none.
+    // If there is no free moment between the dates of the neighbours, the notes above get later ones.
     for (let other = at - 1, least = date + 1; other >= 0 && dateOf(group[other]) < least; other--, least++) {
       await setDate(group[other], least)
     }
@@ -287,7 +222,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     if (!drag) return
     const {y, at, row} = drag
     const {top, bottom} = box.getBoundingClientRect()
-    const over = Math.min(0, y - top - edge) + Math.max(0, y - bottom + edge)
+    const over = Math.min(0, y - top - SCROLL_EDGE) + Math.max(0, y - bottom + SCROLL_EDGE)
     box.scrollTop += within(-14, over / 4, 14)
     const here = (y - top + box.scrollTop) / HEIGHT
     const to = within(0, Math.round(here), ids.length)
@@ -304,11 +239,11 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     if (!row || button || !isPrimary) return
     const at = ids.indexOf(row.dataset.note)
     drag = {pointerId, row, x, y, at, to: at}
-    if (pointerType !== "mouse") resting = setTimeout(begin, rest)
+    if (pointerType !== "mouse") resting = setTimeout(begin, DRAG_DELAY)
   }
   addEventListener("pointermove", ({clientX, clientY, pointerType, isPrimary}) => {
     if (!drag || !isPrimary) return
-    const isFar = Math.hypot(clientX - drag.x, clientY - drag.y) > slop
+    const isFar = Math.hypot(clientX - drag.x, clientY - drag.y) > DRAG_DISTANCE
     if (drag.isOn) drag.y = clientY
     else if (isFar) pointerType === "mouse" ? begin() : end()
   })

@@ -1,16 +1,23 @@
-// One note: its text, to read and to write, its tags and its files.
+// One note: its text, to read and to edit, with its tags and files.
+import {moveCaret, rebase, splice} from "../model/difference.js"
+import {findings} from "../model/text.js"
+import {attachments} from "./attachments.js"
+import {copyOf, copyText, fill, menu, save, toast, viewOf} from "./dom.js"
+import {notices} from "./status.js"
+import {tagField} from "./tags.js"
 
-import {findings, foldName, moveCaret, rebase, splice} from "../model/text.js"
-import {
-  announce, copyOf, copyText, dialog, failureOf, fill, follow, menu, problemView, save, tell, toast, tryIn, viewOf, wordsOf,
-} from "./dom.js"
-import {notices} from "./pages.js"
+/** How much of a text is searched for links and dates, in characters. */
+const MAX_SEARCHED = 200_000
+/** Typing within this time is one edit, in ms. */
+const COMMIT_DELAY = 1_000
+/** Text that was typed when the page was closed is in localStorage under this and the note's ID. */
+const KEPT = "typed "
 
-const searched = 200_000 // characters in which links are looked for
-const moment = 1_000 // ms of typing that are one edit
-const KEPT = "typed " // and the ID of a note
-
-/** @param {Copy} copy */
+/**
+ * Writes text into the copy that a closed page left in localStorage.
+ *
+ * @param {Copy} copy
+ */
 export const takeKept = async copy => {
   await copy.loaded
   for (const name of Object.keys(localStorage).filter(name => name.startsWith(KEPT))) {
@@ -26,16 +33,17 @@ export const takeKept = async copy => {
   }
 }
 
-// RFC 5545
+/** A calendar event (RFC 5545). */
 const calendar = (date, title) => {
   const [begin, now] = [date.slice(0, 16), new Date().toISOString()].map(text => text.replace(/[-:]|\.\d+/g, ""))
   const words = title.replace(/[\\;,]/g, "\\$&").replace(/\s+/g, " ")
   return viewOf("calendar", {begin, now, words, hasTime: begin[8]}).textContent.replace(/\n/g, "\r\n")
 }
 
+/** A text with its links, mail addresses and dates as links. */
 const usable = (text, about) => {
   let last = 0
-  const found = findings(text.slice(0, searched)).map(({kind, value, start, end}) => {
+  const found = findings(text.slice(0, MAX_SEARCHED)).map(({kind, value, start, end}) => {
     const between = text.slice(last, start)
     const take = event => {
       event.preventDefault()
@@ -47,182 +55,6 @@ const usable = (text, about) => {
   return [found, text.slice(last)]
 }
 
-/** @type {TagField} */
-export const tagField = ({copy, attempt}, {field, chips, input, options}, read, ensure) => {
-  let active = null
-
-  const add = async name => {
-    const note = await ensure()
-    await copy.addTag(note, await copy.createTag(name))
-    announce("tag-added", {name})
-  }
-  const remove = async tag => {
-    await copy.removeTag(await ensure(), tag)
-    announce("tag-removed", copy.tag(tag))
-  }
-
-  const choose = option => {
-    active = option
-    for (const one of options.children) one.ariaSelected = one === option
-    option?.scrollIntoView({block: "nearest"})
-    input.ariaExpanded = options.childElementCount > 0
-    input.ariaActiveDescendantElement = option
-  }
-  const close = () => {
-    fill(options)
-    choose(null)
-  }
-  const take = name => {
-    input.value = ""
-    close()
-    attempt(add(name))
-  }
-  const suggest = () => {
-    const typed = input.value.trim()
-    const folded = foldName(typed)
-    const known = copy.tagNamed(typed)
-    const found = copy.tags().map(tag => ({...tag, at: foldName(tag.name).indexOf(folded)}))
-      .filter(({at, uniqueID}) => at >= 0 && (uniqueID === known || !read().includes(uniqueID)))
-      .sort((one, other) => one.at - other.at).slice(0, 8)
-    fill(options, found.map(tag => viewOf("suggestion", tag)),
-      typed && !known && viewOf("new-tag", {name: typed}))
-    choose(typed ? options.firstChild : null)
-  }
-
-  input.oninput = input.onfocus = suggest
-  input.onblur = close
-  input.onkeydown = event => {
-    const {key} = event
-    const name = input.value.trim()
-    if (event.isComposing) return
-    if (key.startsWith("Arrow") && !options.firstChild) suggest()
-    if (key === "ArrowDown") choose(active?.nextSibling ?? options.firstChild)
-    else if (key === "ArrowUp") choose(active?.previousSibling ?? options.lastChild)
-    else if (name && key === ",") take(name)
-    else if (active && (key === "Enter" || key === "Tab" && name)) take(active.dataset.name)
-    else if (key === "Backspace" && !input.value && read().length) attempt(remove(read().slice(-1)[0]))
-    else if (key === "Escape" && options.firstChild) close()
-    else return
-    event.preventDefault()
-  }
-  options.onpointerdown = event => {
-    const {name} = event.target.closest("[data-name]")?.dataset ?? {}
-    event.preventDefault()
-    if (name) take(name)
-  }
-  field.onclick = ({target}) => { if (target === field) input.focus() }
-
-  return () => tell(chips, read().map(id => [id, copy.tag(id)?.name]), () => read().map(id => viewOf("tag-chip", {
-    ...copy.tag(id), id, remove: () => { input.focus(); attempt(remove(id)) },
-  })))
-}
-
-// In all others something could run.
-const isPicture = ({mimeType}) => /^image\/(jpeg|png|gif|webp|avif|bmp|hei[cf])$/.test(mimeType)
-const PREVIEW = 48 // the longest side, in pixels
-
-const measure = async file => {
-  const bitmap = await createImageBitmap(file)
-  const {width, height} = bitmap
-  const scale = Math.min(1, PREVIEW / Math.max(width, height))
-  const canvas = viewOf("canvas", {width: Math.ceil(width * scale), height: Math.ceil(height * scale)})
-  const context = canvas.getContext("2d")
-  Object.assign(context, {imageSmoothingQuality: "high", fillStyle: "#fff"})
-  context.fillRect(0, 0, canvas.width, canvas.height) // JPEG has black for what is transparent.
-  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
-  return {width, height, preview: canvas.toDataURL("image/jpeg", 0.7).replace(/.*,/, "")}
-}
-
-const looksOf = preview => preview ? {src: `data:image/jpeg;base64,${preview}`} : {}
-
-/** @type {Opener} */
-export const attachments = (app, note) => {
-  const {copy, engine, attempt} = app
-  const urls = []
-  const tiles = {}
-  const {element, strip, progress, problem} = copyOf("attachments")
-
-  const all = () => (copy.note(note)?.attachments ?? []).flatMap(id => copy.attachment(id) ?? [])
-  const show = async (image, {uniqueID, mimeType}) => {
-    const blob = await engine.want(uniqueID)
-    const whole = new Image()
-    whole.src = URL.createObjectURL(blob.slice(0, blob.size, mimeType))
-    urls.push(whole.src)
-    await whole.decode()
-    image.src = whole.src
-    image.classList.remove("blurred")
-  }
-  const nameOf = id => copy.attachment(id)?.filename ?? "file"
-  const remove = id => app.undoable(copy.detach(note, id), () => copy.reattach(note, id), "file-out", {name: nameOf(id)})
-  const download = id => attempt(engine.want(id).then(blob => save(blob, nameOf(id))))
-
-  const tile = attachment => {
-    const {uniqueID, filename: name = "file", mimeType, preview} = attachment
-    const sayName = () => image.replaceWith(name)
-    let isShown = !isPicture(attachment)
-    const {element, image, state} = copyOf(isShown ? "file" : "picture", {
-      ...attachment, name, kind: mimeType.split("/")[1], out: () => remove(uniqueID),
-      main: isShown ? () => download(uniqueID) : () => viewer(uniqueID),
-      image: {...looksOf(preview), onerror: sayName},
-    })
-    const update = () => {
-      const {isUnsent, isHere} = copy.attachment(uniqueID) ?? attachment
-      state.hidden = !isUnsent
-      if (isShown || !isHere) return
-      isShown = true
-      show(image, attachment).catch(() => preview || sayName())
-    }
-    return {update, element}
-  }
-  const layOut = () => {
-    const known = all()
-    const shown = known.map(attachment => tiles[attachment.uniqueID] ??= tile(attachment))
-    shown.forEach(({update}) => update())
-    tell(strip, known.map(({uniqueID}) => uniqueID), () => shown.map(({element}) => element))
-    const {uploads} = engine.status
-    fill(progress, uploads.count > 0 && known.some(({isUnsent}) => isUnsent) && viewOf("uploading", uploads))
-  }
-
-  const viewer = first => {
-    let at = first
-    const step = by => {
-      const list = all().filter(isPicture)
-      const index = (list.findIndex(({uniqueID}) => uniqueID === at) + by + list.length) % list.length
-      const now = list[index]
-      at = now.uniqueID
-      const {element, image, failure} = copyOf("full", {...now, image: looksOf(now.preview)})
-      fill(picture, element)
-      fill(about, viewOf("caption", {...now, place: index + 1, count: list.length, hasOthers: list[1]}))
-      tryIn(failure, () => show(image, now))
-    }
-    const {element, picture, about, previous, next} = copyOf("viewer", {
-      previous: () => step(-1), next: () => step(1), save: () => download(at), out: () => remove(at),
-    })
-    step(0)
-    dialog(element).onkeydown = ({key}) => ({ArrowLeft: previous, ArrowRight: next})[key]?.click()
-  }
-
-  const take = async files => {
-    fill(problem)
-    for (const file of files) {
-      try {
-        // What this browser cannot measure is kept all the same.
-        const size = isPicture({mimeType: file.type}) ? await measure(file).catch(() => ({})) : {}
-        await copy.attach(note, file, {filename: file.name, ...size})
-        announce("file-added", file)
-      } catch (error) {
-        problem.append(problemView({slug: "not-added", title: file.name, detail: wordsOf(failureOf(error), Object(error))}))
-      }
-    }
-  }
-  const end = follow(layOut, [copy, "change"], [engine, "status"])
-  const stop = () => {
-    end()
-    urls.forEach(URL.revokeObjectURL)
-  }
-  return {take, stop, element}
-}
-
 /** @type {NoteView} */
 export const editor = (app, id, tags) => {
   const {copy, engine} = app
@@ -230,8 +62,11 @@ export const editor = (app, id, tags) => {
   const {element, heading, typist, done, files, pin, more, scroll, measure, area, reading} = parts
   const listening = new AbortController()
   const {signal} = listening
+  /** The note as it was last seen. */
   let last = copy.note(id)
+  /** The version that is edited. */
   let base = {clock: last?.textClock ?? null, value: last?.text ?? ""}
+  /** The text as it is in the editor. */
   let words = base.value
   let hasTyped = false
   let isComposing = false
@@ -247,35 +82,40 @@ export const editor = (app, id, tags) => {
     base = {clock, value}
     delete localStorage[KEPT + id]
   }
-  // One write at a time: each has the one before as its base (clients.md, rules 2 and 3).
-  /** @returns {Promise<void>} */
+  /**
+   * Writes what was typed. One write at a time: each has the one before as its base (clients.md, rules 2 and 3).
+   *
+   * @returns {Promise<void>}
+   */
   const commit = async () => {
     if (running) return running.then(commit)
     if (words === base.value) return
     running = store().catch(error => error.slug === "gone" ? vanish() : app.fail(error))
       .finally(() => { running = null })
     await running
-    meet("here")
+    merge("here")
   }
   const typed = () => {
     waiting ||= setTimeout(() => {
       waiting = 0
       isComposing ? typed() : commit()
-    }, moment)
+    }, COMMIT_DELAY)
   }
+  /** Makes the note if it does not exist yet. Its ID. */
   const ensure = async () => {
     await commit()
     if (!copy.note(id)) await store()
     return id
   }
-  // The page may end before a transaction does.
+  /** Saves the text when the page may be closed: it may end before a transaction does. */
   const keep = () => {
     if (words === base.value || !copy.session) return
     localStorage[KEPT + id] = JSON.stringify({account: copy.session.account.uniqueID, value: words, base, tags})
     commit()
   }
 
-  const meet = source => {
+  /** Takes another device's or tab's changes of the text in; the caret stays among its words. */
+  const merge = source => {
     const note = copy.note(id)
     if (!note || running || isComposing || note.textClock === base.clock && note.text === base.value) return
     const both = words === base.value ? note.text : source === "tab" ? rebase(base.value, words, note.text) : null
@@ -292,7 +132,7 @@ export const editor = (app, id, tags) => {
     if (end <= selectionStart) scroll.scrollTop += area.scrollHeight - scrollHeight
   }
 
-  // clients.md, rule 4
+  /** The note was deleted: what was typed continues in the note that has its words (clients.md, rule 4). */
   const vanish = async () => {
     listening.abort()
     const isWriting = !area.hidden
@@ -305,7 +145,7 @@ export const editor = (app, id, tags) => {
       const {textClock: clock = null, text: value = words} = copy.note(into) ?? {}
       from = {clock, value, isMoved: false}
     }
-    // Keys may come meanwhile.
+    // The person may type while this is being written.
     while (words !== from.value) {
       const value = words
       from = {clock: await copy.write(into, value, from), value, isMoved: true}
@@ -337,6 +177,7 @@ export const editor = (app, id, tags) => {
     area.focus({preventScroll: true})
     engine.opened(id)
   }
+  /** Fits the height to the text, in browsers that do not do it themselves. */
   const fit = () => {
     if (CSS.supports("field-sizing", "content")) return
     const top = scroll.scrollTop
@@ -345,12 +186,12 @@ export const editor = (app, id, tags) => {
     scroll.scrollTop = top
   }
 
-  const said = notices(app, id)
-  const held = attachments(app, id)
+  const mergeNotices = notices(app, id)
+  const attachmentPart = attachments(app, id)
   const updateTags = tagField(app, parts, () => copy.note(id)?.tags ?? tags, ensure)
   const take = chosen => {
     const kept = [...chosen]
-    if (kept.length) app.attempt(ensure().then(() => held.take?.(kept)))
+    if (kept.length) app.attempt(ensure().then(() => attachmentPart.take?.(kept)))
   }
   const update = () => {
     const note = copy.note(id)
@@ -374,7 +215,7 @@ export const editor = (app, id, tags) => {
     const note = copy.note(id)
     if (ids && !ids.has(id) && !note?.tags.some(tag => ids.has(tag))) return
     if (last && !note) return void (source === "sync" ? app.attempt(vanish()) : app.gone(id))
-    meet(source)
+    merge(source)
     update()
   }, {signal})
   document.addEventListener("visibilitychange", () => { if (document.hidden) keep() }, {signal})
@@ -401,7 +242,7 @@ export const editor = (app, id, tags) => {
     event.preventDefault()
     read()
   }
-  // When the window is left, it stays the active one.
+  // When the window loses the focus, the text area remains its active element.
   area.onblur = () => setTimeout(() => { if (document.activeElement !== area) read() })
   scroll.onclick = ({target}) => {
     const isText = reading.contains(target)
@@ -416,7 +257,7 @@ export const editor = (app, id, tags) => {
   }
   element.onpaste = event => {
     const {files, types} = event.clipboardData
-    // Word processors add a picture of the words.
+    // Word processors add a picture of the text that is copied.
     if (!files.length || types.includes("text/plain")) return
     event.preventDefault()
     take(files)
@@ -429,8 +270,8 @@ export const editor = (app, id, tags) => {
     if (type === "drop") take(files)
   }
 
-  measure.prepend(said.element)
-  area.after(held.element)
+  measure.prepend(mergeNotices.element)
+  area.after(attachmentPart.element)
   engine.opened(last ? id : null)
   update()
   return {
@@ -439,8 +280,8 @@ export const editor = (app, id, tags) => {
       commit()
       listening.abort()
       engine.opened(null)
-      said.stop?.()
-      held.stop?.()
+      mergeNotices.stop?.()
+      attachmentPart.stop?.()
     },
   }
 }

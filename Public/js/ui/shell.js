@@ -1,29 +1,35 @@
-// The frame: which view a route shows, where the focus goes, what the keys do.
+// The frame: which view a route shows, where the focus goes, keyboard shortcuts.
 
-import {newID} from "../model/entity.js"
+import {newID} from "../model/hash.js"
+import {devices, signin} from "./account.js"
 import {actOnToast, announce, copyOf, dialog, failureOf, fill, toast, viewOf} from "./dom.js"
-import {noteList, setTheme, sidePane} from "./list.js"
+import {deleted, edits} from "./history.js"
+import {noteList} from "./list.js"
 import {editor, takeKept} from "./note.js"
-import {banners, deleted, devices, edits, indicate, news, openSync, signin, takeDrops, transfer} from "./pages.js"
+import {setTheme, sidePane} from "./side.js"
+import {banners, indicate, news, openSync} from "./status.js"
+import {takeDrops, transfer} from "./transfer.js"
 
 const pages = {__proto__: null, signin, deleted, devices, history: edits, transfer}
 const wide = matchMedia("(min-width: 1100px)")
 const narrow = matchMedia("(max-width: 719px)")
 
+/** A key with its modifiers, as `keys` has it: "Mod+k". */
 const nameOf = ({key, code, ctrlKey, metaKey, altKey}) => {
-  // Without Latin letters the key's place says which is meant.
+  // On keyboards without Latin letters, the position of the key decides.
   const letter = /^[^ -~]$/.test(key) && code.startsWith("Key") ? code.slice(3) : key
   return (ctrlKey || metaKey ? "Mod+" : "") + (altKey ? "Alt+" : "") + (letter[1] ? letter : letter.toLowerCase())
 }
 
-// WCAG 2.1.4
+/** Whether single letters are shortcuts. They can be turned off (WCAG 2.1.4). */
 const hasLetters = () => localStorage.letters !== "false"
 
-const sheet = () => dialog(viewOf("shortcuts", {
+const showShortcuts = () => dialog(viewOf("shortcuts", {
   mod: /Mac|iP/.test(navigator.platform) ? "⌘" : "Ctrl",
   letters: {checked: hasLetters(), onchange: ({target}) => { localStorage.letters = target.checked }},
 }))
 
+/** Handles shortcuts, and clicks on elements with `data-key`. */
 const startKeys = keys => {
   addEventListener("click", ({target}) => keys[/** @type {any} */ (target).closest("[data-key]")?.dataset.key]?.())
   addEventListener("keydown", event => {
@@ -39,7 +45,12 @@ const startKeys = keys => {
   })
 }
 
-/** @param {Copy} copy @param {Engine} engine */
+/**
+ * Shows the frame, and the view of the address from now on.
+ *
+ * @param {Copy} copy
+ * @param {Engine} engine
+ */
 export const startShell = (copy, engine) => {
   const parts = copyOf("app")
   const {element: frame, over, side, listPane, heading, input, main} = parts
@@ -47,12 +58,13 @@ export const startShell = (copy, engine) => {
   let view = /** @type {any} */ (null)
   let shown = ""
   let before = ""
-  let noteID = "" // the note that is open
-  let fresh = "" // the same, if it has no words yet
+  let noteID = "" // the open note
+  let fresh = "" // the same, if it does not exist yet
   let isLoaded = false
-  let who = copy.session?.account.uniqueID
+  let account = copy.session?.account.uniqueID
   const home = () => scope.tag ? `#/tag/${scope.tag}` : scope.archived ? "#/archive" : "#/"
 
+  /** Archives or deletes a note: the next one in the list takes its place. */
   const takeAway = (note, said, work, undo) => {
     const id = note.uniqueID
     const next = list.after(id)
@@ -61,7 +73,8 @@ export const startShell = (copy, engine) => {
     if (hadRow) list.focus(next)
     app.undoable(work, undo, said, note)
   }
-  const about = act => () => {
+  /** A shortcut for the focused or open note. */
+  const forNote = act => () => {
     const note = copy.note(list.focused() || noteID)
     if (note) act(note.uniqueID, note)
   }
@@ -71,7 +84,7 @@ export const startShell = (copy, engine) => {
     input.select()
   }
   const toList = () => list.focus()
-  const sayDeleted = said => toast(said, {}, () => app.go("#/deleted"))
+  const toastDeleted = said => toast(said, {}, () => app.go("#/deleted"))
 
   const keys = {
     n: () => {
@@ -85,25 +98,25 @@ export const startShell = (copy, engine) => {
       else if (before) history.back()
       else app.go(home(), {replace: true})
     },
-    e: about((id, note) => takeAway(note, "archived", copy.setArchived([id], !note.archived),
+    e: forNote((id, note) => takeAway(note, "archived", copy.setArchived([id], !note.archived),
       () => copy.setArchived([id], note.archived))),
-    p: about((id, note) => app.attempt(copy.setAttribute(id, "pinned", !note.pinned).then(() => announce("pinned", note)))),
-    Delete: about((id, note) => takeAway(note, "deleted", copy.remove(id), async () => {
+    p: forNote((id, note) => app.attempt(copy.setAttribute(id, "pinned", !note.pinned).then(() => announce("pinned", note)))),
+    Delete: forNote((id, note) => takeAway(note, "deleted", copy.remove(id), async () => {
       if (await copy.undoRemove(id)) app.go(`#/note/${id}`)
-      else sayDeleted("too-late")
+      else toastDeleted("too-late")
     })),
     "#": () => keys.Delete(),
-    t: about(id => {
+    t: forNote(id => {
       app.go(`#/note/${id}`)
       main.querySelector(".tag-input").focus()
     }),
-    h: about(id => app.go(`#/history/${id}`)),
-    "Alt+ArrowUp": about(id => list.shift(id, -1)),
-    "Alt+ArrowDown": about(id => list.shift(id, 1)),
+    h: forNote(id => app.go(`#/history/${id}`)),
+    "Alt+ArrowUp": forNote(id => list.shift(id, -1)),
+    "Alt+ArrowDown": forNote(id => list.shift(id, 1)),
     g: () => wide.matches ? pane.focus() : side.showPopover(),
     s: () => openSync(app),
     "Mod+z": actOnToast,
-    "?": sheet,
+    "?": showShortcuts,
   }
   /** @type {Shell} */
   const app = {
@@ -122,7 +135,7 @@ export const startShell = (copy, engine) => {
     gone: id => {
       if (noteID !== id) return
       app.go(home(), {replace: true})
-      sayDeleted("gone")
+      toastDeleted("gone")
     },
   }
   const list = noteList(app, parts, (id, how) => {
@@ -131,6 +144,7 @@ export const startShell = (copy, engine) => {
   })
   const pane = sidePane(app, parts)
 
+  /** Shows a note or a page; false if there is no such page. */
   const put = (name, id) => {
     if (fresh || copy.note(noteID)) {
       view = editor(app, noteID, scope.tag ? [scope.tag] : [])
@@ -166,11 +180,11 @@ export const startShell = (copy, engine) => {
     list.select(noteID)
     pane.current(isList || noteID ? home() : now)
     side.hidePopover()
-    sayTitle()
+    updateTitle()
     if (isList && wasNote && !hadRow) list.focus(wasNote)
     else if (!isList && (!noteID || narrow.matches || before && !hadRow)) view?.focus?.()
   }
-  const sayTitle = () => {
+  const updateTitle = () => {
     const name = copy.tag(scope.tag)?.name ?? (scope.archived ? "Archive" : "All notes")
     fill(heading, name)
     document.title = `${noteID ? copy.note(noteID)?.title || "New note" : view?.element.dataset.title ?? name} · Hesper`
@@ -190,16 +204,16 @@ export const startShell = (copy, engine) => {
   addEventListener("hashchange", show)
   wide.addEventListener("change", () => side.hidePopover())
   copy.addEventListener("session", () => {
-    const before = who
-    who = copy.session?.account.uniqueID
-    if (who === before) return
+    const before = account
+    account = copy.session?.account.uniqueID
+    if (account === before) return
     again()
     app.attempt(takeKept(copy))
   })
   copy.addEventListener("change", ({detail: {ids}}) => {
     if (ids && !ids.has(noteID) && !ids.has(scope.tag)) return
     if (noteID && !view && copy.note(noteID)) again()
-    sayTitle()
+    updateTitle()
   })
   copy.loaded.then(() => {
     isLoaded = true

@@ -133,9 +133,9 @@ class App:
 
     def sign_up(self, email: str | None = None, device_name: str | None = None, password: str = PASSWORD) -> "App":
         email = email or f"{uuid.uuid4().hex}@example.org"
-        self.choose_form("Make an account")
+        self.choose_form("Create an account")
         self.fill_sign_in(email, device_name, password)
-        self.button("Make the account").click()
+        self.button("Create account").click()
         return self.wait_signed_in()
 
     def choose_form(self, name: str) -> None:
@@ -159,7 +159,7 @@ class App:
             field.fill(email)
         self.page.get_by_label("Password", exact=True).fill(password)
         if device_name is not None:
-            self.page.get_by_label("Name of this device").fill(device_name)
+            self.page.get_by_label("Device name").fill(device_name)
         self.email = email
 
     def submit_sign_in(self) -> None:
@@ -171,7 +171,7 @@ class App:
 
     def sign_out(self, confirm: str = "Sign out") -> None:
         self.go("#/devices")
-        self.button("Sign out here").click()
+        self.button("Sign out this device").click()
         self.dialog.get_by_role("button", name=confirm, exact=True).click()
         expect(self.page.get_by_label("Password", exact=True)).to_be_visible()
 
@@ -242,11 +242,11 @@ class App:
 
     @property
     def editor(self) -> Locator:
-        return self.page.get_by_role("textbox", name="Text of the note")
+        return self.page.get_by_role("textbox", name="Note text")
 
     @property
     def reading(self) -> Locator:
-        return self.page.get_by_role("group", name="Note. Press Enter to write.")
+        return self.page.get_by_role("group", name="Note. Press Enter to edit.")
 
     @property
     def note_id(self) -> str:

@@ -12,9 +12,8 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 # What every test's JavaScript has at hand.
 PRELUDE = """
-const records = await import("/js/store/copy.js")
-const {Copy} = records
-const entity = await import("/js/model/entity.js")
+const {Copy} = await import("/js/store/copy.js")
+const records = await import("/js/store/records.js")
 const later = ms => new Promise(resolve => setTimeout(resolve, ms))
 const thrown = async task => { try { await task() } catch (error) { return error.slug ?? String(error) } return "nothing" }
 const until = async (test, what) => {

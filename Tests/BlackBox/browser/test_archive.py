@@ -6,7 +6,8 @@ from archive import Export
 from store_page import StoreTab, pages, tab  # noqa: F401 - fixtures
 
 ARCHIVE = """
-const {exportAll, importFiles} = await import("/js/archive/archive.js")
+const {exportAll} = await import("/js/archive/export.js")
+const {importFiles} = await import("/js/archive/import.js")
 """
 FILL = """
     const tag = await copy.createTag("Paris")

@@ -291,7 +291,7 @@ def test_a_refused_field_goes_on_the_shelf_and_holds_up_nothing(profile: Profile
     tab.identical()
     # No editor lets that through; another version of the app might.
     tab.run("""
-        const {edit} = await import("/js/store/copy.js")
+        const {edit} = await import("/js/store/records.js")
         await copy.transaction(["unsent", "meta"], "readwrite", tx => {
           return edit(tx, "note", argument, "attributes.large", "x".repeat(9000))
         }, "here")

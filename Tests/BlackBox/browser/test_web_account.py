@@ -9,9 +9,9 @@ NEW = "another horse, another battery"
 
 def change_password(app: App, old: str) -> None:
     app.go("#/devices")
-    app.page.get_by_text("Change the password").click()
-    app.page.get_by_label("The password that holds").fill(old)
-    app.page.get_by_label("The new one, at least 8 characters").fill(NEW)
+    app.page.locator("summary", has_text="Change password").click()
+    app.page.get_by_label("Current password").fill(old)
+    app.page.get_by_label("New password (at least 8 characters)").fill(NEW)
 
 
 def sign_in(app: App, password: str) -> int:
@@ -23,14 +23,14 @@ def test_a_new_password_signs_the_others_out(two_browsers: list[App]):
     here, there = two_browsers
     here.tolerated.add("403")
     change_password(here, "not my password")
-    here.button("Change it").click()
+    here.button("Change password").click()
     expect(here.page.get_by_text("The password is wrong.")).to_be_visible()
     assert here.accessibility() == []
-    here.page.get_by_label("The password that holds").fill(PASSWORD)
-    here.button("Change it").click()
-    expect(here.toast("The new password holds")).to_be_visible()
+    here.page.get_by_label("Current password").fill(PASSWORD)
+    here.button("Change password").click()
+    expect(here.toast("Password changed")).to_be_visible()
     expect(here.page.get_by_text("The password is wrong.")).to_have_count(0)
-    expect(here.page.get_by_label("The password that holds")).to_have_value("")
+    expect(here.page.get_by_label("Current password")).to_have_value("")
     expect(there.page.get_by_text("This device was signed out.", exact=False)).to_be_visible()
     here.go("#/")
     here.new_note("Still signed in").leave()
@@ -42,8 +42,8 @@ def test_a_new_password_can_leave_the_others_signed_in(two_browsers: list[App]):
     here, there = two_browsers
     change_password(here, PASSWORD)
     here.page.get_by_label("Sign out all other devices", exact=False).uncheck()
-    here.button("Change it").click()
-    expect(here.toast("The new password holds")).to_be_visible()
+    here.button("Change password").click()
+    expect(here.toast("Password changed")).to_be_visible()
     there.new_note("Milk").leave()
     there.wait_synced()
     here.go("#/")
@@ -57,11 +57,11 @@ def test_a_deleted_account_is_gone_everywhere(two_browsers: list[App]):
     here.wait_synced()
     there.expect_titles("A secret")
     here.go("#/devices")
-    here.page.get_by_text("Delete the account").click()
-    here.page.get_by_label("Your password").fill("not my password")
+    here.page.get_by_text("Delete account").click()
+    here.page.get_by_label("Confirm with your password").fill("not my password")
     here.button("Delete everything").click()
     expect(here.page.get_by_text("The password is wrong.")).to_be_visible()
-    here.page.get_by_label("Your password").fill(PASSWORD)
+    here.page.get_by_label("Confirm with your password").fill(PASSWORD)
     here.button("Delete everything").click()
     expect(here.page.get_by_label("Password", exact=True)).to_be_visible()
     here.reload()

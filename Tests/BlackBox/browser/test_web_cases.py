@@ -286,7 +286,7 @@ def test_case_33_two_browsers(two_browsers: list[App]):
         app.wait_synced()
         note = app.run("const [id] = copy.notes(); return {...copy.note(id), names: copy.note(id).tags.map(tag => copy.tag(tag).name)}")
         assert note["uniqueID"] != old and note["names"] == ["kitchen"] and len(note["attachments"]) == 1
-    notice = a.page.get_by_text("Another device had written in a note that you deleted")
+    notice = a.page.get_by_text("A note that you deleted was edited on another device")
     expect(notice).to_contain_text("Milk and an hour of writing")
     a.page.get_by_role("link", name="Open", exact=True).click()
     a.expect_text("Milk and an hour of writing")

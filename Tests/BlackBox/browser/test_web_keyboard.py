@@ -24,7 +24,7 @@ def tab_to(app: App, locator, most: int = 40) -> None:
 def test_the_main_flow(person):
     app = person()
     keyboard = app.page.keyboard
-    tab_to(app, app.button("Make an account"))
+    tab_to(app, app.button("Create an account"))
     press(app, "Enter")
     expect(app.page.get_by_label("E-mail")).to_be_focused()
     keyboard.type(f"{uuid.uuid4().hex}@example.org")
@@ -104,7 +104,7 @@ def test_letters_are_shortcuts_while_one_reads(signed_up: App):
 def test_the_sheet(signed_up: App):
     app = signed_up
     press(app, "?")
-    for words in ("New note", "Search", "Archive, or back", "Delete", "This sheet"):
+    for words in ("New note", "Search", "Archive or unarchive", "Delete", "Show keyboard shortcuts"):
         expect(app.dialog.get_by_text(words, exact=True)).to_be_visible()
     press(app, "Escape")
     expect(app.dialog).to_have_count(0)
@@ -114,7 +114,7 @@ def test_single_letters_can_be_turned_off(signed_up: App):
     """WCAG 2.1.4: whoever speaks to the computer would set them off."""
     app = signed_up
     press(app, "?")
-    app.dialog.get_by_role("checkbox", name="Single letters are shortcuts").uncheck()
+    app.dialog.get_by_role("checkbox", name="Use single-letter shortcuts").uncheck()
     press(app, "Escape", "n")
     app.page.wait_for_timeout(200)
     expect(app.editor).to_have_count(0)
@@ -158,6 +158,6 @@ def test_what_happens_is_said_aloud(signed_up: App):
     app.new_note("Spoken").leave()
     app.row("Spoken").focus()
     press(app, "p")
-    expect(app.page.locator("[role=status][aria-live]").filter(has_text="Pinned to the top")).to_have_count(1)
+    expect(app.page.locator("[role=status][aria-live]").filter(has_text="Pinned")).to_have_count(1)
     press(app, "Delete")
     expect(app.page.locator("[role=status][aria-live]").filter(has_text="Note deleted. Undo: Control Z")).to_have_count(1)

@@ -50,7 +50,7 @@ def views(app: App, household: Device):
     app.search("garlic")
     yield "search"
     app.search("nothing like this anywhere")
-    expect(app.page.get_by_text("Nothing found").first).to_be_visible()
+    expect(app.page.get_by_text("No notes found").first).to_be_visible()
     yield "nothing found"
     app.search("")
     app.go(f"#/note/{household.first}")
@@ -74,7 +74,7 @@ def views(app: App, household: Device):
     yield "menu"
     app.page.keyboard.press("Escape")
     for fragment, words in (
-        (f"#/history/{household.first}", "This is how it is now"), ("#/archive", None), ("#/deleted", "Put back"), ("#/devices", "this device"),
+        (f"#/history/{household.first}", "Current version"), ("#/archive", None), ("#/deleted", "Restore"), ("#/devices", "this device"),
         ("#/transfer", None),
     ):  # fmt: skip
         app.go(fragment)
@@ -106,7 +106,7 @@ def test_every_view_is_for_everybody(person, household, size, scheme):
     app = person(**SIZES[size], color_scheme=scheme, reduced_motion="reduce")
     touch = size != "desk"
     found = {}
-    for form in ("Make an account", "Sign in"):
+    for form in ("Create an account", "Sign in"):
         app.choose_form(form)
         found[form] = app.accessibility(touch)
     app.sign_in(household.client.email, device_name=f"{size}, {scheme}")
@@ -153,7 +153,7 @@ def test_the_theme_can_be_chosen(signed_up: App):
     app = signed_up
     background = "() => getComputedStyle(document.body).backgroundColor"
     light = app.page.evaluate(background)
-    app.button("Light or dark").click()
+    app.button("Theme").click()
     app.page.get_by_role("menuitemradio", name="Dark").click()
     dark = app.page.evaluate(background)
     assert dark != light
@@ -161,7 +161,7 @@ def test_the_theme_can_be_chosen(signed_up: App):
     app.wait_signed_in()
     assert app.page.evaluate(background) == dark
     app.page.emulate_media(color_scheme="dark")
-    app.button("Light or dark").click()
+    app.button("Theme").click()
     app.page.get_by_role("menuitemradio", name="Light").click()
     assert app.page.evaluate(background) == light
 
@@ -189,9 +189,9 @@ def test_a_phone_shows_one_pane_at_a_time(person, household):
     app.row("The bed by the wall").tap()
     expect(app.reading).to_be_visible()
     expect(app.rows.first).not_to_be_visible()
-    app.button("Back to the list").tap()
+    app.button("Back to list").tap()
     expect(app.rows.first).to_be_visible()
-    app.button("Tags and more").tap()
+    app.button("Menu").tap()
     app.page.get_by_role("navigation").get_by_role("link", name="Garden").tap()
     app.expect_titles("The bed by the wall")
     app.row("The bed by the wall").tap()

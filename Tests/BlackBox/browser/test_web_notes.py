@@ -40,8 +40,8 @@ def test_search_as_one_types(kitchen):
         app.search(query)
         app.expect_titles(*titles)
     app.search("nothing has this")
-    expect(app.page.get_by_text("Nothing found").first).to_be_visible()
-    app.button("Clear the search").click()
+    expect(app.page.get_by_text("No notes found").first).to_be_visible()
+    app.button("Clear search").click()
     app.expect_titles("Bread soup", "Apfelmus für Émile", "Rye loaf", "Leek soup")
 
 
@@ -115,7 +115,7 @@ def test_archive_and_back(kitchen):
     link(app, "Archive").click()
     app.expect_titles("Rye loaf")
     app.open("Rye loaf")
-    app.button("Back from the archive").click()
+    app.button("Unarchive").click()
     expect(app.page.get_by_text("The archive is empty")).to_be_visible()
     app.wait_synced()
     device.sync()

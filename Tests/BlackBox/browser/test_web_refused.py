@@ -25,7 +25,7 @@ def test_a_refused_change_shows_with_its_reason(browser_and_device):
     assert other.text(mine) == "Mine, and words that are not refused"
     app.sync_button.click()
     shelf = app.dialog.get_by_role("listitem").filter(has_text="Mine")
-    expect(shelf).to_contain_text("Another note has this file")
+    expect(shelf).to_contain_text("This file belongs to another note")
     expect(shelf.get_by_role("button", name="Open")).to_be_visible()
     # Once the other lets go of it, it is tried again by itself (protocol.md, Errors).
     other.edit(theirs, f"attachments.{picture}", False)
@@ -49,7 +49,7 @@ def test_what_is_refused_can_be_put_away(browser_and_device):
     app.reload()
     app.expect_sync("refused")
     app.sync_button.click()
-    app.dialog.get_by_role("button", name="Put away").click()
+    app.dialog.get_by_role("button", name="Dismiss").click()
     app.page.keyboard.press("Escape")
     app.wait_synced()
 
@@ -71,9 +71,9 @@ def test_the_log_of_requests_can_be_copied(signed_up: App):
     app.wait_synced()
     app.context.grant_permissions(["clipboard-read", "clipboard-write"])
     app.sync_button.click()
-    app.dialog.get_by_text("The last 200 requests").click()
+    app.dialog.get_by_text("Last 200 requests").click()
     app.button("Copy log").click()
-    expect(app.toast("The log is in the clipboard")).to_be_visible()
+    expect(app.toast("Log copied")).to_be_visible()
     log = app.page.evaluate("() => navigator.clipboard.readText()")
     assert "POST\t/v1/accounts\t201" in log and "POST\t/v1/sync\t200" in log
     ids = app.run("return engine.requests().map(request => request.requestID)")

@@ -113,7 +113,7 @@ def test_a_new_version_is_offered_and_taken(person, published):
     css.write_text(css.read_text() + "\n:root { --new-version: 7 }\n")
     time.sleep(1.2)  # the server looks once a second
     app.page.evaluate("() => navigator.serviceWorker.getRegistration().then(registration => registration.update())")
-    expect(app.page.get_by_text("A new version is ready")).to_be_visible()
+    expect(app.page.get_by_text("A new version is available")).to_be_visible()
     version = "() => getComputedStyle(document.documentElement).getPropertyValue('--new-version').trim()"
     assert app.page.evaluate(version) == ""
     app.type(", typed on")
@@ -188,6 +188,6 @@ def test_a_browser_that_keeps_nothing_is_told(browser, server: Server, script: s
     page.goto(server.url)
     # It tries for some seconds: a browser that is busy comes round.
     problem = page.get_by_role("alert")
-    expect(problem).to_contain_text("This browser could not store or read.", timeout=60_000)
+    expect(problem).to_contain_text("Browser storage is not available.", timeout=60_000)
     expect(problem.get_by_role("button", name="Try again")).to_be_visible()
     page.close()

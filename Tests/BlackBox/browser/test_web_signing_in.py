@@ -33,7 +33,7 @@ def test_the_first_visit_says_what_to_do(person):
     expect(app.page).to_have_title(re.compile("Hesper"))
     expect(app.page.get_by_label("E-mail")).to_be_focused()
     app.sign_up()
-    expect(app.page.get_by_text("Write your first note", exact=False)).to_be_visible()
+    expect(app.page.get_by_text("Create your first note", exact=False)).to_be_visible()
     app.wait_synced()
 
 
@@ -67,11 +67,11 @@ def test_what_is_wrong_is_said_at_its_field(person, client: Client):
     expect(app.page.get_by_label("E-mail")).to_have_attribute("aria-invalid", "true")
     app.fill_sign_in(client.email, password="not the password")
     app.submit_sign_in()
-    expect(app.page.get_by_text("E-mail or password is wrong.")).to_be_visible()
-    app.choose_form("Make an account")
+    expect(app.page.get_by_text("Incorrect e-mail or password.")).to_be_visible()
+    app.choose_form("Create an account")
     app.fill_sign_in(client.email)
-    app.button("Make the account").click()
-    expect(app.page.get_by_text("There is an account with this e-mail")).to_be_visible()
+    app.button("Create account").click()
+    expect(app.page.get_by_text("An account with this e-mail already exists")).to_be_visible()
     app.choose_form("Sign in")
     app.fill_sign_in(client.email)
     app.submit_sign_in()
@@ -79,7 +79,7 @@ def test_what_is_wrong_is_said_at_its_field(person, client: Client):
 
 
 def test_an_answer_is_not_shown_in_the_other_form(person, client: Client):
-    """Somebody turned to "Make an account" before the server had answered."""
+    """Somebody turned to "Create an account" before the server had answered."""
     app = person()
     app.choose_form("Sign in")
     held = []
@@ -87,12 +87,12 @@ def test_an_answer_is_not_shown_in_the_other_form(person, client: Client):
     app.fill_sign_in(client.email, password="not the password")
     with app.page.expect_request("**/v1/devices"):
         app.submit_sign_in()
-    app.choose_form("Make an account")
+    app.choose_form("Create an account")
     with app.page.expect_response("**/v1/devices"):
         held[0].continue_()
     app.page.wait_for_timeout(200)
-    expect(app.page.get_by_text("E-mail or password is wrong.")).to_have_count(0)
-    expect(app.button("Make the account")).to_be_enabled()
+    expect(app.page.get_by_text("Incorrect e-mail or password.")).to_have_count(0)
+    expect(app.button("Create account")).to_be_enabled()
 
 
 def test_signing_out_erases_everything_here(signed_up: App):
@@ -136,7 +136,7 @@ def test_signing_out_says_what_is_unsent(signed_up: App):
     app.new_note("Nobody has this yet").leave()
     app.expect_sync("Offline")
     app.go("#/devices")
-    app.button("Sign out here").click()
+    app.button("Sign out this device").click()
     expect(app.dialog.get_by_text(re.compile("1 change"))).to_be_visible()
     app.button("Sync first").click()
     app.go("#/")
@@ -163,10 +163,10 @@ def test_what_a_lost_device_changed_is_put_back(two_browsers: list[App]):
     lost.wait_synced()
     here.expect_titles("Wine", "Milk")
     here.go("#/devices")
-    here.button("Lost B").click()
+    here.button("Report lost: B").click()
     here.dialog.get_by_label("Lost since").fill(since)
-    here.button("It is lost").click()
-    expect(here.toast("B is signed out; what it changed is being put back")).to_be_visible()
+    here.button("Report lost").click()
+    expect(here.toast("Signed out B. Its changes are being reverted")).to_be_visible()
     expect(lost.page.get_by_text("signed out", exact=False).first).to_be_visible()
     here.go("#/")
     here.expect_titles("Milk")
@@ -178,9 +178,9 @@ def test_a_lost_device_is_signed_out_without_a_time(two_browsers: list[App]):
     lost.new_note("Wine").leave()
     lost.wait_synced()
     here.go("#/devices")
-    here.button("Lost B").click()
-    here.button("It is lost").click()
-    expect(here.toast("B is signed out")).to_be_visible()
+    here.button("Report lost: B").click()
+    here.button("Report lost").click()
+    expect(here.toast("Signed out B")).to_be_visible()
     here.go("#/")
     here.expect_titles("Wine")
     path = f"/v1/devices/{lost.run('return copy.session.device.uniqueID')}/revocation"
@@ -198,7 +198,7 @@ def test_a_lost_device_is_signed_out_from_the_list(two_browsers: list[App]):
     expect(here.page.get_by_text(re.compile(r"Last used .* from 127\.0\.0\.1"))).to_have_count(2)
     here.button("Sign out B").click()
     here.dialog.get_by_role("button", name="Sign out", exact=True).click()
-    expect(here.toast("B is signed out")).to_be_visible()
+    expect(here.toast("Signed out B")).to_be_visible()
     expect(lost.page.get_by_text("signed out", exact=False).first).to_be_visible()
     here.go("#/")
     here.wait_synced()

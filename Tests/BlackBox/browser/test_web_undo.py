@@ -72,8 +72,8 @@ def test_a_note_that_stays_deleted(app_and_device):
     app.wait_synced()
     assert texts(device) == ["Beans", "Leeks"]
     app.go("#/deleted")
-    app.button("Put back Garlic").click()
-    expect(app.toast("“Garlic” is back")).to_be_visible()
+    app.button("Restore Garlic").click()
+    expect(app.toast("“Garlic” restored")).to_be_visible()
     app.go("#/")
     app.wait_synced()
     assert texts(device) == ["Beans", "Garlic", "Leeks"]
@@ -123,7 +123,7 @@ def test_an_attachment(app_and_device):
     app.open("Garlic")
     app.attach({"name": "rows.bin", "mimeType": "application/octet-stream", "buffer": some_bytes(5_000)})
     app.wait_synced()
-    app.button("Take rows.bin out of the note").click()
+    app.button("Remove rows.bin").click()
     expect(app.page.get_by_role("button", name="Download rows.bin")).to_have_count(0)
     app.undo()
     expect(app.page.get_by_text("rows.bin").first).to_be_visible()
@@ -133,7 +133,7 @@ def test_an_attachment(app_and_device):
     [attachment] = garlic["attachments"]
     assert device.client.get(f"/v1/attachments/{attachment}/data").content == some_bytes(5_000)
     # And for good: out of the note; the server deletes it later, so that undo never uploads again.
-    app.button("Take rows.bin out of the note").click()
+    app.button("Remove rows.bin").click()
     app.wait_synced()
     device.sync()
     assert device.note(garlic["uniqueID"])["attachments"] == []

@@ -1,0 +1,72 @@
+// The side: links to all notes, the archive and tags, the theme.
+import {copyOf, dialog, fill, menu, toast, viewOf} from "./dom.js"
+
+export const setTheme = (theme = localStorage.theme ?? "system") => {
+  document.documentElement.dataset.theme = localStorage.theme = theme
+}
+const themeEntry = theme => ({ariaChecked: localStorage.theme === theme, onclick: () => setTheme(theme)})
+
+/** @type {SidePane} */
+export const sidePane = ({copy, go, attempt, undoable}, {side, all, archived, tags, account, look}) => {
+  look.onclick = () => menu(look, "theme-menu",
+    {system: themeEntry("system"), light: themeEntry("light"), dark: themeEntry("dark")})
+
+  const rename = id => {
+    const {name: before} = copy.tag(id) ?? {name: ""}
+    const {element, input} = copyOf("rename-tag", {input: {value: before}, rename: () => {
+      const name = input.value.trim()
+      const isOther = (copy.tagNamed(name) ?? id) !== id
+      if (name && name !== before) attempt(copy.renameTag(id, name).then(() => toast("renamed", {before, name, isOther})))
+    }})
+    dialog(element)
+    input.select()
+  }
+  const remove = id => {
+    const tag = copy.tag(id)
+    if (location.hash === `#/tag/${id}`) go("#/")
+    undoable(copy.remove(id), () => copy.undoRemove(id), "tag-deleted", tag)
+  }
+
+  const row = ({uniqueID: id, name, count}) => {
+    const {element, more} = copyOf("side-tag", {id, name, count: viewOf("count", {count}), more: () =>
+      menu(more, "tag-menu", {rename: () => rename(id), remove: () => remove(id)})})
+    return element
+  }
+  let waiting = 0
+  const update = () => {
+    waiting = 0
+    const focused = document.activeElement?.closest("[data-tag]")?.getAttribute("data-tag")
+    fill(all, viewOf("count", {count: copy.notes({}).length}))
+    fill(archived, viewOf("count", {count: copy.notes({archived: true}).length}))
+    fill(account, copy.session?.account.email)
+    fill(tags, copy.tags().map(row))
+    if (focused) tags.querySelector(`[data-tag="${focused}"] a`)?.focus()
+    current()
+  }
+  let here = "#/"
+  const current = (href = here) => {
+    here = href
+    for (const link of side.querySelectorAll("a")) {
+      link.ariaCurrent = link.getAttribute("href") === here ? "page" : null
+    }
+  }
+
+  side.onkeydown = event => {
+    const {key, target} = event
+    const id = target.closest("[data-tag]")?.dataset.tag
+    const links = [...side.querySelectorAll("a")]
+    const step = {ArrowDown: 1, ArrowUp: -1}[key]
+    if (id && key === "F2") rename(id)
+    else if (id && key === "Delete") remove(id)
+    else if (step && links.includes(target)) links[links.indexOf(target) + step]?.focus()
+    else return
+    event.preventDefault()
+  }
+  const focus = () => (side.querySelector("[aria-current]") ?? side.querySelector("a")).focus()
+  side.onclick = ({target}) => { if (target.closest("a")) side.hidePopover() }
+  side.ontoggle = ({newState}) => { if (newState === "open") focus() }
+  copy.addEventListener("change", () => { waiting ||= setTimeout(update) })
+  copy.addEventListener("session", update)
+  update()
+  return {current, focus}
+}
