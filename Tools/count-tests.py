@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Adds up what the runners found and closes with `tests: N passed, N failed`.
 
-count-tests.py RESULTS WEB_STATUS SWIFT_STATUS PYTEST_STATUS POSTGRESQL_STATUS STANDBY_STATUS [PART…]: RESULTS holds the runners' JUnit
+count-tests.py RESULTS WEB_STATUS SWIFT_STATUS PYTEST_STATUS POSTGRESQL_STATUS [PART…]: RESULTS holds the runners' JUnit
 files, the statuses are their exit codes, each PART is a set-up step or build that failed and counts as one failed test.
 """
 
@@ -29,10 +29,10 @@ def outcomes(file: Path) -> dict[tuple[str, str], str]:
 
 
 def main() -> int:
-    results, statuses, parts = Path(sys.argv[1]), sys.argv[2:7], sys.argv[7:]
+    results, statuses, parts = Path(sys.argv[1]), sys.argv[2:6], sys.argv[6:]
     total = {"passed": 0, "failed": len(parts), "skipped": 0}
     failures = [f"the part “{part}”" for part in parts]
-    for runner, status in zip(("web", "swift", "pytest", "postgresql", "standby"), statuses):
+    for runner, status in zip(("web", "swift", "pytest", "postgresql"), statuses):
         # `swift test` writes Swift Testing's results beside the file it was asked for, which is XCTest's.
         counted = outcomes(results / ("swift-swift-testing.xml" if runner == "swift" else f"{runner}.xml"))
         for outcome in counted.values():

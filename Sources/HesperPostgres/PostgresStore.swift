@@ -16,7 +16,6 @@ public final class PostgresStore: Store {
     public var uploadStage: (any UploadStage)? { PostgresUploads(self) }
     private let pool: PostgresPool
     private let signalsOfServer: PostgresSignals
-    private let copy: PostgresReplica?
     private let lookups: SessionLookups
     private let log: (@Sendable (String) -> Void)?
 
@@ -28,24 +27,19 @@ public final class PostgresStore: Store {
     ///   - connectionString: any of libpq's: `postgresql://…` or `key=value`, one host or several.
     ///   - connections: how many it may have at once, but for the two of ``signals``.
     ///   - makes: whether to make the tables where there are none.
-    ///   - replica: leads to a copy that follows the database, with as many connections more.
     /// - Throws: ``StoreError``: `newerDatabase` if a later Hesper has written it, `unavailable` if it can not be reached;
-    ///   ``DatabaseEmpty``; ``ReplicaForeign``.
+    ///   ``DatabaseEmpty``.
     public convenience init(
-        _ connectionString: String, connections: Int = 16, making makes: Bool = true, replica: String? = nil
+        _ connectionString: String, connections: Int = 16, making makes: Bool = true
     ) async throws {
-        func settings(_ string: String) -> PostgresSettings {
-            var settings = PostgresSettings(string)
-            settings.size = connections
-            return settings
-        }
-        try await self.init(settings(connectionString), making: makes, replica: replica.map(settings))
+        var settings = PostgresSettings(connectionString)
+        settings.size = connections
+        try await self.init(settings, making: makes)
     }
 
     /// - Parameter log: told of every statement, for tests.
     init(
-        _ settings: PostgresSettings, making makes: Bool = true, replica: PostgresSettings? = nil,
-        log: (@Sendable (String) -> Void)? = nil
+        _ settings: PostgresSettings, making makes: Bool = true, log: (@Sendable (String) -> Void)? = nil
     ) async throws {
         let pool = PostgresPool(settings)
         self.pool = pool
@@ -58,14 +52,6 @@ public final class PostgresStore: Store {
                 return try PostgresSnapshot(connection).installation()
             }
         } catch {
-            await pool.close()
-            throw error
-        }
-        copy = replica.map { [installation] in PostgresReplica($0, of: installation, log: log) }
-        do {
-            try await copy?.begin()
-        } catch {
-            await copy?.close()
             await pool.close()
             throw error
         }
@@ -96,7 +82,6 @@ public final class PostgresStore: Store {
     }
 
     public var signals: (any Signals)? { signalsOfServer }
-    public var replica: (any Replica)? { copy }
     public var poolStatus: PoolStatus? { pool.status }
 
     /// Servers tell each other, and look after those who listen every few seconds.
@@ -105,7 +90,6 @@ public final class PostgresStore: Store {
     /// Ends when all that is under way is done and all connections are closed.
     public func close() async {
         await signalsOfServer.close()
-        await copy?.close()
         await pool.close()
     }
 

@@ -16,7 +16,6 @@ public final class SQLiteStore: Store {
     public let uploadStage: (any UploadStage)? = nil
     /// One server has the file; what commands do beside it, it notices (``othersHaveCommitted()``).
     public let signals: (any Signals)? = nil
-    public let replica: (any Replica)? = nil
     private let pool: DatabasePool
     private let sessions: SessionReader
     private let reserve: Reserve

@@ -108,7 +108,6 @@ public struct HesperServer: Sendable {
         ]
         services += more
         if let address = settings.metrics { services.append(metricsService(on: address)) }
-        if let replica = store.replica { services.append(Following(replica: replica, logger: logger)) }
         if let mailer { services.append(mailer) }
         if let certificate { services.append(certificate) }
         if certificate != nil, let port = settings.httpPort { services.append(redirect(from: port)) }
@@ -121,10 +120,13 @@ public struct HesperServer: Sendable {
             onServerRunning: { await onRunning($0.localAddress?.port) }, logger: logger)
     }
 
-    /// The link that makes the first account, whatever the sign-up policy; nil if there is an account.
+    /// Whether nobody has an account yet.
+    public func hasNoAccount() async throws -> Bool { try await store.read { try $0.accounts() }.isEmpty }
+
+    /// The link that makes the first account, whatever the sign-up policy; nil without the web app, which it leads to.
     /// - Parameter origin: scheme, host and port, as a browser on the operator's machine reaches this server.
-    public func firstAccountLink(origin: String) async throws -> String? {
-        try await store.read { try $0.accounts() }.isEmpty ? origin + firstAccount.path(inWebApp: hasWebApp) : nil
+    public func firstAccountLink(origin: String) -> String? {
+        hasWebApp ? origin + WebApp.signUpPath(invitation: firstAccount.invitation) : nil
     }
 
     /// What answers `GET /metrics` on an address of its own. A scraper that has gone keeps no place.

@@ -19,8 +19,6 @@ public protocol Store: Sendable {
     var locksScopesApart: Bool { get }
     /// How other servers are told what happens on this one; nil where there are none to tell, or none that could be.
     var signals: (any Signals)? { get }
-    /// A copy that follows it, for reading; nil where there is none.
-    var replica: (any Replica)? { get }
     /// How busy its connections are; nil where they are not what one waits for.
     var poolStatus: PoolStatus? { get }
     /// Whether other processes may have committed since this was asked last. Not asked where there are ``signals``.

@@ -42,9 +42,9 @@ enum DatabaseLocation: Equatable {
 
     /// Opens it while `body` runs.
     func whileOpen<T>(
-        making makes: Bool, connections: Int, replica: String? = nil, _ body: (any Store) async throws -> T
+        making makes: Bool, connections: Int, _ body: (any Store) async throws -> T
     ) async throws -> T {
-        let store = try await open(making: makes, connections: connections, replica: replica)
+        let store = try await open(making: makes, connections: connections)
         do {
             let result = try await body(store)
             try? await store.close()
@@ -55,11 +55,9 @@ enum DatabaseLocation: Equatable {
         }
     }
 
-    /// - Parameters:
-    ///   - makes: whether to make what is missing.
-    ///   - replica: the connection string of a copy to read from, where it is on a server.
+    /// - Parameter makes: whether to make what is missing.
     /// - Throws: ``Failure`` if there is no database, or its server cannot be reached.
-    func open(making makes: Bool, connections: Int, replica: String? = nil) async throws -> any Store {
+    func open(making makes: Bool, connections: Int) async throws -> any Store {
         switch self {
         case .sqlite(let folder):
             try DatabaseLocation.checkRestored(folder)
@@ -69,14 +67,9 @@ enum DatabaseLocation: Equatable {
             return try SQLiteStore(folder: URL(filePath: folder))
         case .postgres(let string):
             do {
-                return try await PostgresStore(string, connections: connections, making: makes, replica: replica)
+                return try await PostgresStore(string, connections: connections, making: makes)
             } catch StoreError.unavailable(let text) {
                 throw Failure("The database is not to be had (HESPER_DATABASE or --database names it): \(text)")
-            } catch is ReplicaForeign {
-                throw Failure(
-                    "The database to read from (HESPER_DATABASE_READ or --database-read names it) is of another "
-                        + "installation, or from before a restore: it must follow the one of HESPER_DATABASE.",
-                    .settings)
             } catch is DatabaseEmpty {
                 throw Failure(
                     "The database has nothing of Hesper's: name the one that hesper serve uses with HESPER_DATABASE or "

@@ -25,12 +25,6 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A copy that follows the database, such as a standby, to read from as far as it is up to it: postgresql://… "
-                + "(HESPER_DATABASE_READ). For its password see --database.", valueName: "URL"))
-    var databaseRead: String?
-
-    @Option(
-        help: ArgumentHelp(
             "The folder of Public, the web app, and openapi.yaml (HESPER_PUBLIC; default: share/hesper beside the folder "
                 + "of the binary, else the working directory).", valueName: "folder"))
     var `public`: String?
@@ -152,7 +146,7 @@ struct Serve: AsyncParsableCommand {
             .logFormat: logFormat, .metrics: metrics, .tls: tls, .tlsCertificate: tlsCertificate,
             .tlsKey: tlsKey, .httpPort: httpPort, .attachmentSize: attachmentSize, .quota: quota, .history: history,
             .grace: grace,
-            .databaseRead: databaseRead, .requestsPerMinute: requestsPerMinute, .sendmail: sendmail,
+            .requestsPerMinute: requestsPerMinute, .sendmail: sendmail,
             .mailFrom: mailFrom, .passwordCost: passwordCost, .backupTo: backupTo, .backupEvery: backupEvery,
             .backupKeep: backupKeep,
         ]
@@ -167,7 +161,7 @@ struct Serve: AsyncParsableCommand {
         var server = try settings.server()
         let (level, format, url) = (try settings.logLevel(), try settings.logFormat(), try settings.url())
         let (database, connections) = (try settings.database(), try settings.databaseConnections())
-        let (replica, attachments) = (try settings.databaseRead(), try settings.attachments())
+        let attachments = try settings.attachments()
         let own = try settings.ownCertificate()
         let schedule = try settings.backupSchedule()
         let meter = BackupMeter()
@@ -192,7 +186,7 @@ struct Serve: AsyncParsableCommand {
                 "Attachments are in the folder \(attachments): all servers on this database need that very one, or S3.")
         }
         if let warning = own?.names.warning(host: server.host) { logger.warning("\(warning)") }
-        try await database.whileOpen(making: true, connections: connections, replica: replica) { store in
+        try await database.whileOpen(making: true, connections: connections) { store in
             let blobs = try await settings.openBlobs {
                 logger.error("Attachments are not to be had for now: \($0).")
             }
@@ -240,8 +234,12 @@ struct Serve: AsyncParsableCommand {
             Terminal.say("Hesper listens on \(address.origin)")
             for line in instructions { Terminal.say(line) }
             do {
-                if let link = try await server.firstAccountLink(origin: url ?? address.link) {
-                    Terminal.say("There is no account yet. This link makes the first one, once: \(link)")
+                if try await server.hasNoAccount() {
+                    let link = server.firstAccountLink(origin: url ?? address.link)
+                    let way =
+                        link.map { "This link makes the first one, once: \($0)" }
+                        ?? "Make the first one with: hesper account create EMAIL"
+                    Terminal.say("There is no account yet. \(way)")
                 }
             } catch {
                 logger.error("Whether there is an account is not known: \(error).")

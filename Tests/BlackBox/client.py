@@ -67,8 +67,6 @@ class Server:
 
     # Where a server without a database of its own keeps its data: None is SQLite (conftest.py, --store).
     store = None
-    # The standby of that one, from which it reads.
-    standby = None
 
     def __init__(
         self,
@@ -94,9 +92,6 @@ class Server:
         self.database = database or self.own_database
         if self.database:
             self.environment["HESPER_DATABASE"] = self.database
-        if self.own_database and self.standby:
-            self.standby.catch_up()
-            self.environment["HESPER_DATABASE_READ"] = self.standby.address_like(self.database)
         self.port = port
         self.process: subprocess.Popen | None = None
         LOGS.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,5 @@
 """What the black-box tests share: a server for all, a server for one test, a fresh account, devices, a seed."""
 
-import atexit
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -30,19 +29,13 @@ ON_POSTGRESQL = [
     "differential/test_differential.py",
 ]  # fmt: skip
 
-# What reads feeds and searches: run once more with `--store standby`.
-ON_STANDBY = [
-    f"api/test_{name}.py"
-    for name in ["case_restored", "changes", "deleted_objects", "events_converge", "search", "sync"]
-]
-
 # The longest, which workers begin with: what is begun last they would wait for together.
 LONGEST = [
     *(f"{name}.py" for name in ["contract/test_schemathesis", "browser/test_web_cases", "faults/test_backup_storm"]),
     "differential/test_differential.py",
     *(f"browser/test_web_{name}.py" for name in ["editing", "signing_in", "looks", "injection"]),
     *(f"api/test_{name}.py" for name in ["cases", "events", "isolation"]),
-    *(f"{name}.py" for name in ["faults/test_kill", "postgres/test_read_replica", "faults/test_uploads_killed"]),
+    *(f"{name}.py" for name in ["faults/test_kill", "faults/test_uploads_killed"]),
 ]  # fmt: skip
 
 
@@ -50,9 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--everything", action="store_true", help="run the random tests in full, for hours")
     parser.addoption(
         "--store",
-        choices=["sqlite", "postgresql", "standby"],
+        choices=["sqlite", "postgresql"],
         default="sqlite",
-        help="where the servers of the tests keep their data; standby: in PostgreSQL, whose standby they read from",
+        help="where the servers of the tests keep their data",
     )
     parser.addoption("--seeds", type=int, help="how many random lives differential/ has: 2, or 40")
     parser.addoption("--operations", type=int, help="how many operations each of them has: 300, or 1250")
@@ -72,18 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("numprocesses", None) and not is_worker(config):
         return  # this process hands out tests, and runs none
     Server.store = postgres.running()
-    if config.getoption("--store") == "standby":
-        Server.standby = Server.store.standby()
-        atexit.register(Server.standby.close)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    store = config.getoption("--store")
-    if store == "sqlite" or collection_path.suffix != ".py":
+    if config.getoption("--store") == "sqlite" or collection_path.suffix != ".py":
         return None
-    files = ON_STANDBY if store == "standby" else ON_POSTGRESQL
     is_named = any(Path(argument.split("::")[0]).resolve() == collection_path for argument in config.args)
-    return None if is_named or str(collection_path.relative_to(HERE)) in files else True
+    return None if is_named or str(collection_path.relative_to(HERE)) in ON_POSTGRESQL else True
 
 
 def is_worker(config: pytest.Config) -> bool:

@@ -79,10 +79,6 @@ struct HostsTests {
         #expect(isUnavailable(error) && "\(error, default: "none")".contains("session is read-only"))
         await pool.close()
         #expect(try await HostsTests.port(string + " target_session_attrs=any") == reader.port)
-        // A replica is a standby, as a rule.
-        var replica = PostgresSettings(string)
-        replica.isReadOnly = true
-        _ = try await onThread { [replica] in try Connection(replica).run("SELECT 1") }
         #expect(PostgresSettings("postgresql://hesper@h1:1/hesper").leavesServerOpen)
         #expect(!PostgresSettings("postgresql://hesper@h1/hesper?target_session_attrs=primary").leavesServerOpen)
     }

@@ -33,13 +33,12 @@ final class Stores: Sendable {
 
     /// Opens a store, as another process would.
     func open(
-        _ change: (inout PostgresSettings) -> Void = { _ in }, replica: PostgresSettings? = nil,
-        log: (@Sendable (String) -> Void)? = nil
+        _ change: (inout PostgresSettings) -> Void = { _ in }, log: (@Sendable (String) -> Void)? = nil
     ) async throws -> PostgresStore {
         var settings = database.settings
         settings.size = 4
         change(&settings)
-        let store = try await PostgresStore(settings, replica: replica, log: log)
+        let store = try await PostgresStore(settings, log: log)
         opened.withLockedValue { $0.append(store) }
         return store
     }

@@ -19,7 +19,6 @@ final class Wire: Signals {
 struct SharedStore: Store {
     let store: SQLiteStore
     let signals: (any Signals)?
-    let replica: (any Replica)? = nil
     /// Fails so many reads.
     let failures = NIOLockedValueBox(0)
 

@@ -179,7 +179,7 @@ import Testing
         let path = folder.path
         let change: TestServer.Change = { ($0.webApp, $0.signUp) = (path, .closed) }
         try await TestServer.test(.router, change) { client in
-            let link = try #require(try await client.test.server.firstAccountLink(origin: "https://notes.example.org"))
+            let link = try #require(client.test.server.firstAccountLink(origin: "https://notes.example.org"))
             let match = try #require(
                 link.wholeMatch(of: #/https://notes\.example\.org/\#/sign-up\?invitation=([A-Za-z0-9_-]{43})/#))
             let body = #"{"email":"a@example.org","password":"12345678","deviceName":"x","invitation":"\#(match.1)"}"#

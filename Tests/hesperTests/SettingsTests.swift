@@ -21,7 +21,6 @@ import Testing
         #expect(settings.data == "data")
         #expect(try settings.database() == .sqlite(folder: "data"))
         #expect(try settings.databaseConnections() == 16)
-        #expect(try settings.databaseRead() == nil)
         #expect(server.host == "127.0.0.1")
         #expect(server.port == 8080)
         #expect(server.tls == nil)
@@ -104,7 +103,6 @@ import Testing
             "HESPER_HOST": "::1", "HESPER_PORT": "0", "HESPER_DATA": "d", "HESPER_PUBLIC": folder.path,
             "HESPER_SIGN_UP": "open", "HESPER_CORS_ORIGINS": "https://a.example, http://b.example:8080",
             "HESPER_DATABASE": "postgresql://hesper@db/hesper", "HESPER_DATABASE_CONNECTIONS": "5",
-            "HESPER_DATABASE_READ": "postgres://hesper@standby/hesper",
             "HESPER_LOG_LEVEL": "trace", "HESPER_HISTORY": "forever", "HESPER_GRACE": "2d",
             "HESPER_TLS_CERTIFICATE": pem, "HESPER_TLS_KEY": pem, "HESPER_URL": "https://notes.example.org/",
             "HESPER_SENDMAIL": "/usr/sbin/sendmail -t -i", "HESPER_MAIL_FROM": "hesper@example.org",
@@ -119,7 +117,6 @@ import Testing
         #expect(settings.data == "d")
         #expect(try settings.database() == .postgres("postgresql://hesper@db/hesper"))
         #expect(try settings.databaseConnections() == 5)
-        #expect(try settings.databaseRead() == "postgres://hesper@standby/hesper")
         #expect(try settings.publicFolder() == folder.path)
         #expect(server.signUp == .open)
         #expect(server.origins == ["https://a.example", "http://b.example:8080"])

@@ -14,14 +14,6 @@ import Testing
         (.port, "65536", "a port from 0 to 65535 is wanted, not 65536."),
         (.port, "-1", "a port from 0 to 65535 is wanted, not -1."),
         (.databaseConnections, "1", "a number of connections from 2 to 1000 is wanted, not 1."),
-        (
-            .databaseRead, "sqlite:",
-            "postgresql://user@host/database is wanted: a copy of the database, to read from."
-        ),
-        (
-            .databaseRead, "postgresql://standby/hesper",
-            "there is a copy to read from only where the database is PostgreSQL: set --database."
-        ),
         (.database, "mysql://db/hesper", "sqlite: or postgresql://user@host/database is wanted."),
         (.database, "db.sqlite", "sqlite: or postgresql://user@host/database is wanted."),
         (
@@ -74,7 +66,6 @@ import Testing
             _ = try settings.server()
             _ = try settings.database()
             _ = try settings.databaseConnections()
-            _ = try settings.databaseRead()
             _ = try settings.logLevel()
             _ = try settings.logFormat()
             _ = try settings.publicFolder()
@@ -93,7 +84,7 @@ import Testing
     @Test(arguments: [
         (
             #"{"prot": 1}"#,
-            "prot is no setting; there are host, port, data, database, databaseConnections, databaseRead, attachments"
+            "prot is no setting; there are host, port, data, database, databaseConnections, attachments"
         ),
         (#"{"port": 1, "port": 2}"#, "The name \"port\" stands twice in one object"),
         ("{", ""), ("[]", "settings are an object, not an array."), ("", ""),

@@ -53,14 +53,13 @@ final class Connection {
     /// How long a question that costs nothing may take.
     static let grace: Duration = .seconds(2)
     /// How often a statement that takes too long is cancelled, a second apart: one that has not begun yet takes no notice.
-    var cancellations: Int
+    var cancellations = 5
 
     /// Connects, host by host as libpq does it; each has its `connect_timeout`.
     /// - Throws: ``PostgresError``.
     init(_ settings: PostgresSettings) throws {
         guard let handle = Connection.connect(settings) else { throw PostgresError.unreachable("out of memory") }
         self.handle = handle
-        cancellations = settings.isReadOnly ? 0 : 5
         patience = settings.statementTimeout
         guard PQstatus(handle) == CONNECTION_OK else {
             throw PostgresError.unreachable(PQerrorMessage(handle).map(PostgresError.line) ?? "")

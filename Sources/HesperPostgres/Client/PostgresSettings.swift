@@ -18,11 +18,6 @@ struct PostgresSettings: Sendable {
     var trustsIdle: Duration = .seconds(30)
     /// Seconds that each host of the string has to answer in, unless the string says otherwise.
     var connectTimeout = 5
-    /// As `pg_stat_activity` shows it, unless the string says otherwise.
-    var applicationName = "hesper"
-    /// Whether nothing can be written. What takes too long there is left to the server to end: whoever waits for it can
-    /// go elsewhere, and must not wait for a server that hears of no cancelling.
-    var isReadOnly = false
 
     /// Whether it is a session of those that use the database, which a move into it must not find.
     var isUse = true
@@ -44,10 +39,11 @@ struct PostgresSettings: Sendable {
             ("keepalives_idle", "10"),
             ("keepalives_interval", "5"),
             ("keepalives_count", "3"),
-            ("application_name", applicationName),
+            // As `pg_stat_activity` shows it, unless the string says otherwise.
+            ("application_name", "hesper"),
             // A server that takes writes, also where there is one host: a balancer's, or a name that moves, may lead to a
             // standby which is behind, and not promoted yet. Any, says an empty value.
-            ("target_session_attrs", isReadOnly || !leavesServerOpen ? "" : "read-write"),
+            ("target_session_attrs", leavesServerOpen ? "read-write" : ""),
             ("dbname", connectionString),
             ("client_encoding", "UTF8"),
         ]
@@ -68,9 +64,8 @@ struct PostgresSettings: Sendable {
         SET enable_hashjoin = off;
         SET plan_cache_mode = force_generic_plan;
         SET jit = off;
-        \(isReadOnly ? "SET default_transaction_read_only = on;" : "")
         SELECT set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false);
-        \(isUse && !isReadOnly ? "SELECT pg_advisory_lock_shared(\(PostgresSettings.use));" : "")
+        \(isUse ? "SELECT pg_advisory_lock_shared(\(PostgresSettings.use));" : "")
         """
     }
 

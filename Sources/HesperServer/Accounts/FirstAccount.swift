@@ -11,9 +11,4 @@ struct FirstAccount: Sendable {
     func accepts(_ invitation: String) -> Bool {
         SHA256.hash(data: Array(invitation.utf8)) == SHA256.hash(data: Array(self.invitation.utf8))
     }
-
-    /// The path of the page where a person uses it. In the web app's, the secret is in what no browser sends and no log keeps.
-    func path(inWebApp: Bool) -> String {
-        inWebApp ? WebApp.signUpPath(invitation: invitation) : "\(SignUpPage.path)?invitation=\(invitation)"
-    }
 }

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// Makes accounts, for the API and for the page behind an invitation.
+/// Makes accounts, by policy or by invitation.
 struct SignUp: Sendable {
     let store: any Store
     let settings: ServerSettings

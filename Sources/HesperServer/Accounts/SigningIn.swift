@@ -27,7 +27,7 @@ struct SigningIn: Resource {
                 store: store, hub: backend.hub, passwords: passwords, gate: gate, quota: settings.quota,
                 cookies: cookies),
             resets, PasswordResetPage(resets: resets, hasWebApp: hasWebApp),
-            SignUpPage(signUp: signUp, hasWebApp: hasWebApp),
+            InvitationLink(signUp: signUp, hasWebApp: hasWebApp),
             ForgottenPasswords(desk: desk, hasWebApp: hasWebApp),
             EmailVerifications(store: store, gate: gate, desk: desk, hasWebApp: hasWebApp),
         ]

@@ -40,7 +40,6 @@ struct SearchNotes: Resource {
             search.tags = try target.map { try $0.map { try resolver.ancestors(of: $0) } ?? [] }
             return try page(search, target ?? nil, resolver, upTo: session.head.sequence)
         }
-        if let body = try await backend.store.replica?.read(at: session.head, indexed: true, answer) { return body }
         // The index is filled behind the commits.
         try await indexer.catchUp(scope, to: session.head.sequence)
         return try await backend.store.read(answer)

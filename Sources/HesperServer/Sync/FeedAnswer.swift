@@ -30,7 +30,6 @@ struct FeedAnswer: Sendable {
             try feed.check(token, epoch: backend.epoch, head: session.head)
             if let page = feed.emptyPage(since: token, head: session.head) { return empty(page) }
         }
-        if !afterPush, let page = try await replicaPage(since: token, session) { return page }
         let (chunks, continuation) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
         let (answer, scope) = (self, session.scope)
         // The store's snapshot is over when the page is read, however slowly the client takes it: what is not sent yet is
@@ -48,18 +47,6 @@ struct FeedAnswer: Sendable {
             }
         }
         return try await FeedAnswer.response(chunks)
-    }
-
-    /// The page as the store's replica has it, if that stands where the session saw the scope. Not a byte of it goes out
-    /// before all of it is there: whatever may happen to a replica, the store's own page can still take its place.
-    private func replicaPage(since token: SyncToken?, _ session: Session) async throws -> Response? {
-        let (answer, scope) = (self, session.scope)
-        let chunks = try await backend.store.replica?.read(at: session.head, indexed: false) { snapshot in
-            var chunks: [ByteBuffer] = []
-            try answer.write(since: token, of: scope, in: snapshot) { chunks.append($0) }
-            return chunks
-        }
-        return chunks.map(FeedAnswer.whole)
     }
 
     /// Writes the whole page, chunk by chunk.
@@ -83,15 +70,6 @@ struct FeedAnswer: Sendable {
 
     private static func whole(_ body: ByteBuffer) -> Response {
         Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: body))
-    }
-
-    private static func whole(_ chunks: [ByteBuffer]) -> Response {
-        if chunks.count == 1 { return whole(chunks[0]) }
-        let body = ResponseBody(contentLength: chunks.reduce(0) { $0 + $1.readableBytes }) { writer in
-            for chunk in chunks { try await writer.write(chunk) }
-            try await writer.finish(nil)
-        }
-        return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
     }
 
     /// A short page has its length told; of a long one the first chunks go out while the last are being read.

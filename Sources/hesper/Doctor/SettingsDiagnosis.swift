@@ -13,7 +13,7 @@ struct SettingsDiagnosis {
             return server.diagnoses + [odd].compactMap { $0 }.map(Diagnosis.warning)
         }
         found += Diagnosis.trying {
-            _ = (try settings.logLevel(), try settings.logFormat(), try settings.databaseRead())
+            _ = (try settings.logLevel(), try settings.logFormat())
             _ = try settings.backupSchedule()
             return []
         }

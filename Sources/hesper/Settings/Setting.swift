@@ -7,7 +7,6 @@ enum Setting: String, CaseIterable {
     case data
     case database
     case databaseConnections
-    case databaseRead
     case attachments
     case attachmentSize
     case quota

@@ -160,23 +160,6 @@ struct Settings {
         }
     }
 
-    /// The connection string of a copy that follows the database; nil for none.
-    func databaseRead() throws -> String? {
-        guard let found = try reader.string(.databaseRead) else { return nil }
-        guard DatabaseLocation.servers.contains(where: found.value.hasPrefix) else {
-            throw found.wrong("postgresql://user@host/database is wanted: a copy of the database, to read from.")
-        }
-        guard case .postgres = try database() else {
-            throw found.wrong("there is a copy to read from only where the database is PostgreSQL: set --database.")
-        }
-        do {
-            _ = try DatabaseLocation(found.value, data: data)
-        } catch let error as DatabaseLocation.Wrong {
-            throw found.wrong(error.why)
-        }
-        return found.value
-    }
-
     /// How many connections to a database server there may be at once.
     func databaseConnections() throws -> Int {
         try reader.integer(.databaseConnections, in: Settings.databaseConnections, "a number of connections")?.value

@@ -95,24 +95,38 @@ def test_sign_up_is_open_while_only_this_machine_can_connect(tmp_path: Path, hos
         assert plain_session().get(url + "/v1/server").json()["signUp"] == sign_up
 
 
-def test_a_link_makes_the_first_account_though_sign_up_is_closed(tmp_path: Path) -> None:
-    with serving(tmp_path, "--sign-up", "closed") as (url, process):
+@pytest.fixture
+def share(tmp_path: Path) -> str:
+    """A folder with a web app, for `--public`."""
+    (tmp_path / "share/Public").mkdir(parents=True)
+    (tmp_path / "share/Public/index.html").write_text("<!doctype html>")
+    return "share"
+
+
+def test_a_link_makes_the_first_account_though_sign_up_is_closed(tmp_path: Path, share: str) -> None:
+    with serving(tmp_path, "--sign-up", "closed", "--public", share) as (url, process):
         line = process.stdout.readline()
         link = re.search(r"http://\S+", line)[0]
         assert link.startswith(url)
         session = plain_session()
-        assert session.get(link).status_code == 200
-        form = {"email": "ada@example.org", "password": PASSWORD, "invitation": link.split("=")[1]}
-        assert session.post(link.split("?")[0], data=form).status_code == 201
+        body = {"email": "ada@example.org", "password": PASSWORD, "deviceName": "phone"}
+        body["invitation"] = link.split("=")[1]
+        assert session.post(url + "/v1/accounts", json=body).status_code == 201
         Client(url).sign_in("ada@example.org", PASSWORD)
-        assert session.post(link.split("?")[0], data=form | {"email": "eve@example.org"}).status_code >= 400
-    with serving(tmp_path, "--sign-up", "closed") as (_, process):
+        assert session.post(url + "/v1/accounts", json=body | {"email": "eve@example.org"}).status_code == 403
+    with serving(tmp_path, "--sign-up", "closed", "--public", share) as (_, process):
         process.send_signal(signal.SIGTERM)
         assert process.stdout.read() == "", "there is an account: no link"
 
 
-def test_a_server_that_listens_everywhere_prints_a_link_that_can_be_opened(tmp_path: Path) -> None:
-    with serving(tmp_path, "--host", "0.0.0.0") as (url, process):
+def test_without_the_web_app_a_command_makes_the_first_account(tmp_path: Path) -> None:
+    with serving(tmp_path) as (_, process):
+        line = process.stdout.readline()
+        assert line == "There is no account yet. Make the first one with: hesper account create EMAIL\n"
+
+
+def test_a_server_that_listens_everywhere_prints_a_link_that_can_be_opened(tmp_path: Path, share: str) -> None:
+    with serving(tmp_path, "--host", "0.0.0.0", "--public", share) as (url, process):
         line = process.stdout.readline()
         link = re.search(r"http://\S+", line)[0]
         assert link.startswith(url.replace("0.0.0.0", "localhost"))
