@@ -4,6 +4,7 @@ import HesperBlobs
 import HesperServer
 import HesperStore
 import Logging
+import ServiceLifecycle
 
 /// `hesper serve`
 struct Serve: AsyncParsableCommand {
@@ -195,14 +196,15 @@ struct Serve: AsyncParsableCommand {
             // With the store open, so that nothing is put into a folder that is only partly restored.
             var instructions: [String] = []
             if let own { instructions = try own.instructions(try await own.prepare().authority) }
-            let renewal = own.map { own in Task { await own.keepGood(logger) } }
-            defer { renewal?.cancel() }
-            let backups = schedule.map { schedule in
-                ScheduledBackups(
-                    schedule: schedule, installation: store.installation.node, blobs: blobs, meter: meter,
-                    logger: logger)
+            var services: [any Service] = []
+            if let own { services.append(own.renewal(logger)) }
+            if let schedule {
+                services.append(
+                    ScheduledBackups(
+                        schedule: schedule, installation: store.installation.node, blobs: blobs, meter: meter,
+                        logger: logger))
             }
-            try await serve(store, blobs, stage, server, at: url, instructions, backups, logger)
+            try await serve(store, blobs, stage, server, at: url, instructions, services, logger)
         }
     }
 
@@ -221,7 +223,7 @@ struct Serve: AsyncParsableCommand {
 
     private func serve(
         _ store: any Store, _ blobs: any BlobStore, _ stage: any UploadStage, _ settings: ServerSettings,
-        at url: String?, _ instructions: [String], _ backups: ScheduledBackups?, _ logger: Logger
+        at url: String?, _ instructions: [String], _ services: [any Service], _ logger: Logger
     ) async throws {
         let server: HesperServer
         do {
@@ -229,7 +231,7 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw Failure("The certificate or its key is no good: \(error)", .settings)
         }
-        let application = server.application(with: backups.map { [$0] } ?? []) { port in
+        let application = server.application(with: services) { port in
             let address = ListeningAddress(settings, port: port)
             Terminal.say("Hesper listens on \(address.origin)")
             for line in instructions { Terminal.say(line) }
