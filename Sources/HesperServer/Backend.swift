@@ -9,7 +9,7 @@ struct Backend: Sendable {
     let queue: PushQueue
     let hub: EventHub
     /// Limits concurrent merges of large texts, globally and per account.
-    let merges: AccountTurns
+    let merges: Semaphore<ScopeID>
     /// How long what was deleted can be put back, in milliseconds (merge.md, Deleting).
     let grace: Int64
     /// How many bytes an account may store that has no quota of its own; nil for any number.
@@ -28,8 +28,8 @@ struct Backend: Sendable {
         self.hub = hub
         self.queue = PushQueue(store: store, committed: hub.announce)
         // Sign-ins, which hash passwords on the same threads, have the others.
-        merges = AccountTurns(
-            "pushes of large texts", TurnLimits(atOnce: max(1, System.coreCount / 2), perAccount: 1, waiting: 16))
+        merges = .perAccount(
+            "pushes of large texts", PermitLimits(total: max(1, System.coreCount / 2), perKey: 1, waitingPerKey: 16))
         self.now = now
     }
 

@@ -22,6 +22,8 @@ public struct HesperServer: Sendable {
     private let indexer: TermIndexer
     private let sweeper: Sweeper
     private let revoker: Revoker
+    /// Starts ``revoker`` at once.
+    private let revoking = Trigger()
     private let listening: Listening
     private let certificate: ServerCertificate?
     private let metrics: Metrics
@@ -60,7 +62,7 @@ public struct HesperServer: Sendable {
             ServerInfo(store: store, settings: settings),
             Health(store: store, disks: settings.disks),
             signingIn,
-            Revocations(backend: backend, revoker: revoker),
+            Revocations(backend: backend, revoking: revoking),
             Documents(contract: settings.contract, logger: logger),
             webApp,
             Sync(backend: backend),
@@ -101,15 +103,24 @@ public struct HesperServer: Sendable {
             uses: uses, isSecure: certificate != nil, staysSecure: settings.tls?.isOwn != true,
             proxies: TrustedProxies(ranges: settings.trustedProxies),
             requests: settings.requests.map { RateLimiter($0) }, load: Load(limit: settings.busyRequests),
-            bodies: AccountTurns("large bodies", settings.bodies))
+            bodies: .perAccount("large bodies", settings.bodies))
         var services: [any Service] = [
-            uses, listening, Indexing(indexer: indexer, logger: logger), Sweeping(sweeper: sweeper, logger: logger),
-            Revoking(revoker: revoker, logger: logger),
+            uses, listening, BackgroundLoop.sweeping(sweeper, logger: logger),
+            BackgroundLoop("Indexing", backoff: Backoff(first: TermIndexer.pauseAfterFailure), logger: logger) {
+                try await indexer.step()
+            },
+            BackgroundLoop(
+                "Putting back what lost devices pushed", trigger: revoking,
+                backoff: Backoff(first: Revoker.pauseAfterFailure), logger: logger
+            ) {
+                try await revoker.work()
+                return Revoker.pause
+            },
         ]
         services += more
         if let address = settings.metrics { services.append(metricsService(on: address)) }
         if let mailer { services.append(mailer) }
-        if let certificate { services.append(certificate) }
+        if let certificate { services.append(certificate.loop) }
         if certificate != nil, let port = settings.httpPort { services.append(redirect(from: port)) }
         return Application(
             responder: dispatcher, server: serverBuilder,
@@ -134,7 +145,7 @@ public struct HesperServer: Sendable {
         MetricsService(
             application: Application(
                 responder: MetricsListener(metrics: metrics),
-                server: .http1(configuration: http1(ConnectionCounts(limits: settings.connections, proxies: []))),
+                server: .http1(configuration: http1(ConnectionPermits(limits: settings.connections, proxies: []))),
                 configuration: ApplicationConfiguration(
                     address: .hostname(address.host, port: address.port), serverName: nil,
                     availableConnectionsDelegate: .maximum(MetricsListener.connections, logger: logger)),
@@ -149,7 +160,7 @@ public struct HesperServer: Sendable {
                 responder: PlainRedirect(port: settings.port),
                 server: .http1(
                     configuration: http1(
-                        ConnectionCounts(limits: settings.connections, proxies: settings.trustedProxies))),
+                        ConnectionPermits(limits: settings.connections, proxies: settings.trustedProxies))),
                 configuration: ApplicationConfiguration(
                     address: .hostname(settings.host, port: port), serverName: nil,
                     availableConnectionsDelegate: .maximum(settings.connections.count, logger: logger)),
@@ -157,28 +168,28 @@ public struct HesperServer: Sendable {
     }
 
     private var serverBuilder: HTTPServerBuilder {
-        let counts = ConnectionCounts(limits: settings.connections, proxies: settings.trustedProxies)
-        let http1 = http1(counts)
+        let permits = ConnectionPermits(limits: settings.connections, proxies: settings.trustedProxies)
+        let http1 = http1(permits)
         guard let certificate else { return .http1(configuration: http1) }
-        let streamCounts = ConnectionCounts(
+        let streamPermits = ConnectionPermits(
             limits: settings.connections, of: \.streamsPerAddress, proxies: settings.trustedProxies)
         return HTTPServerBuilder { [limits = settings.connections] responder in
             let channel = HTTP1Channel(responder: responder, configuration: http1)
             return SecureChannel(
                 certificate: certificate, http1: channel,
-                http2: HTTP2Connection(limits: limits, counts: counts, streamCounts: streamCounts, http1: channel),
+                http2: HTTP2Connection(limits: limits, permits: permits, streamPermits: streamPermits, http1: channel),
                 handshakeSeconds: limits.handshakeSeconds)
         }
     }
 
-    private func http1(_ counts: ConnectionCounts) -> HTTP1Channel.Configuration {
+    private func http1(_ permits: ConnectionPermits) -> HTTP1Channel.Configuration {
         let limits = settings.connections
         // The decoder counts the address among the headers; ConnectionGuard counts both exactly.
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Limits.headerBytes + limits.uriBytes,
             maxHeaderListSize: Limits.headerBytes + limits.uriBytes, maxHeaderFieldCount: 128)
         return HTTP1Channel.Configuration(
-            additionalChannelHandlers: [ConnectionGuard(limits: limits, counts: counts)],
+            additionalChannelHandlers: [ConnectionGuard(limits: limits, permits: permits)],
             idleTimeout: .seconds(Int64(limits.idleSeconds)), httpDecoderConfiguration: decoder)
     }
 }

@@ -39,14 +39,14 @@ public struct ServerSettings: Sendable {
     public var passwords = PasswordLimits()
     public var signIns = SignInLimits()
     public var searches = SearchLimits()
-    /// Bodies of more than 256 KiB, or packed, that are on their way at once.
-    public var bodies = TurnLimits(atOnce: 32, perAccount: 4, waiting: 64)
+    /// Bodies of more than 256 KiB, or compressed, that arrive at once; keyed by account.
+    public var bodies = PermitLimits(total: 32, perKey: 4, waitingPerKey: 64)
     /// How letters are sent; nil for none.
     public var mail: MailSettings?
     public var mailLimits = MailLimits()
     /// Requests of one account; nil for as many as it likes.
     public var requests: Rate? = Rate(burst: 12_000, perMinute: 12_000)
-    /// Requests being answered at once, beyond which an answer asks for patience before the next.
+    /// Requests being answered at once, beyond which answers carry `Retry-After`.
     public var busyRequests = 512
     /// Ephemeral messages of one device.
     public var ephemerals = Rate(burst: 100, perMinute: 1_200)
@@ -142,29 +142,11 @@ public struct SignInLimits: Sendable {
 /// What searching may cost; what one search may is in ``Limits`` too.
 public struct SearchLimits: Sendable {
     /// How long one may take.
-    public var patience = Duration.seconds(Limits.searchSeconds)
-    /// With a pool of connections, half of them at most.
-    public var turns = TurnLimits()
+    public var timeout = Duration.seconds(Limits.searchSeconds)
+    /// Keyed by account. With a pool of connections, half of them at most.
+    public var permits = PermitLimits(total: 4, perKey: 2, waitingPerKey: 8)
 
     public init() {}
-}
-
-/// How many do at once what takes the store long.
-public struct TurnLimits: Sendable {
-    /// Of all accounts together.
-    public var atOnce = 4
-    /// Of one account.
-    public var perAccount = 2
-    /// Of one account, waiting for that; whoever comes then is told to come again.
-    public var waiting = 8
-
-    public init() {}
-
-    public init(atOnce: Int, perAccount: Int, waiting: Int) {
-        self.atOnce = atOnce
-        self.perAccount = perAccount
-        self.waiting = waiting
-    }
 }
 
 /// So many at once, and so many a minute in the long run.

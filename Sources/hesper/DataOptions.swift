@@ -3,34 +3,17 @@ import Foundation
 import HesperStore
 
 /// Where the data is: what all commands have in common.
-struct DataOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The folder of the data (HESPER_DATA; default: data, and for commands other than serve, where there is none, that of "
-                + "the installed service).", valueName: "folder"))
-    var data: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The database: sqlite: for a file in the folder of the data, or postgresql://… (HESPER_DATABASE; default: "
-                + "sqlite:). A password in it can be read by every user of the machine: set the variable, or see "
-                + "PGPASSFILE.", valueName: "URL"))
-    var database: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How many connections to PostgreSQL requests have at once at most; a server has two more, to hear others and to "
-                + "tell them (HESPER_DATABASE_CONNECTIONS; default: 16).",
-            valueName: "number"))
-    var databaseConnections: String?
-
+struct DataOptions: SettingOptions {
+    @Option(.data) var data: String?
+    @Option(.database) var database: String?
+    @Option(.databaseConnections) var databaseConnections: String?
     @OptionGroup var placeOptions: PlaceOptions
 
     /// The settings of a command other than `serve`: where nobody says which data is meant, those of the installed service.
     /// - Throws: ``Failure`` that names what is wrong and where.
     func settings(_ flags: [Setting: [String]] = [:]) throws -> Settings {
         if !namesData, let service = InstalledService() { try service.lendEnvironment() }
-        return try ownSettings(flags)
+        return try Settings(flags: allFlags.merging(flags) { $1 }, config: placeOptions.config)
     }
 
     /// Whether a flag or a variable says which data is meant, or the default is there.
@@ -42,14 +25,8 @@ struct DataOptions: ParsableArguments {
             || FileManager.default.fileExists(atPath: Settings.defaultData)
     }
 
-    /// The settings that this process was given itself.
-    func ownSettings(_ flags: [Setting: [String]]) throws -> Settings {
-        var flags = flags
-        if let data { flags[.data] = [data] }
-        if let database { flags[.database] = [database] }
-        if let databaseConnections { flags[.databaseConnections] = [databaseConnections] }
-        return try placeOptions.settings(flags)
-    }
+    /// The settings that flags name, those of ``PlaceOptions`` among them.
+    var allFlags: [Setting: [String]] { flags.merging(placeOptions.flags) { $1 } }
 
     /// Where the bytes of attachments are.
     func openBlobs() async throws -> any BlobStore {
@@ -68,12 +45,8 @@ struct DataOptions: ParsableArguments {
 }
 
 /// What stands beside a database, whichever it is.
-struct PlaceOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Where the attachments' bytes are: a folder, or s3://bucket/prefix with the usual AWS variables "
-                + "(HESPER_ATTACHMENTS; default: attachments in the data folder).", valueName: "place"))
-    var attachments: String?
+struct PlaceOptions: SettingOptions {
+    @Option(.attachments) var attachments: String?
 
     @Option(
         help: ArgumentHelp(
@@ -82,8 +55,6 @@ struct PlaceOptions: ParsableArguments {
     var config: String?
 
     func settings(_ flags: [Setting: [String]]) throws -> Settings {
-        var flags = flags
-        if let attachments { flags[.attachments] = [attachments] }
-        return try Settings(flags: flags, config: config)
+        try Settings(flags: self.flags.merging(flags) { $1 }, config: config)
     }
 }

@@ -32,7 +32,13 @@ struct LockOrderTests {
                 for _ in 0..<45_000 where !isOver.withLockedValue({ $0 }) { Pause.millisecond() }
             }
             let isHeld = try await eventually { isBusy.withLockedValue { $0 } }
-            let indexing = Task { await TermIndexer(store: store).run { _ in } }
+            let indexing = Task {
+                let indexer = TermIndexer(store: store)
+                while !Task.isCancelled {
+                    guard let pause = try? await indexer.step() else { continue }
+                    try? await Task.sleep(for: pause)
+                }
+            }
             let isIndexed = try await eventually {
                 try await store.read { try $0.indexedSequence(of: quick.scope) } == 1
             }

@@ -53,7 +53,7 @@ struct LostStandbyTests {
         let time = NIOLockedValueBox(Timestamp(clamping: Int64(Date().timeIntervalSince1970 * 1_000)))
         let sweeper = Sweeper(
             store: store, queue: PushQueue(store: store), blobs: blobs, stage: try #require(store.uploadStage),
-            policy: SweepPolicy(), now: { time.withLockedValue { $0 } }, turns: WriterTurns(rest: { _ in }))
+            policy: SweepPolicy(), now: { time.withLockedValue { $0 } }, throttle: WriterThrottle(rest: { _ in }))
         for later in [0, 2 * Timestamp.day, 2 * Timestamp.hour] {
             time.withLockedValue { $0 = $0.adding(later) }
             #expect(await !sweeper.sweep { _ in })

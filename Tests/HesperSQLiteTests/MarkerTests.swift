@@ -42,7 +42,7 @@ struct MarkerTests {
     private func sweeper(_ desk: SweepDesk, on store: SQLiteStore) -> Sweeper {
         Sweeper(
             store: store, queue: PushQueue(store: store), blobs: desk.blobs, stage: MemoryStage(),
-            policy: SweepPolicy(), now: { desk.now }, turns: WriterTurns(rest: { _ in }))
+            policy: SweepPolicy(), now: { desk.now }, throttle: WriterThrottle(rest: { _ in }))
     }
 
     @Test("The first sweep writes it, and every hour another nonce")

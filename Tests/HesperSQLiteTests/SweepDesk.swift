@@ -117,11 +117,11 @@ final class SweepDesk: Sendable {
 
     func sweeper(
         _ policy: SweepPolicy = SweepPolicy(), blobs: (any BlobStore)? = nil,
-        turns: WriterTurns = WriterTurns(rest: { _ in })
+        throttle: WriterThrottle = WriterThrottle(rest: { _ in })
     ) -> Sweeper {
         Sweeper(
             store: store, queue: queue, blobs: blobs ?? self.blobs, stage: stage, policy: policy, now: { self.now },
-            turns: turns)
+            throttle: throttle)
     }
 
     private var runningSweeper: Sweeper {

@@ -215,21 +215,21 @@ struct SweeperTests {
         try await desk.push(desk.delete(note))
         // Looking at the time takes a millisecond: after five steps the time is over.
         let time = NIOLockedValueBox((now: ContinuousClock.now, rests: [Duration]()))
-        let turns = WriterTurns(
+        let throttle = WriterThrottle(
             instant: {
                 time.withLockedValue { time in
                     time.now += .milliseconds(1)
                     return time.now
                 }
             }, rest: { rest in time.withLockedValue { $0.rests.append(rest) } })
-        try await desk.sweep(after: 31 * SweeperTests.day, with: desk.sweeper(turns: turns))
+        try await desk.sweep(after: 31 * SweeperTests.day, with: desk.sweeper(throttle: throttle))
         #expect(try await desk.number("SELECT count(*) FROM edits") == 0)
         let rests = time.withLockedValue { $0.rests }
         #expect(rests.count >= 51 / 5)
         // Five steps, the look at the time before them and the one after the commit.
-        let longest = WriterTurns.budget + .milliseconds(1)
-        #expect(rests.allSatisfy { $0 <= longest * WriterTurns.restPerWork })
-        #expect(rests.contains(longest * WriterTurns.restPerWork))
+        let longest = WriterThrottle.budget + .milliseconds(1)
+        #expect(rests.allSatisfy { $0 <= longest * WriterThrottle.restPerWork })
+        #expect(rests.contains(longest * WriterThrottle.restPerWork))
     }
 
     @Test("A sweeper that is stopped in the middle leaves nothing half done; another goes on")
@@ -247,7 +247,7 @@ struct SweeperTests {
             // Every transaction has one step, and after the second the process is gone.
             let left = NIOLockedValueBox(2)
             let time = NIOLockedValueBox(ContinuousClock.now)
-            let turns = WriterTurns(
+            let throttle = WriterThrottle(
                 instant: {
                     time.withLockedValue { time in
                         time += .seconds(1)
@@ -261,7 +261,7 @@ struct SweeperTests {
                     }
                     if isOver { throw CancellationError() }
                 })
-            try await desk.sweep(with: desk.sweeper(turns: turns))
+            try await desk.sweep(with: desk.sweeper(throttle: throttle))
             desk.pass(3 * SweeperTests.hour)
         }
         try await desk.sweep()

@@ -194,22 +194,22 @@ import Testing
     @Test func connectionsAreCountedByAddress() throws {
         var limits = ConnectionLimits()
         limits.perAddress = 2
-        let counts = ConnectionCounts(limits: limits, proxies: [try #require(AddressRange("198.51.100.0/24"))])
+        let permits = ConnectionPermits(limits: limits, proxies: [try #require(AddressRange("198.51.100.0/24"))])
         let proxy = ClientAddress(try SocketAddress(ipAddress: "198.51.100.7", port: 1))
-        for _ in 0..<100 { #expect(counts.begin(proxy)) }
+        for _ in 0..<100 { #expect(permits.tryAcquire(proxy)) }
         let (one, other) = (
             ClientAddress(try SocketAddress(ipAddress: "192.0.2.7", port: 1)),
             ClientAddress(try SocketAddress(ipAddress: "2001:db8::1", port: 1))
         )
-        #expect(counts.begin(one) && counts.begin(one) && !counts.begin(one))
-        #expect(counts.begin(other))
-        for _ in 0..<100 { #expect(counts.begin(ClientAddress(nil))) }
-        counts.end(one)
-        #expect(counts.begin(one) && !counts.begin(one))
-        counts.end(one)
-        counts.end(one)
-        counts.end(other)
-        #expect(counts.count == 0)
+        #expect(permits.tryAcquire(one) && permits.tryAcquire(one) && !permits.tryAcquire(one))
+        #expect(permits.tryAcquire(other))
+        for _ in 0..<100 { #expect(permits.tryAcquire(ClientAddress(nil))) }
+        permits.release(one)
+        #expect(permits.tryAcquire(one) && !permits.tryAcquire(one))
+        permits.release(one)
+        permits.release(one)
+        permits.release(other)
+        #expect(permits.addressCount == 0)
     }
 
     @Test(arguments: [

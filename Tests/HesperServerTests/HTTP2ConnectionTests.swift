@@ -85,7 +85,7 @@ import Testing
     @Test(arguments: [false, true]) func aShortAnswerThatNobodyTakesIsGivenUp(_ isTaken: Bool) throws {
         let (window, limits) = (Window(), ConnectionLimits())
         let stream = EmbeddedChannel(
-            handlers: [window, ConnectionGuard(limits: limits, counts: ConnectionCounts(limits: limits))])
+            handlers: [window, ConnectionGuard(limits: limits, permits: ConnectionPermits(limits: limits))])
         try stream.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 443)).wait()
         let request = HTTPRequest(method: .get, scheme: "https", authority: "x", path: "/")
         try stream.writeInbound(HTTPRequestPart.head(request))
@@ -105,7 +105,7 @@ import Testing
     @Test func anAddressHasSoManyStreams() throws {
         var limits = ConnectionLimits()
         limits.streamsPerAddress = 3
-        let streams = ConnectionCounts(limits: limits, of: \.streamsPerAddress)
+        let streams = ConnectionPermits(limits: limits, of: \.streamsPerAddress)
         let one = try Connection.withOpenStream(limits, streams)
         let other = try Connection.withOpenStream(limits, streams)
         func open(_ stream: UInt8) -> [UInt8] { frame(.headers, flags: endOfHead, stream: stream, head) }
@@ -120,7 +120,7 @@ import Testing
         try one.end()
         #expect(try other.answers(to: open(9)).isEmpty)
         for connection in [other, elsewhere] { try connection.end() }
-        #expect(streams.count == 0)
+        #expect(streams.addressCount == 0)
     }
 }
 
@@ -174,14 +174,14 @@ private final class Connection {
     private let streams: HTTP2Connection.Streams
 
     init(
-        _ limits: ConnectionLimits = ConnectionLimits(), _ streamCounts: ConnectionCounts? = nil,
+        _ limits: ConnectionLimits = ConnectionLimits(), _ streamPermits: ConnectionPermits? = nil,
         from address: String = "192.0.2.1"
     ) throws {
         try channel.connect(to: try SocketAddress(ipAddress: address, port: 443)).wait()
         let http1 = HTTP1Channel(responder: { _, _, _ in })
-        let counts = ConnectionCounts(limits: limits)
+        let permits = ConnectionPermits(limits: limits)
         let http2 = HTTP2Connection(
-            limits: limits, counts: counts, streamCounts: streamCounts ?? counts, http1: http1)
+            limits: limits, permits: permits, streamPermits: streamPermits ?? permits, http1: http1)
         streams = try http2.setup(channel: channel)
     }
 
@@ -189,10 +189,10 @@ private final class Connection {
 
     /// One with a request whose body is still to come: it is not idle.
     static func withOpenStream(
-        _ limits: ConnectionLimits = ConnectionLimits(), _ streamCounts: ConnectionCounts? = nil,
+        _ limits: ConnectionLimits = ConnectionLimits(), _ streamPermits: ConnectionPermits? = nil,
         from address: String = "192.0.2.1"
     ) throws -> Connection {
-        let connection = try Connection(limits, streamCounts, from: address)
+        let connection = try Connection(limits, streamPermits, from: address)
         try connection.send(preface + frame(.settings) + frame(.headers, flags: endOfHead, stream: 1, head))
         #expect(connection.channel.isActive)
         return connection

@@ -1,3 +1,4 @@
+import Foundation
 import HesperModel
 import NIOCore
 import Testing
@@ -55,70 +56,71 @@ import Testing
 }
 
 /// Ten tries are free; then each waits twice as long as the one before.
-@Suite struct GrowingWaitsTests {
+@Suite struct KeyedBackoffTests {
     private let start = ContinuousClock.now
-    private func waits() -> GrowingWaits { GrowingWaits(SignInLimits()) }
+    private func backoff() -> KeyedBackoff { KeyedBackoff(SignInLimits()) }
 
     @Test func eachWaitIsTwiceTheOneBefore() {
-        let waits = waits()
+        let backoff = backoff()
         var now = start
-        for _ in 0..<10 { #expect(waits.take("ada", free: 10, at: now) == nil) }
+        for _ in 0..<10 { #expect(backoff.take("ada", free: 10, at: now) == nil) }
         for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900] {
-            #expect(waits.take("ada", free: 10, at: now) == seconds)
-            #expect(waits.take("ada", free: 10, at: now + .milliseconds(500)) == seconds, "asking early costs nothing")
+            #expect(backoff.take("ada", free: 10, at: now) == seconds)
+            #expect(
+                backoff.take("ada", free: 10, at: now + .milliseconds(500)) == seconds, "asking early costs nothing")
             now += .seconds(seconds)
-            #expect(waits.take("ada", free: 10, at: now) == nil)
+            #expect(backoff.take("ada", free: 10, at: now) == nil)
         }
-        #expect(waits.take("bob", free: 10, at: now) == nil)
+        #expect(backoff.take("bob", free: 10, at: now) == nil)
     }
 
     @Test func aRightOneEndsIt() {
-        let waits = waits()
-        for _ in 0..<10 { #expect(waits.take("ada", free: 10, at: start) == nil) }
-        #expect(waits.take("ada", free: 10, at: start) == 1)
-        waits.forgive("ada")
-        for _ in 0..<10 { #expect(waits.take("ada", free: 10, at: start) == nil) }
-        #expect(waits.take("ada", free: 10, at: start) == 1)
+        let backoff = backoff()
+        for _ in 0..<10 { #expect(backoff.take("ada", free: 10, at: start) == nil) }
+        #expect(backoff.take("ada", free: 10, at: start) == 1)
+        backoff.reset("ada")
+        for _ in 0..<10 { #expect(backoff.take("ada", free: 10, at: start) == nil) }
+        #expect(backoff.take("ada", free: 10, at: start) == 1)
     }
 
     /// What nobody looked at counts as never tried.
     @Test func aTryThatIsGivenBackIsNone() {
-        let waits = waits()
+        let backoff = backoff()
         for _ in 0..<100 {
-            #expect(waits.take("ada", free: 10, at: start) == nil)
-            waits.giveBack("ada", at: start)
+            #expect(backoff.take("ada", free: 10, at: start) == nil)
+            backoff.giveBack("ada", at: start)
         }
-        #expect(waits.count == 0)
-        for _ in 0..<10 { #expect(waits.take("ada", free: 10, at: start) == nil) }
+        #expect(backoff.count == 0)
+        for _ in 0..<10 { #expect(backoff.take("ada", free: 10, at: start) == nil) }
         let later = start + .seconds(1)
         for _ in 0..<100 {
-            #expect(waits.take("ada", free: 10, at: later) == nil)
-            waits.giveBack("ada", at: later)
+            #expect(backoff.take("ada", free: 10, at: later) == nil)
+            backoff.giveBack("ada", at: later)
         }
-        #expect(waits.take("ada", free: 10, at: later) == nil)
-        #expect(waits.take("ada", free: 10, at: later) == 2)
-        waits.giveBack("bob", at: later)
-        #expect(waits.count == 1)
+        #expect(backoff.take("ada", free: 10, at: later) == nil)
+        #expect(backoff.take("ada", free: 10, at: later) == 2)
+        backoff.giveBack("bob", at: later)
+        #expect(backoff.count == 1)
     }
 
     @Test func aDayLaterItBeginsAnew() {
-        let waits = waits()
-        for _ in 0..<10 { #expect(waits.take("ada", free: 10, at: start) == nil) }
+        let backoff = backoff()
+        for _ in 0..<10 { #expect(backoff.take("ada", free: 10, at: start) == nil) }
         let hours = start + .seconds(23 * 3_600)
-        #expect(waits.take("ada", free: 10, at: hours) == nil)
-        #expect(waits.take("ada", free: 10, at: hours) == 2)
+        #expect(backoff.take("ada", free: 10, at: hours) == nil)
+        #expect(backoff.take("ada", free: 10, at: hours) == 2)
         let day = hours + .seconds(25 * 3_600)
-        for _ in 0..<10 { #expect(waits.take("ada", free: 10, at: day) == nil) }
-        #expect(waits.take("ada", free: 10, at: day) == 1)
+        for _ in 0..<10 { #expect(backoff.take("ada", free: 10, at: day) == nil) }
+        #expect(backoff.take("ada", free: 10, at: day) == 1)
     }
 
-    /// Whoever floods it with names does not make it forget who waits.
+    /// Whoever floods it with names does not make it forget who backoff.
     @Test func memoryIsBounded() {
-        let waits = waits()
-        for _ in 0..<10 { #expect(waits.take("ada", free: 10, at: start) == nil) }
-        for index in 0..<GrowingWaits.capacity * 2 { #expect(waits.take("\(index)", free: 10, at: start) == nil) }
-        #expect(waits.take("ada", free: 10, at: start) == 1)
-        #expect(waits.count <= GrowingWaits.capacity)
+        let backoff = backoff()
+        for _ in 0..<10 { #expect(backoff.take("ada", free: 10, at: start) == nil) }
+        for index in 0..<KeyedBackoff.capacity * 2 { #expect(backoff.take("\(index)", free: 10, at: start) == nil) }
+        #expect(backoff.take("ada", free: 10, at: start) == 1)
+        #expect(backoff.count <= KeyedBackoff.capacity)
     }
 }
 
@@ -222,29 +224,35 @@ import Testing
         #expect(try await !SignInGateTests.isLetThrough(gate, "ada@example.org", from: home, true))
     }
 
-    @Test func oneAddressDoesNotTakeAllTurns() async throws {
-        let turns = AddressTurns(limit: 2)
+    @Test func oneAddressDoesNotTakeAllPermits() async throws {
+        var limits = SignInLimits()
+        limits.atOncePerAddress = 2
+        let gate = SignInGate(limits: limits, logger: TestServer.silent)
         let (stranger, other) = (try SignInGateTests.address("192.0.2.7"), try SignInGateTests.address("192.0.2.8"))
         let (entered, enter) = AsyncStream.makeStream(of: Void.self)
         let (leave, left) = AsyncStream.makeStream(of: Void.self)
+        @Sendable func attempt(from address: ClientAddress) async throws {
+            _ = try await gate.attempt(email: "\(UUID())@example.org", from: address) { true }
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<2 {
+            for index in 0..<2 {
                 group.addTask {
-                    try await turns.take(stranger) {
+                    _ = try await gate.attempt(email: "\(index)@example.org", from: stranger) {
                         enter.yield()
                         for await _ in leave { break }
+                        return true
                     }
                 }
             }
             var inside = entered.makeAsyncIterator()
             for _ in 0..<2 { await inside.next() }
-            await #expect(throws: Problem(.tooManyRequests, "")) { try await turns.take(stranger) {} }
-            try await turns.take(other) {}
-            for _ in 0..<100 { try await turns.take(ClientAddress(nil)) {} }
+            await #expect(throws: Problem(.tooManyRequests, "")) { try await attempt(from: stranger) }
+            try await attempt(from: other)
+            for _ in 0..<100 { try await attempt(from: ClientAddress(nil)) }
             left.finish()
             try await group.waitForAll()
         }
-        try await turns.take(stranger) {}
+        try await attempt(from: stranger)
     }
 
     @Test func perAddress() async throws {

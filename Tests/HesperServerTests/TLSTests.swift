@@ -50,11 +50,11 @@ import Testing
     @Test func beforeTheHandshakeAConnectionCounts() throws {
         var limits = ConnectionLimits()
         limits.perAddress = 3
-        let counts = ConnectionCounts(limits: limits, proxies: [try #require(AddressRange("198.51.100.0/24"))])
+        let permits = ConnectionPermits(limits: limits, proxies: [try #require(AddressRange("198.51.100.0/24"))])
         let http1 = HTTP1Channel(responder: { _, _, _ in })
         let secure = SecureChannel(
             certificate: try TestCertificate.nobodyTrusts(), http1: http1,
-            http2: HTTP2Connection(limits: limits, counts: counts, streamCounts: counts, http1: http1),
+            http2: HTTP2Connection(limits: limits, permits: permits, streamPermits: permits, http1: http1),
             handshakeSeconds: limits.handshakeSeconds)
         let silent = { address in try TLSTests.silent(from: address, to: secure) }
         var open = try (0..<3).map { _ in try silent("192.0.2.1") }
@@ -63,11 +63,11 @@ import Testing
         open.append(try silent("192.0.2.2"))
         open += try (0..<20).map { _ in try silent("198.51.100.7") }
         #expect(open.allSatisfy { $0.isActive })
-        #expect(counts.count == 2)
+        #expect(permits.addressCount == 2)
         // The handshake's time is over, and what TLS waits for to say goodbye.
         for channel in open { channel.embeddedEventLoop.advanceTime(by: .seconds(60)) }
         #expect(!open.contains { $0.isActive })
-        #expect(counts.count == 0)
+        #expect(permits.addressCount == 0)
         let again = try silent("192.0.2.1")
         #expect(again.isActive)
         again.embeddedEventLoop.advanceTime(by: .seconds(60))
@@ -76,19 +76,19 @@ import Testing
     @Test func afterTheHandshakeItIsNotCountedAgain() throws {
         var limits = ConnectionLimits()
         limits.perAddress = 2
-        let counts = ConnectionCounts(limits: limits)
+        let permits = ConnectionPermits(limits: limits)
         let channel = EmbeddedChannel()
         let remote = try SocketAddress(ipAddress: "192.0.2.1", port: 443)
         try channel.connect(to: remote).wait()
         let address = ClientAddress(remote)
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(try #require(ConnectionPlace(of: address, among: counts)))
+        try pipeline.addHandler(try #require(ConnectionPermit(of: address, from: permits)))
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: true))
-        try pipeline.addHandler(ConnectionGuard(limits: limits, counts: counts))
-        #expect(counts.begin(address) && !counts.begin(address))
-        counts.end(address)
+        try pipeline.addHandler(ConnectionGuard(limits: limits, permits: permits))
+        #expect(permits.tryAcquire(address) && !permits.tryAcquire(address))
+        permits.release(address)
         _ = try? channel.finish(acceptAlreadyClosed: true)
-        #expect(counts.count == 0)
+        #expect(permits.addressCount == 0)
     }
 
     @Test(

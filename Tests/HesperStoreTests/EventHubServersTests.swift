@@ -156,12 +156,12 @@ struct EventHubServersTests {
         let second = try listen(phone, on: there)
         exchange()
         #expect(await first.next().others == 1)
-        for _ in 0..<2 * Elsewhere.patience {
+        for _ in 0..<2 * Elsewhere.timeout {
             for server in [here, there] { server.hub.tick() }
             exchange()
         }
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 1)
-        for _ in 1..<Elsewhere.patience { here.hub.tick() }
+        for _ in 1..<Elsewhere.timeout { here.hub.tick() }
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 1)
         for _ in 0...EventHub.beat { here.hub.tick() }
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 0)
@@ -199,6 +199,6 @@ struct EventHubServersTests {
         let hub = EventHub()
         hub.announce([head(1)])
         for _ in 0..<EventHub.beat { hub.tick() }
-        #expect(hub.state.withLockedValue { $0.recent[scope] } == nil)
+        #expect(hub.recentMove(of: scope) == nil)
     }
 }

@@ -198,7 +198,7 @@ export const forget = async (tx, id) => {
 
 /**
  * What a person has seen of a note's text, for its deletion: the clock of the text on the server, and of their own texts
- * since then (merge.md, Deleting what one has not read).
+ * since then (merge.md, Deleting a text that was not seen).
  *
  * @param {Edit | undefined} text the unsent one
  * @param {StoredObject | undefined} stored

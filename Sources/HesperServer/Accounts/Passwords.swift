@@ -1,8 +1,8 @@
 import HesperModel
 import NIOPosix
 
-/// Makes and checks passwords' hashes away from the threads that serve, a bounded number at once: each takes 128 MiB and a
-/// third of a second.
+/// Makes and checks passwords' hashes on threads of their own, a bounded number at once: each takes 128 MiB and a third of a
+/// second.
 actor Passwords {
     private let limits: PasswordLimits
     /// Reads all hashes that are kept.
@@ -10,13 +10,15 @@ actor Passwords {
     /// What is paid for each check: today's cost, and each that a kept hash has.
     private var costs: Set<Int>
     private var hasReadKept = false
-    private var working = 0
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private let hashes: Semaphore<Everybody>
 
     init(limits: PasswordLimits, kept: @escaping @Sendable () async throws -> [String] = { [] }) {
         self.limits = limits
         self.kept = kept
         costs = [limits.cost]
+        hashes = Semaphore(
+            PermitLimits(total: limits.atOnce, perKey: limits.atOnce, waitingPerKey: limits.waiting),
+            refusal: .tooManyRequests("Too many are signing in at once.", retryAfter: 10))
     }
 
     func hash(_ password: String) async throws -> String {
@@ -46,16 +48,6 @@ actor Passwords {
 
     /// - Throws: `too-many-requests` when too many wait already.
     private func work<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
-        if working < limits.atOnce {
-            working += 1
-        } else {
-            guard waiting.count < limits.waiting else {
-                throw Problem.tooManyRequests("Too many are signing in at once.", retryAfter: 10)
-            }
-            // Whoever finishes hands its place over, so `working` stays as it is.
-            await withCheckedContinuation { waiting.append($0) }
-        }
-        defer { if waiting.isEmpty { working -= 1 } else { waiting.removeFirst().resume() } }
-        return try await NIOThreadPool.singleton.runIfActive(body)
+        try await hashes.withPermit(.all) { try await NIOThreadPool.singleton.runIfActive(body) }
     }
 }

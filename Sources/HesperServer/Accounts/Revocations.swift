@@ -6,16 +6,10 @@ import Hummingbird
 /// `/v1/devices/{uniqueID}/revocation`: a device is lost, and what it pushed after a moment is put back (merge.md, Devices).
 struct Revocations: Resource {
     let backend: Backend
-    let revoker: Revoker
-    private let turns: AccountTurns
-
-    init(backend: Backend, revoker: Revoker) {
-        self.backend = backend
-        self.revoker = revoker
-        var limits = TurnLimits()
-        (limits.atOnce, limits.perAccount) = (2, 1)
-        turns = AccountTurns("looks for a lost device", limits)
-    }
+    /// Starts putting back what the device pushed.
+    let revoking: Trigger
+    private let permits = Semaphore<ScopeID>.perAccount(
+        "looks for a lost device", PermitLimits(total: 2, perKey: 1, waitingPerKey: 8))
 
     func add(to routes: inout Routes) {
         routes.get("/v1/devices/{uniqueID}/revocation", ["limit", "cursor"], use: get)
@@ -50,7 +44,7 @@ struct Revocations: Resource {
             return Begun(revocation: revocation, isNew: true)
         }
         backend.hub.signOut(of: scope) { $0 == node }
-        await revoker.wake()
+        revoking.fire()
         let body = try await backend.store.read {
             try Revocations.body(of: begun.revocation, in: $0, limit: Limits.defaultPage, nil)
         }
@@ -67,7 +61,7 @@ struct Revocations: Resource {
             return try snapshot.revocation(of: node, in: scope) != nil
         }
         if isListed { return true }
-        return try await turns.take(scope) {
+        return try await permits.withPermit(scope) {
             try await backend.store.read { try $0.hasTrace(of: node, in: scope) }
         }
     }

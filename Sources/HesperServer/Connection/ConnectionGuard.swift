@@ -40,14 +40,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isStream = false
     /// Of a stream whose request tells no length: what comes next shows whether there is a body.
     private var waitingHead: HTTPRequest?
-    private let counts: ConnectionCounts
+    private let permits: ConnectionPermits
     /// Where it is from, if it was counted here.
     private var counted: ClientAddress?
     private let wire = WireCount()
 
-    init(limits: ConnectionLimits, counts: ConnectionCounts) {
+    init(limits: ConnectionLimits, permits: ConnectionPermits) {
         self.limits = limits
-        self.counts = counts
+        self.permits = permits
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -61,16 +61,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             try? pipeline.addHandler(wire, position: .before(decoder))
         }
         // Over TLS it was counted before the handshake.
-        if (try? pipeline.handler(type: ConnectionPlace.self)) != nil { return }
+        if (try? pipeline.handler(type: ConnectionPermit.self)) != nil { return }
         let address = ClientAddress(context.channel.remoteAddress)
-        guard counts.begin(address) else {
+        guard permits.tryAcquire(address) else {
             return refuse(.tooManyConnections(limits.perAddress), context: context)
         }
         counted = address
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        if let counted { counts.end(counted) }
+        if let counted { permits.release(counted) }
         counted = nil
     }
 

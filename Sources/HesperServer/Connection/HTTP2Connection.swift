@@ -15,8 +15,8 @@ struct HTTP2Connection: Sendable {
 
     let limits: ConnectionLimits
     /// Of connections whose handshake is still to settle what they speak, too.
-    let counts: ConnectionCounts
-    let streamCounts: ConnectionCounts
+    let permits: ConnectionPermits
+    let streamPermits: ConnectionPermits
     /// What answers the requests of a stream.
     let http1: HTTP1Channel
 
@@ -40,8 +40,8 @@ struct HTTP2Connection: Sendable {
             stream.eventLoop.makeCompletedFuture {
                 isolated.value.begins(stream)
                 let pipeline = stream.pipeline.syncOperations
-                if streamCounts.begin(address) {
-                    stream.closeFuture.whenComplete { _ in streamCounts.end(address) }
+                if streamPermits.tryAcquire(address) {
+                    stream.closeFuture.whenComplete { _ in streamPermits.release(address) }
                 } else {
                     try pipeline.addHandler(StreamRefusal())
                 }

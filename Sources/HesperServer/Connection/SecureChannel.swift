@@ -29,7 +29,7 @@ struct SecureChannel: HTTPChannelHandler {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let isSetUp: EventLoopFuture<Value> = channel.eventLoop.makeCompletedFuture {
             let address = ClientAddress(channel.remoteAddress)
-            guard let place = ConnectionPlace(of: address, among: http2.counts) else {
+            guard let permit = ConnectionPermit(of: address, from: http2.permits) else {
                 throw Problem.tooManyConnections(http2.limits.perAddress)
             }
             let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Connection> { result, channel in
@@ -41,7 +41,7 @@ struct SecureChannel: HTTPChannelHandler {
                 }
             }
             let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(place)
+            try pipeline.addHandler(permit)
             try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context))
             try pipeline.addHandler(HandshakeDeadline(seconds: handshakeSeconds))
             try pipeline.addHandler(negotiation)

@@ -1,10 +1,9 @@
 import Logging
 import NIOConcurrencyHelpers
 import NIOSSL
-import ServiceLifecycle
 
 /// The certificate that new connections are shown: read again when its files change. Connections that are open stay.
-final class ServerCertificate: Service {
+final class ServerCertificate: Sendable {
     private let files: TLSFiles
     private let logger: Logger
     private let state: NIOLockedValueBox<State>
@@ -30,13 +29,9 @@ final class ServerCertificate: Service {
 
     var context: NIOSSLContext { state.withLockedValue { $0.context } }
 
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                try? await Task.sleep(for: ServerCertificate.pause)
-                self.look()
-            }
-        }
+    /// Reads the files again while the server runs.
+    var loop: BackgroundLoop {
+        BackgroundLoop("Reading the certificate", every: ServerCertificate.pause, logger: logger) { self.look() }
     }
 
     /// Takes what is in the files if that is new, the same as at the last look, and good. Two files cannot be replaced at

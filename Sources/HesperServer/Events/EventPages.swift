@@ -89,7 +89,7 @@ private final class Layout {
 
     func page(_ token: SyncToken) -> EventPage {
         var head = ByteBuffer()
-        ServerSentEvent.begin("changes", in: &head)
+        ServerSentEvent.begin(.changes, in: &head)
         var tail = ByteBuffer()
         ServerSentEvent.end(id: token.text, in: &tail)
         // Most events are one short chunk, and become one write.

@@ -54,14 +54,14 @@ struct EventStream: Sendable {
         guard try await writeChanges(upTo: news.sequence, from: &token, to: &writer) else { return false }
         var rest = ByteBuffer()
         for message in news.messages {
-            ServerSentEvent.begin("ephemeral", in: &rest)
+            ServerSentEvent.begin(.ephemeral, in: &rest)
             rest.writeImmutableBuffer(message)
             ServerSentEvent.end(in: &rest)
         }
         if let others = news.others {
             var data = JSONWriter(capacity: 32)
             data.object { $0.member("listeners", Int64(others)) }
-            rest.writeImmutableBuffer(ServerSentEvent.bytes("listeners", data.bytes))
+            rest.writeImmutableBuffer(ServerSentEvent.bytes(.listeners, data.bytes))
         }
         if news.isQuiet { rest.writeImmutableBuffer(ServerSentEvent.ping) }
         if rest.readableBytes > 0 { try await writer.write(rest) }
@@ -100,6 +100,6 @@ struct EventStream: Sendable {
     /// That the reader must start over. Told as an event, as the status of an answer is not shown to whoever reads with
     /// `EventSource`.
     static func expired(_ problem: Problem) -> ByteBuffer {
-        ServerSentEvent.bytes("expired", problem.json.bytes)
+        ServerSentEvent.bytes(.expired, problem.json.bytes)
     }
 }

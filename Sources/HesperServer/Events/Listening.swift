@@ -14,12 +14,11 @@ struct Listening: Service {
     private let hasHeardNonsense = NIOLockedValueBox(false)
     private let isDeaf = NIOLockedValueBox(false)
 
-    /// Between two questions whether other processes have committed.
+    /// The interval between two questions whether other processes have committed.
     private static let pause = Duration.milliseconds(250)
-    /// Between two looks where other servers say what they do: some of it may not have come.
+    /// The interval between two looks where other servers send signals, of which some may be lost.
     private static let pauseOfServers = Duration.seconds(5)
-    /// After a look that failed.
-    private static let rest = Duration.seconds(5)
+    private static let pauseAfterFailure = Duration.seconds(5)
 
     init(hub: EventHub, pages: EventPages, store: any Store, logger: Logger) {
         self.hub = hub
@@ -29,65 +28,53 @@ struct Listening: Service {
     }
 
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            await withDiscardingTaskGroup { group in
-                group.addTask { await tick() }
-                group.addTask { await look() }
-                if let signals = store.signals {
-                    group.addTask { await askRegularly() }
-                    group.addTask { await signals.listen(hear) }
-                } else {
-                    group.addTask { await notice() }
-                }
+        try await withThrowingDiscardingTaskGroup { group in
+            for loop in loops { group.addTask { try await loop.run() } }
+            if let signals = store.signals {
+                group.addTask { await cancelWhenGracefulShutdown { await signals.listen(hear) } }
             }
         }
     }
 
-    private func tick() async {
-        while (try? await Task.sleep(for: .seconds(1))) != nil {
+    private var loops: [BackgroundLoop] {
+        let backoff = Backoff(first: Listening.pauseAfterFailure)
+        let ticks = BackgroundLoop("Keeping event streams alive", every: .seconds(1), logger: logger) {
             hub.tick()
             pages.forget()
         }
+        let looking = BackgroundLoop(
+            "Looking up commits of other processes", trigger: looks.trigger, backoff: backoff, logger: logger
+        ) {
+            try await look()
+            return nil
+        }
+        let noticing =
+            store.signals == nil
+            ? BackgroundLoop(
+                "Looking for commits of other processes", every: Listening.pause, backoff: backoff, logger: logger
+            ) {
+                guard !hub.isEmpty else { return }
+                if try await store.othersHaveCommitted() { looks.ask(.everywhere) }
+            }
+            : BackgroundLoop(
+                "Looking for what was not signalled", every: Listening.pauseOfServers, logger: logger
+            ) {
+                if !hub.isEmpty { looks.ask(.everywhere) }
+            }
+        return [ticks, looking, noticing]
     }
-
-    // MARK: Looking
 
     /// Looks wherever that was asked for.
-    private func look() async {
-        for await _ in looks.bell {
-            let place = looks.take()
-            do {
-                switch place {
-                case .everywhere: try await hub.refresh(from: store)
-                case .scopes(let scopes): try await hub.refresh(scopes, from: store)
-                }
-            } catch {
-                OutageLog.shared.tell("What other processes did is not known yet; retrying", error, logger: logger)
-                // What was noticed once is looked at until that succeeds.
-                try? await Task.sleep(for: Listening.rest)
-                looks.ask(place)
+    private func look() async throws {
+        let place = looks.take()
+        do {
+            switch place {
+            case .everywhere: try await hub.refresh(from: store)
+            case .scopes(let scopes): try await hub.refresh(scopes, from: store)
             }
-        }
-    }
-
-    /// Has the store looked at whenever another process has committed.
-    private func notice() async {
-        var pause = Listening.pause
-        while (try? await Task.sleep(for: pause)) != nil {
-            pause = Listening.pause
-            guard !hub.isEmpty else { continue }
-            do {
-                if try await store.othersHaveCommitted() { looks.ask(.everywhere) }
-            } catch {
-                pause = Listening.rest
-                OutageLog.shared.tell("What other processes did is not known yet; retrying", error, logger: logger)
-            }
-        }
-    }
-
-    private func askRegularly() async {
-        while (try? await Task.sleep(for: Listening.pauseOfServers)) != nil {
-            if !hub.isEmpty { looks.ask(.everywhere) }
+        } catch {
+            looks.ask(place)
+            throw error
         }
     }
 

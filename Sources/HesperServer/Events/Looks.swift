@@ -1,8 +1,7 @@
-import HesperModel
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Scopes whose listeners are to be looked after in the store: asked for by several, looked at by one.
+/// Scopes whose listeners are to be looked up in the store: asked for by several, looked up by one.
 final class Looks: Sendable {
     enum Where: Sendable, Equatable {
         case scopes(Set<ScopeID>)
@@ -10,12 +9,9 @@ final class Looks: Sendable {
         case everywhere
     }
 
-    /// Gives something each time there is somewhere to look.
-    let bell: AsyncStream<Void>
-    private let ringer: AsyncStream<Void>.Continuation
+    /// Fired each time there is somewhere to look.
+    let trigger = Trigger()
     private let wanted = NIOLockedValueBox(Where.scopes([]))
-
-    init() { (bell, ringer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
     func ask(_ place: Where) {
         wanted.withLockedValue { wanted in
@@ -25,7 +21,7 @@ final class Looks: Sendable {
             }
             wanted = .scopes(before.union(more))
         }
-        ringer.yield()
+        trigger.fire()
     }
 
     /// Where to look by now.

@@ -4,10 +4,22 @@ import NIOCore
 /// What goes over a stream of events (WHATWG HTML, Server-sent events). What is sent as data is JSON of ours, which has no
 /// line ends.
 enum ServerSentEvent {
+    /// Every event that a stream may have (protocol.md, Events).
+    enum Name: String, CaseIterable {
+        /// A page of changes.
+        case changes
+        /// A message of another device.
+        case ephemeral
+        /// The number of other devices that listen.
+        case listeners
+        /// The sync token is no longer good: the reader starts over.
+        case expired
+    }
+
     /// A sign of life, which readers pass over.
     static let ping = ByteBuffer(string: ": ping\n\n")
 
-    static func bytes(_ name: StaticString, _ data: [UInt8]) -> ByteBuffer {
+    static func bytes(_ name: Name, _ data: [UInt8]) -> ByteBuffer {
         var buffer = ByteBuffer()
         begin(name, in: &buffer)
         buffer.writeBytes(data)
@@ -16,9 +28,9 @@ enum ServerSentEvent {
     }
 
     /// Where the data of an event begins.
-    static func begin(_ name: StaticString, in buffer: inout ByteBuffer) {
+    static func begin(_ name: Name, in buffer: inout ByteBuffer) {
         buffer.writeStaticString("event: ")
-        buffer.writeStaticString(name)
+        buffer.writeString(name.rawValue)
         buffer.writeStaticString("\ndata: ")
     }
 

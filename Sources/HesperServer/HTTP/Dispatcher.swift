@@ -21,8 +21,8 @@ struct Dispatcher: HTTPResponder {
     /// Those of each account; nil for as many as it likes.
     let requests: RateLimiter<UniqueID>?
     let load: Load
-    /// Who holds large bodies.
-    let bodies: AccountTurns
+    /// Limits concurrent large bodies.
+    let bodies: Semaphore<ScopeID>
 
     /// What is found out about a request on its way, for the headers of its answer and for the log.
     private struct Findings {
@@ -60,7 +60,7 @@ struct Dispatcher: HTTPResponder {
             // The browser need not bring it again.
             if problem.slug == .unauthenticated, let cookie = findings.cookie { response.headers.append(cookie.taken) }
         }
-        if isBusy, response.status.kind == .successful { response.headers[.retryAfter] = Load.patience }
+        if isBusy, response.status.kind == .successful { response.headers[.retryAfter] = Load.retryAfter }
         finish(&response, to: request, requestID: requestID.text, findings)
         // The bytes of attachments go as they are: most are packed already, and their places and digests are told.
         if findings.keeping != .forever { try await response.pack(for: request) }

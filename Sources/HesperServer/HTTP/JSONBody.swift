@@ -21,18 +21,12 @@ extension Call {
 
     /// Does something with the body once all of it is here, and whoever sent it may still do so.
     private func body<T: Sendable>(limit: Int, _ use: (ByteBuffer) throws -> T) async throws -> T {
-        var place = BodyPlace(signature)
-        do {
-            let value = try use(try await collect(limit: limit, in: &place))
-            await place.leave()
-            return value
-        } catch {
-            await place.leave()
-            throw error
-        }
+        var permit = BodyPermit(signature)
+        defer { permit.release() }
+        return try use(try await collect(limit: limit, in: &permit))
     }
 
-    private func collect(limit: Int, in place: inout BodyPlace) async throws -> ByteBuffer {
+    private func collect(limit: Int, in permit: inout BodyPermit) async throws -> ByteBuffer {
         let unpacker = try coding(among: ContentCoding.allCases).map(Unpacker.init)
         let tooLarge = Problem.tooLarge(
             "The body has at most \(limit) bytes here\(unpacker == nil ? "" : ", when it is unpacked").", limit: limit)
@@ -48,7 +42,7 @@ extension Call {
             count += part.readableBytes
             guard count <= limit else { throw tooLarge }
             // Of what is packed nobody knows how much it is.
-            if unpacker != nil || count > BodyPlace.free { try await place.enter() }
+            if unpacker != nil || count > BodyPermit.freeBytes { try await permit.acquire() }
             if let unpacker {
                 guard try unpacker.unpack(part, into: &body, limit: limit) else { throw tooLarge }
             } else if body.readableBytes == 0 {

@@ -3,8 +3,8 @@ import HesperStore
 /// Who has signed a call, for whatever takes its time: to look again whether they still may, and how much they may hold.
 struct Signature: Sendable {
     let session: Session
-    /// Those who hold large bodies.
-    let bodies: AccountTurns
+    /// Limits concurrent large bodies.
+    let bodies: Semaphore<ScopeID>
     /// Looks the token up anew.
     let lookUp: @Sendable () async throws -> Session
 

@@ -7,18 +7,15 @@ struct MailDesk: Sendable {
     /// Nil where no mail is sent.
     private let mailer: Mailer?
     private let limits: MailLimits
-    private let emails: GrowingWaits
-    private let addresses: GrowingWaits
+    private let emails: KeyedBackoff
+    private let addresses: KeyedBackoff
 
     init(mailer: Mailer?, limits: MailLimits) {
         self.mailer = mailer
         self.limits = limits
-        let waits = {
-            GrowingWaits(
-                first: limits.firstWaitSeconds, longest: limits.longestWaitSeconds, forget: limits.forgetSeconds)
-        }
-        emails = waits()
-        addresses = waits()
+        let backoff = Backoff(first: .seconds(limits.firstWaitSeconds), longest: .seconds(limits.longestWaitSeconds))
+        emails = KeyedBackoff(backoff, lifetime: .seconds(limits.forgetSeconds))
+        addresses = KeyedBackoff(backoff, lifetime: .seconds(limits.forgetSeconds))
     }
 
     var isOpen: Bool { mailer != nil }

@@ -4,12 +4,19 @@ import HesperModel
 import HesperStore
 import Hummingbird
 import Logging
-import NIOConcurrencyHelpers
 
 /// `GET /v1/export`: everything in the account as one zip, made while it is sent (operating.md, Export).
 struct Exports: Resource {
     let backend: Backend
-    private let gate = ExportGate()
+    /// Each export takes temporary files and time to compress.
+    private let permits = Semaphore<ScopeID>(
+        PermitLimits(perKey: Exports.atOnce),
+        refusal: Problem(
+            .tooManyRequests, "\(Exports.atOnce) exports of this account are under way: wait until one is done.",
+            context: ["retryAfter": .integer(30)]))
+
+    /// The maximum number of concurrent exports per account.
+    static let atOnce = 2
 
     func add(to routes: inout Routes) {
         routes.get("/v1/export", keeping: .never, use: export)
@@ -28,7 +35,7 @@ struct Exports: Resource {
                 status: .ok, headers: headers + [.transferEncoding: "chunked"],
                 body: ResponseBody { try await $0.finish(nil) })
         }
-        let place = try gate.enter(session.scope)
+        let permit = try ExportPermit(permits, session.scope)
         let export = try await Export(of: session.scope, store: backend.store, blobs: backend.blobs, date: date)
         let logger = call.logger
         return Response(
@@ -48,52 +55,22 @@ struct Exports: Resource {
                     if isTaken { logger.error("An export was broken off: \(error).") }
                     throw error
                 }
-                withExtendedLifetime(place) {}
+                withExtendedLifetime(permit) {}
             })
     }
 }
 
-/// How many exports an account may have under way: each takes room for temporary files, and time to compress.
-final class ExportGate: Sendable {
-    private let counts = NIOLockedValueBox<[ScopeID: Int]>([:])
+/// The permit of an export, held while it is sent, and by an answer that nobody takes until that is released.
+private final class ExportPermit: Sendable {
+    private let permits: Semaphore<ScopeID>
+    private let scope: ScopeID
 
-    static let atOnce = 2
-    /// What whoever comes too often is told to wait, in seconds.
-    static let wait: Int64 = 30
-
-    /// - Returns: a place, free again when nobody holds it any more.
     /// - Throws: ``Problem`` `too-many-requests`.
-    func enter(_ scope: ScopeID) throws(Problem) -> Place {
-        let isFree = counts.withLockedValue { counts in
-            guard counts[scope, default: 0] < ExportGate.atOnce else { return false }
-            counts[scope, default: 0] += 1
-            return true
-        }
-        guard isFree else {
-            throw Problem(
-                .tooManyRequests, "\(ExportGate.atOnce) exports of this account are under way: wait until one is done.",
-                context: ["retryAfter": .integer(ExportGate.wait)])
-        }
-        return Place(self, scope)
+    init(_ permits: Semaphore<ScopeID>, _ scope: ScopeID) throws(Problem) {
+        guard permits.tryAcquire(scope) else { throw permits.refusal }
+        self.permits = permits
+        self.scope = scope
     }
 
-    private func leave(_ scope: ScopeID) {
-        counts.withLockedValue { counts in
-            let left = counts[scope, default: 1] - 1
-            counts[scope] = left == 0 ? nil : left
-        }
-    }
-
-    /// Held while an export is under way, and by an answer that nobody took, until that is gone.
-    final class Place: Sendable {
-        private let gate: ExportGate
-        private let scope: ScopeID
-
-        init(_ gate: ExportGate, _ scope: ScopeID) {
-            self.gate = gate
-            self.scope = scope
-        }
-
-        deinit { gate.leave(scope) }
-    }
+    deinit { permits.release(scope) }
 }

@@ -6,16 +6,16 @@ import Hummingbird
 struct SearchNotes: Resource {
     let backend: Backend
     let indexer: TermIndexer
-    private let patience: Duration
-    private let turns: AccountTurns
+    private let timeout: Duration
+    private let permits: Semaphore<ScopeID>
 
     init(backend: Backend, indexer: TermIndexer, limits: SearchLimits) {
         self.backend = backend
         self.indexer = indexer
-        patience = limits.patience
-        var turns = limits.turns
-        if let pool = backend.store.poolStatus { turns.atOnce = max(1, min(turns.atOnce, pool.limit / 2)) }
-        self.turns = AccountTurns("searches", turns)
+        timeout = limits.timeout
+        var permits = limits.permits
+        if let pool = backend.store.poolStatus { permits.total = max(1, min(permits.total, pool.limit / 2)) }
+        self.permits = .perAccount("searches", permits)
     }
 
     func add(to routes: inout Routes) {
@@ -25,10 +25,10 @@ struct SearchNotes: Resource {
     private func search(_ call: Call, _ session: Session) async throws -> Response {
         var search = Search(
             query: try query(call), archived: try call.query.bool("archived"), order: try order(call),
-            limit: try call.limit(), patience: patience)
+            limit: try call.limit(), patience: timeout)
         search.start = try start(call, of: search)
         let tag = try tag(call)
-        return .json(try await turns.take(session.scope) { [search] in try await body(search, tag, session) })
+        return .json(try await permits.withPermit(session.scope) { [search] in try await body(search, tag, session) })
     }
 
     private func body(_ search: Search, _ tag: UniqueID?, _ session: Session) async throws -> [UInt8] {

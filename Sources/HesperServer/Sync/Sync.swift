@@ -23,7 +23,7 @@ struct Sync: Resource {
         let applied = try await backend.scope(of: session).apply(
             request.push, by: session.device.node, since: request.token, of: feed
         ) { inputs in
-            try await backend.merges.take(session.scope) {
+            try await backend.merges.withPermit(session.scope) {
                 try await NIOThreadPool.singleton.runIfActive { inputs.map(\.outcome) }
             }
         }

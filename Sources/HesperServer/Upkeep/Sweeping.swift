@@ -1,34 +1,33 @@
 import HesperStore
 import Logging
-import ServiceLifecycle
 
-/// Removes what time has made superfluous while the server runs.
-struct Sweeping: Service {
-    let sweeper: Sweeper
-    let logger: Logger
+extension BackgroundLoop {
+    /// Removes superfluous history, deleted objects and unused bytes while the server runs.
+    static func sweeping(_ sweeper: Sweeper, logger: Logger) -> BackgroundLoop {
+        BackgroundLoop(
+            "Sweeping", backoff: Backoff(first: Sweeper.pauseAfterFailure), logger: logger,
+            atEnd: { await sweeper.end() },
+            step: { await sweeper.sweep { logger.report($0) } ? Sweeper.pause : Sweeper.pauseAfterFailure })
+    }
+}
 
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            await sweeper.run { event in
-                switch event {
-                case .failed(let error):
-                    OutageLog.shared.tell("Sweeping failed; retrying", error, logger: logger)
-                case .foreignFile(let path):
-                    logger.warning(
-                        "among the attachments lies something that Hesper did not put there; it is left alone",
-                        metadata: ["path": "\(path)"])
-                case .bytesStay(let obstacle):
-                    logger.error(
-                        "No bytes of attachments are removed. \(obstacle) See \"Whose attachments they are\" in docs/operating.md."
-                    )
-                case .bytesGo: logger.notice("Bytes of attachments are removed again.")
-                case .strays(let count):
-                    logger.notice(
-                        "files that no attachment and no upload has were removed", metadata: ["count": "\(count)"])
-                case .unfinished(let count):
-                    logger.notice("what broken writes have left was removed", metadata: ["count": "\(count)"])
-                }
-            }
+extension Logger {
+    fileprivate func report(_ event: SweepEvent) {
+        switch event {
+        case .failed(let error): OutageLog.shared.tell("Sweeping failed; retrying", error, logger: self)
+        case .foreignFile(let path):
+            warning(
+                "among the attachments lies something that Hesper did not put there; it is left alone",
+                metadata: ["path": "\(path)"])
+        case .bytesStay(let obstacle):
+            error(
+                "No bytes of attachments are removed. \(obstacle) See \"Whose attachments they are\" in docs/operating.md."
+            )
+        case .bytesGo: notice("Bytes of attachments are removed again.")
+        case .strays(let count):
+            notice("files that no attachment and no upload has were removed", metadata: ["count": "\(count)"])
+        case .unfinished(let count):
+            notice("what broken writes have left was removed", metadata: ["count": "\(count)"])
         }
     }
 }

@@ -3,8 +3,8 @@ import HesperModel
 /// Who listens on other servers, as far as these have said so. A server that is killed takes nothing back: so what is not
 /// said again in time is forgotten.
 struct Elsewhere {
-    /// After so many seconds without word of it, presence is over; servers repeat theirs every ``EventHub/beat``.
-    static let patience = 60
+    /// The time after which presence that is not repeated is forgotten, in seconds; servers repeat theirs every ``EventHub/beat``.
+    static let timeout = 60
 
     private struct Presence {
         var devices: Set<NodeID>
@@ -45,7 +45,7 @@ struct Elsewhere {
     mutating func expire(at second: Int) -> [ScopeID] {
         var changed: [ScopeID] = []
         for (scope, servers) in scopes {
-            let living = servers.filter { second - $0.value.heard < Elsewhere.patience }
+            let living = servers.filter { second - $0.value.heard < Elsewhere.timeout }
             guard living.count < servers.count else { continue }
             changed.append(scope)
             scopes[scope] = living.isEmpty ? nil : living

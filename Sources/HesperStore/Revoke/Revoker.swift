@@ -2,17 +2,14 @@ import HesperModel
 
 /// Puts back what lost devices pushed, in small transactions, one after the other: whoever comes after a crash, or beside it on
 /// another server, goes on from what the last of them kept.
-public actor Revoker {
+public struct Revoker: Sendable {
     private let store: any Store
     private let queue: PushQueue
     private let now: @Sendable () -> Timestamp
-    private var isAwake = false
-    private var sleeper: CheckedContinuation<Void, Never>?
 
     /// Between two looks at the store, where another server may have begun something.
-    static let pause = Duration.seconds(10)
-    /// After an error.
-    static let pauseAfterFailure = Duration.seconds(60)
+    public static let pause = Duration.seconds(10)
+    public static let pauseAfterFailure = Duration.seconds(60)
     /// Objects that are passed by in one step.
     static let reach = 1_000
     /// Objects that are put back in one transaction, but for those from which they take an attachment again.
@@ -26,45 +23,6 @@ public actor Revoker {
         self.store = store
         self.queue = queue
         self.now = now
-    }
-
-    /// Works until it is cancelled.
-    public func run(report: @escaping @Sendable (any Error) -> Void) async {
-        while !Task.isCancelled {
-            var pause = Revoker.pause
-            do {
-                try await work()
-            } catch is CancellationError {
-                return
-            } catch {
-                report(error)
-                pause = Revoker.pauseAfterFailure
-            }
-            await sleep(for: pause)
-        }
-    }
-
-    /// Says that there is something to do.
-    public func wake() {
-        isAwake = true
-        sleeper?.resume()
-        sleeper = nil
-    }
-
-    private func sleep(for pause: Duration) async {
-        if !isAwake {
-            let alarm = Task {
-                try? await Task.sleep(for: pause)
-                wake()
-            }
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { sleeper = $0 }
-            } onCancel: {
-                alarm.cancel()
-            }
-            alarm.cancel()
-        }
-        isAwake = false
     }
 
     /// Does all that is open; returns when nothing is.

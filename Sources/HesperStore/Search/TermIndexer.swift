@@ -2,9 +2,9 @@ import HesperModel
 
 /// Fills the index of terms behind the commits: in the transactions themselves it would halve the rate of writing
 /// (storage.md, A transaction).
-public struct TermIndexer: Sendable {
+public actor TermIndexer {
     private let store: any Store
-    private let turns = WriterTurns()
+    private let throttle = WriterThrottle()
     /// The maximum number of objects in a slice, which is what one scope is indexed at a time.
     static let objectsPerSlice = 200
     /// A slice ends with the object that reaches this many bytes, so that pushes do not wait long for the writer.
@@ -13,22 +13,26 @@ public struct TermIndexer: Sendable {
     static let scopes = 20
     /// The time between two looks at the store when there was nothing to do.
     static let pause = Duration.milliseconds(500)
-    static let pauseAfterFailure = Duration.seconds(5)
+    public static let pauseAfterFailure = Duration.seconds(5)
     /// While others commit, indexing rests nine times as long as it works, so that pushes hardly notice. Without commits it rests as
     /// long as it works: other processes, whose commits are not counted, find the writer free.
     static let restPerWorkWhileIdle = 1
     /// The longest time that a search waits for the index to catch up.
     public static let searchWait = Duration.milliseconds(500)
     private let commits: @Sendable () -> Int
+    private var lastCommits: Int
+    /// The scope where the last step stopped.
+    private var lastScope: ScopeID?
 
     /// - Parameter commits: how many there were by others in this process: while the number stays, the writer is idle.
     public init(store: any Store, commits: @escaping @Sendable () -> Int = { 0 }) {
         self.store = store
         self.commits = commits
+        lastCommits = commits()
     }
 
     /// Brings one scope's index up to a sequence.
-    public func index(_ scope: ScopeID, upTo sequence: Int64) async throws {
+    public nonisolated func index(_ scope: ScopeID, upTo sequence: Int64) async throws {
         while try await store.read({ try $0.indexedSequence(of: scope) }) < sequence {
             try Task.checkCancellation()
             let isDone = try await store.writeDerived {
@@ -39,9 +43,8 @@ public struct TermIndexer: Sendable {
     }
 
     /// Brings one scope's index up to a sequence, if that takes no longer than ``searchWait``: what a search does first, so that it
-    /// finds what was written just before. If it fails, the index stays as it is; ``run(failed:)`` meets the same error and
-    /// tells of it.
-    public func catchUp(_ scope: ScopeID, to sequence: Int64) async throws {
+    /// finds what was written just before. If it fails, the index stays as it is; ``step()`` meets the same error.
+    public nonisolated func catchUp(_ scope: ScopeID, to sequence: Int64) async throws {
         guard try await store.read({ try $0.indexedSequence(of: scope) }) < sequence else { return }
         let (end, signal) = AsyncStream<Void>.makeStream()
         let work = Task {
@@ -58,42 +61,29 @@ public struct TermIndexer: Sendable {
         timer.cancel()
     }
 
-    /// Follows the commits of this process and of others until it is cancelled.
-    /// - Parameter failed: told of an error, after which it tries again.
-    public func run(failed: @Sendable (any Error) -> Void) async {
-        var last: ScopeID?
-        var seen = commits()
-        while !Task.isCancelled {
-            do {
-                let now = commits()
-                let rest = now == seen ? TermIndexer.restPerWorkWhileIdle : WriterTurns.restPerWork
-                seen = now
-                if try await !indexSlices(after: &last, restPerWork: rest) {
-                    try await Task.sleep(for: TermIndexer.pause)
-                }
-            } catch is CancellationError {
-                return
-            } catch {
-                failed(error)
-                try? await Task.sleep(for: TermIndexer.pauseAfterFailure)
-            }
-        }
+    /// Indexes a slice of the next scopes that are behind.
+    /// - Returns: the time until the next step: zero while there is more to index.
+    public func step() async throws -> Duration {
+        let now = commits()
+        let rest = now == lastCommits ? TermIndexer.restPerWorkWhileIdle : WriterThrottle.restPerWork
+        lastCommits = now
+        return try await indexSlices(restPerWork: rest) ? .zero : TermIndexer.pause
     }
 
     /// Indexes a slice of each of the next scopes that are behind, from where the last call stopped and round again: scopes
     /// that are written to without a pause do not keep others from being indexed.
     /// - Returns: whether there was anything to index.
-    private func indexSlices(after last: inout ScopeID?, restPerWork: Int) async throws -> Bool {
-        let start = last
+    private func indexSlices(restPerWork: Int) async throws -> Bool {
+        let start = lastScope
         let scopes = try await store.read { snapshot in
             let next = try snapshot.scopesToIndex(after: start, limit: TermIndexer.scopes)
             return try next.isEmpty && start != nil
                 ? snapshot.scopesToIndex(after: nil, limit: TermIndexer.scopes) : next
         }
-        last = scopes.last
+        lastScope = scopes.last
         // Where scopes are locked apart, each has a transaction of its own: none stays locked for the others.
         for group in store.locksScopesApart ? scopes.map({ [$0] }) : [scopes] {
-            try await turns.write(group, to: store, restPerWork: restPerWork) { scope, transaction in
+            try await throttle.write(group, to: store, restPerWork: restPerWork) { scope, transaction in
                 _ = try transaction.indexTerms(of: scope, limit: TermIndexer.objectsPerSlice)
             }
         }

@@ -4,7 +4,7 @@ extension Sweeper {
     /// Lets go of bytes, having looked again while nobody else writes: both are durable before the blob store is told.
     func end(_ bytes: SweepLook.Bytes, of sweep: DueSweep) async throws {
         let (scope, id, now, grace) = (sweep.scope, sweep.object, now(), policy.grace)
-        let start = turns.instant()
+        let start = throttle.instant()
         switch bytes {
         case .stay: return
         case .go:
@@ -30,7 +30,7 @@ extension Sweeper {
                 // The account has gone, and its bytes with it.
             }
         }
-        try await turns.rest(min(turns.instant() - start, .milliseconds(100)) * WriterTurns.restPerWork)
+        try await throttle.rest(min(throttle.instant() - start, .milliseconds(100)) * WriterThrottle.restPerWork)
     }
 
     /// Has the blob store remove what the store has let go of; what it cannot remove now is tried again.
@@ -51,7 +51,7 @@ extension Sweeper {
                     break
                 }
             }
-            try await turns.write(removed, to: store) { try $1.forgetRemovedBlob($0) }
+            try await throttle.write(removed, to: store) { try $1.forgetRemovedBlob($0) }
             if let failure { throw failure }
         }
     }
@@ -97,8 +97,8 @@ extension Sweeper {
             })
         // Known by now, or gone.
         let forgotten = recorded.keys.filter { seen[$0] == nil }
-        try await turns.write(forgotten, to: store) { try $1.forgetUnknownBlob($0) }
-        try await turns.write(new, to: store) { try $1.recordUnknownBlob($0, seenAt: now) }
+        try await throttle.write(forgotten, to: store) { try $1.forgetUnknownBlob($0) }
+        try await throttle.write(new, to: store) { try $1.recordUnknownBlob($0, seenAt: now) }
         try await store.write { transaction in
             var record = try transaction.blobStoreRecord()
             record.walk = walk
@@ -118,7 +118,7 @@ extension Sweeper {
             let batch = Array(left.prefix(Sweeper.batch))
             let unknown = try await store.readDurably { snapshot in try batch.filter { try !snapshot.isKnown($0) } }
             for name in unknown { try await blobs.remove(name) }
-            try await turns.write(batch, to: store) { try $1.forgetUnknownBlob($0) }
+            try await throttle.write(batch, to: store) { try $1.forgetUnknownBlob($0) }
             removed += unknown.count
             left = left.dropFirst(batch.count)
         }

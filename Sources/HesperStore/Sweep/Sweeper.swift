@@ -3,7 +3,7 @@ import HesperModel
 /// Removes what time has made superfluous, object by object, each when something of it is due: superseded values, the
 /// edits of what was deleted, attachments that no note holds, bytes without an attachment (storage.md, The sweeper).
 ///
-/// It looks in snapshots and writes in small turns. One process sweeps at a time.
+/// It looks in snapshots and writes in small transactions. One process sweeps at a time.
 public actor Sweeper {
     let store: any Store
     let queue: PushQueue
@@ -11,7 +11,7 @@ public actor Sweeper {
     let stage: any UploadStage
     let policy: SweepPolicy
     let now: @Sendable () -> Timestamp
-    let turns: WriterTurns
+    let throttle: WriterThrottle
     private var lease = SweepLease()
     /// Staged files that no upload was known to have, and when that was seen first.
     var strayUploads: [UniqueID: Timestamp] = [:]
@@ -24,9 +24,8 @@ public actor Sweeper {
     private var nextRound = Timestamp(clamping: .min)
 
     /// Between two looks at the store when nothing is due.
-    static let pause = Duration.seconds(10)
-    /// After an error.
-    static let pauseAfterFailure = Duration.seconds(60)
+    public static let pause = Duration.seconds(10)
+    public static let pauseAfterFailure = Duration.seconds(60)
     /// Objects that are taken to be looked at in one transaction.
     static let batch = 100
     /// Steps that are written before the lease is looked at again.
@@ -38,7 +37,7 @@ public actor Sweeper {
     /// - Parameter queue: the server's, before which the deletions of attachments wait like all pushes.
     public init(
         store: any Store, queue: PushQueue, blobs: any BlobStore, stage: any UploadStage, policy: SweepPolicy,
-        now: @escaping @Sendable () -> Timestamp, turns: WriterTurns = WriterTurns()
+        now: @escaping @Sendable () -> Timestamp, throttle: WriterThrottle = WriterThrottle()
     ) {
         self.store = store
         self.queue = queue
@@ -46,18 +45,12 @@ public actor Sweeper {
         self.stage = stage
         self.policy = policy
         self.now = now
-        self.turns = turns
+        self.throttle = throttle
         claim = BlobClaim(store: store, blobs: blobs)
     }
 
-    /// Sweeps until it is cancelled.
-    public func run(report: @escaping @Sendable (SweepEvent) -> Void) async {
-        while !Task.isCancelled {
-            let isWell = await sweep(report: report)
-            try? await Task.sleep(for: isWell ? Sweeper.pause : Sweeper.pauseAfterFailure)
-        }
-        try? await lease.end(in: store)
-    }
+    /// Lets another process sweep at once.
+    public func end() async { try? await lease.end(in: store) }
 
     /// Does all that is due now, unless another process is at it. What fails is told, left for the next time, and keeps
     /// nothing else from being done.
@@ -82,6 +75,8 @@ public actor Sweeper {
             } catch is SweepInterrupted {
                 return isWell
             } catch {
+                // A chore that is cancelled may fail with any error.
+                if Task.isCancelled { return isWell }
                 isWell = false
                 report(.failed(error))
             }
@@ -165,7 +160,7 @@ public actor Sweeper {
         steps = []
         while !left.isEmpty {
             try await holdOn()
-            try await turns.write(Array(left.prefix(Sweeper.steps)), to: store) { try $0.apply(to: $1) }
+            try await throttle.write(Array(left.prefix(Sweeper.steps)), to: store) { try $0.apply(to: $1) }
             left = left.dropFirst(Sweeper.steps)
         }
     }

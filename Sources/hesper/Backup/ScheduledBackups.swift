@@ -5,6 +5,7 @@ import HesperSQLite
 import HesperServer
 import HesperStore
 import Logging
+import NIOConcurrencyHelpers
 import ServiceLifecycle
 
 /// Makes backups while the server runs. The period counts from the last complete backup in the folder, however often the server
@@ -18,43 +19,49 @@ struct ScheduledBackups: Service {
 
     /// How often the clock is looked at: it may be set.
     private static let look = Duration.seconds(60)
-    private static let firstRetry = Duration.seconds(60)
-    private static let longestRetry = Duration.seconds(3_600)
+    private static let backoff = Backoff(first: .seconds(60), longest: .seconds(3_600))
+
+    /// What is known of the last complete backup; nothing before the folder was read, and after an error.
+    private struct State {
+        var isKnown = false
+        var last: Timestamp?
+    }
+
+    private let state = NIOLockedValueBox(State())
 
     private var series: BackupSeries { BackupSeries(path: schedule.folder, installation: installation) }
 
+    init(
+        schedule: BackupSchedule, installation: NodeID, blobs: any BlobStore, meter: BackupMeter, logger: Logger
+    ) {
+        self.schedule = schedule
+        self.installation = installation
+        self.blobs = blobs
+        self.meter = meter
+        var logger = logger
+        logger[metadataKey: "folder"] = "\(schedule.folder)"
+        self.logger = logger
+    }
+
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var last: Timestamp?
-            var isKnown = false
-            var retry = ScheduledBackups.firstRetry
-            while !Task.isCancelled {
-                do {
-                    if !isKnown {
-                        last = try await lastDate()
-                        isKnown = true
-                    }
-                    let wait = Duration.milliseconds(schedule.wait(after: last, now: .now))
-                    if wait > .zero {
-                        try await Task.sleep(for: min(wait, ScheduledBackups.look))
-                    } else {
-                        last = try await make()
-                        retry = ScheduledBackups.firstRetry
-                    }
-                } catch {
-                    guard !Task.isCancelled else { return }
-                    meter.fail()
-                    logger.error(
-                        "Backup failed; retrying",
-                        metadata: [
-                            "error": "\(ScheduledBackups.text(error))", "folder": "\(schedule.folder)",
-                            "after": "\(retry.components.seconds) s",
-                        ])
-                    try? await Task.sleep(for: retry)
-                    retry = min(retry * 2, ScheduledBackups.longestRetry)
-                    isKnown = false
-                }
-            }
+        try await BackgroundLoop("Backup", backoff: ScheduledBackups.backoff, logger: logger, step: step).run()
+    }
+
+    /// Makes a backup if one is due.
+    /// - Returns: the time until the next look at the clock.
+    @Sendable private func step() async throws -> Duration {
+        do {
+            var state = state.withLockedValue { $0 }
+            if !state.isKnown { state = State(isKnown: true, last: try await lastDate()) }
+            if schedule.wait(after: state.last, now: .now) == 0 { state.last = try await make() }
+            let known = state
+            self.state.withLockedValue { $0 = known }
+            return min(.milliseconds(schedule.wait(after: state.last, now: .now)), ScheduledBackups.look)
+        } catch {
+            state.withLockedValue { $0 = State() }
+            guard !Task.isCancelled else { throw error }
+            meter.fail()
+            throw BackupFailed(why: ScheduledBackups.text(error))
         }
     }
 
@@ -107,4 +114,10 @@ struct ScheduledBackups: Service {
         default: "\(error)"
         }
     }
+}
+
+/// As the log has it.
+private struct BackupFailed: Error, CustomStringConvertible {
+    let why: String
+    var description: String { why }
 }

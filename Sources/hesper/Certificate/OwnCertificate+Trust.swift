@@ -1,4 +1,5 @@
 import Foundation
+import HesperServer
 import Logging
 
 extension OwnCertificate {
@@ -17,17 +18,10 @@ extension OwnCertificate {
         ]
     }
 
-    /// Makes the certificate again when its end is near, as long as the server runs.
-    func keepGood(_ logger: Logger) async {
-        while !Task.isCancelled {
-            do {
-                try await Task.sleep(for: OwnCertificate.pause)
-                if try await prepare().isNew { logger.notice("The certificate was made again, as its end was near.") }
-            } catch is CancellationError {
-                return
-            } catch {
-                logger.error("The certificate cannot be made again: \(error)")
-            }
+    /// Renews the certificate when its end is near, while the server runs.
+    func renewal(_ logger: Logger) -> BackgroundLoop {
+        BackgroundLoop("Renewing the certificate", every: OwnCertificate.pause, logger: logger) {
+            if try await prepare().isNew { logger.notice("The certificate was made again, as its end was near.") }
         }
     }
 

@@ -49,7 +49,7 @@ struct DataDiagnosis {
             found.append(.ok("SQLite's quick check finds nothing wrong; hesper check looks at all of it."))
         }
         found += DataDiagnosis.ahead(look.greatestClocks)
-        if let last = look.lastPushDate, last > Timestamp.now.adding(DataDiagnosis.patience) {
+        if let last = look.lastPushDate, last > Timestamp.now.adding(DataDiagnosis.tolerance) {
             found.append(
                 .wrong("The last change came at \(last), which this machine's clock says is to come: set the clock."))
         }
@@ -57,7 +57,7 @@ struct DataDiagnosis {
     }
 
     /// Two clocks that both follow the time differ by less, in milliseconds.
-    private static let patience: Int64 = 60_000
+    private static let tolerance: Int64 = 60_000
 
     /// How many accounts are named.
     private static let mostAccounts = 10

@@ -25,8 +25,11 @@ struct SettingReader {
         return Found(value: texts, place: found.place)
     }
 
-    /// - Parameter what: what is wanted, for a sentence that says so.
-    func integer(_ setting: Setting, in range: ClosedRange<Int>, _ what: String) throws -> Found<Int>? {
+    /// Of a setting whose kind is ``SettingKind/integer(_:noun:)``.
+    func integer(_ setting: Setting) throws -> Found<Int>? {
+        guard case .integer(let range, let what) = setting.row.kind else {
+            preconditionFailure("\(setting) has no number")
+        }
         let wanted = "\(what) from \(range.lowerBound) to \(range.upperBound)"
         guard let found = try content(setting, .int, wanted) else { return nil }
         guard case .int(let number) = found.value else { throw found.wrong("\(wanted) is wanted.") }

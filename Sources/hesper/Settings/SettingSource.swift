@@ -17,11 +17,10 @@ struct SettingSource {
             let last = typed.last ?? ""
             // What is no number stays as it was typed, for the reader to refuse as it does that of all other places.
             let content: ConfigContent =
-                switch setting {
-                case .corsOrigins, .trustedProxies: .stringArray(typed)
-                case .port, .httpPort, .databaseConnections, .passwordCost, .backupKeep:
-                    Int(last).map { .int($0) } ?? .string(last)
-                default: .string(last)
+                switch setting.row.kind {
+                case .list: .stringArray(typed)
+                case .integer: Int(last).map { .int($0) } ?? .string(last)
+                case .text: .string(last)
                 }
             return (AbsoluteConfigKey([setting.key]), ConfigValue(content, isSecret: false))
         }

@@ -24,7 +24,7 @@ extension Settings {
     /// When the server makes backups; nil if it makes none.
     func backupSchedule() throws -> BackupSchedule? {
         let every = try reader.string(.backupEvery)
-        let keep = try reader.integer(.backupKeep, in: 1...1_000, "a number of backups")
+        let keep = try reader.integer(.backupKeep)
         guard let found = try reader.string(.backupTo) else {
             let needed = "scheduled backups need a folder: set \(Setting.backupTo.flag) too."
             if let every { throw every.wrong(needed) }

@@ -59,7 +59,7 @@ extension Settings {
     }
 
     func httpPort(_ settings: ServerSettings) throws -> Int? {
-        guard let found = try reader.integer(.httpPort, in: 1...65_535, "a port") else { return nil }
+        guard let found = try reader.integer(.httpPort) else { return nil }
         guard settings.tls != nil else {
             throw found.wrong(
                 "plain HTTP is sent on to TLS, which needs a certificate: set \(Setting.tlsCertificate.flag), or "

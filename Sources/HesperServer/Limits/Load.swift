@@ -1,16 +1,16 @@
 import Synchronization
 
-/// How many requests are being answered: when there are many, answers ask for patience (protocol.md, HTTP manners).
+/// Counts requests that are being answered: beyond a limit, answers carry `Retry-After` (protocol.md, HTTP manners).
 final class Load: Sendable {
     private let limit: Int
     private let requests = Atomic<Int>(0)
 
-    /// What `Retry-After` says then, in seconds.
-    static let patience = "2"
+    /// The value of `Retry-After`, in seconds.
+    static let retryAfter = "2"
 
     init(limit: Int) { self.limit = limit }
 
-    /// - Returns: whether there are more than may be without asking for patience.
+    /// - Returns: whether the limit is exceeded.
     func begin() -> Bool { requests.add(1, ordering: .relaxed).newValue > limit }
 
     func end() { requests.subtract(1, ordering: .relaxed) }

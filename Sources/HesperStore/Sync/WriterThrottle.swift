@@ -1,5 +1,5 @@
-/// Writes a little at a time, with rests between, so that pushes hardly notice: what time removes can wait.
-public struct WriterTurns: Sendable {
+/// Limits the share of time in which background work writes: small transactions with pauses between, so that pushes are hardly delayed.
+public struct WriterThrottle: Sendable {
     /// How long the writer is kept at a time, beside the commit; whatever is under way then is still finished.
     public static let budget = Duration.milliseconds(5)
     /// For each moment of the writer's time, so many without it.
@@ -21,7 +21,7 @@ public struct WriterTurns: Sendable {
 
     /// Does `step` for all items, in their order: as many a transaction as its time allows, one at least.
     func write<Item: Sendable>(
-        _ items: [Item], to store: any Store, restPerWork: Int = WriterTurns.restPerWork,
+        _ items: [Item], to store: any Store, restPerWork: Int = WriterThrottle.restPerWork,
         _ step: @escaping @Sendable (Item, any Transaction) throws -> Void
     ) async throws {
         let instant = instant
@@ -35,7 +35,7 @@ public struct WriterTurns: Sendable {
                 for item in turn {
                     try step(item, transaction)
                     count += 1
-                    if instant() - start >= WriterTurns.budget { break }
+                    if instant() - start >= WriterThrottle.budget { break }
                 }
                 return (count, start)
             }

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// Counts tries, or requests, by whom they come from, as token buckets: a burst at once, then so many a minute. Bounded memory.
+/// Limits how often something happens, with a token bucket per key: a burst at once, then so many a minute. Bounded memory.
 final class RateLimiter<Key: Hashable & Sendable>: Sendable {
-    /// Remembered at most. Beyond, those with most left are forgotten first: they lose least by starting anew.
+    /// The maximum number of keys. Beyond it, those with most tokens left are forgotten first: they lose least by starting anew.
     static var capacity: Int { 20_000 }
 
     private struct Bucket {
@@ -15,11 +15,11 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
 
     init(_ rate: Rate) { self.rate = rate }
 
-    /// How many are remembered.
+    /// The number of keys that are remembered.
     var count: Int { buckets.withLockedValue(\.count) }
 
-    /// Takes one try.
-    /// - Returns: nil, or in how many seconds there is one.
+    /// Takes one token.
+    /// - Returns: nil, or the time until there is one, in seconds.
     func take(_ key: Key, at now: ContinuousClock.Instant = .now) -> Int? {
         buckets.withLockedValue { buckets in
             let tokens = buckets[key].map { refilled($0, at: now) } ?? Double(rate.burst)
@@ -30,7 +30,7 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Gives a try back that turned out to be good.
+    /// Gives a token back.
     func giveBack(_ key: Key) {
         buckets.withLockedValue { buckets in
             guard let bucket = buckets[key] else { return }

@@ -1,0 +1,137 @@
+import HesperModel
+import HesperStore
+import NIOConcurrencyHelpers
+
+/// Limits how many do something at once: in total and per key. Others wait in the order in which they came, a bounded number
+/// per key; a wait ends when its task is cancelled.
+///
+///     let searches = Semaphore<ScopeID>(limits, refusal: .tooManyRequests("Too many searches.", retryAfter: 2))
+///     try await searches.withPermit(scope) { … }
+final class Semaphore<Key: Hashable & Sendable>: Sendable {
+    private struct Waiter {
+        let id: UInt64
+        let key: Key
+        let permit: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var total = 0
+        var counts: [Key: Int] = [:]
+        var waiters: [Waiter] = []
+        var nextID: UInt64 = 0
+
+        func isFree(_ key: Key, _ limits: PermitLimits) -> Bool {
+            total < limits.total && counts[key, default: 0] < limits.perKey
+        }
+
+        mutating func take(_ key: Key) {
+            total += 1
+            counts[key, default: 0] += 1
+        }
+    }
+
+    private let limits: PermitLimits
+    /// Thrown when no permit is free and no more may wait.
+    let refusal: Problem
+    private let state = NIOLockedValueBox(State())
+
+    init(_ limits: PermitLimits, refusal: Problem) {
+        self.limits = limits
+        self.refusal = refusal
+    }
+
+    /// The number of keys that hold a permit.
+    var keyCount: Int { state.withLockedValue(\.counts.count) }
+
+    /// The number of tasks that wait for a permit.
+    var waitingCount: Int { state.withLockedValue(\.waiters.count) }
+
+    /// Does `body` with a permit.
+    /// - Throws: the refusal; `CancellationError` if the task is cancelled while it waits; what `body` throws.
+    func withPermit<T>(_ key: Key, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T)
+        async throws -> T
+    {
+        try await acquire(key)
+        defer { release(key) }
+        return try await body()
+    }
+
+    /// Takes a permit if one is free now; give it back with ``release(_:)``.
+    func tryAcquire(_ key: Key) -> Bool {
+        state.withLockedValue { state in
+            guard state.isFree(key, limits) else { return false }
+            state.take(key)
+            return true
+        }
+    }
+
+    /// Waits for a permit; give it back with ``release(_:)``.
+    /// - Throws: the refusal; `CancellationError` if the task is cancelled while it waits.
+    func acquire(_ key: Key) async throws {
+        let id = state.withLockedValue { state in
+            defer { state.nextID += 1 }
+            return state.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { permit in
+                let outcome = state.withLockedValue { state -> Result<Void, any Error>? in
+                    if state.isFree(key, limits) {
+                        state.take(key)
+                        return .success(())
+                    }
+                    // A cancellation after this finds the waiter in the queue.
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    guard state.waiters.count(where: { $0.key == key }) < limits.waitingPerKey else {
+                        return .failure(refusal)
+                    }
+                    state.waiters.append(Waiter(id: id, key: key, permit: permit))
+                    return nil
+                }
+                if let outcome { permit.resume(with: outcome) }
+            }
+        } onCancel: {
+            let waiter = state.withLockedValue { state in
+                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
+            }
+            waiter?.permit.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Gives a permit back: to the first that waits and whose key has one free.
+    func release(_ key: Key) {
+        let next = state.withLockedValue { state -> Waiter? in
+            state.total -= 1
+            state.counts[key] = state.counts[key].flatMap { $0 > 1 ? $0 - 1 : nil }
+            guard let index = state.waiters.firstIndex(where: { state.isFree($0.key, limits) }) else { return nil }
+            state.take(state.waiters[index].key)
+            return state.waiters.remove(at: index)
+        }
+        next?.permit.resume()
+    }
+}
+
+extension Semaphore where Key == ScopeID {
+    /// Limits what takes the store long, keyed by account.
+    /// - Parameter what: as the refusal names it: "searches".
+    static func perAccount(_ what: String, _ limits: PermitLimits) -> Semaphore {
+        Semaphore(limits, refusal: .tooManyRequests("Too many \(what) of this account are under way.", retryAfter: 2))
+    }
+}
+
+/// The key of a semaphore that does not tell its users apart.
+enum Everybody: Hashable, Sendable { case all }
+
+/// How many permits a semaphore has, and how many tasks wait for one.
+public struct PermitLimits: Sendable {
+    /// Of all keys together.
+    public var total: Int
+    public var perKey: Int
+    /// The maximum number that wait, per key; what comes then is refused.
+    public var waitingPerKey: Int
+
+    public init(total: Int = .max, perKey: Int, waitingPerKey: Int = 0) {
+        self.total = total
+        self.perKey = perKey
+        self.waitingPerKey = waitingPerKey
+    }
+}

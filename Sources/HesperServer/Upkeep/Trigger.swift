@@ -1,0 +1,58 @@
+import NIOConcurrencyHelpers
+
+/// Starts a step of a ``BackgroundLoop`` at once. Firing it while nothing waits lets the next wait end at once.
+public final class Trigger: Sendable {
+    private struct State {
+        var isFired = false
+        var waiter: CheckedContinuation<Void, any Error>?
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    public init() {}
+
+    public func fire() {
+        let waiter = state.withLockedValue { state in
+            defer { state.waiter = nil }
+            state.isFired = state.waiter == nil
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Waits until it is fired, or for a time. For one caller at a time.
+    /// - Parameter timeout: nil for any time.
+    /// - Throws: `CancellationError`.
+    func wait(for timeout: Duration?) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.wait() }
+            if let timeout { group.addTask { try await Task.sleep(for: timeout) } }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func wait() async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                let outcome = state.withLockedValue { state -> Result<Void, any Error>? in
+                    if state.isFired {
+                        state.isFired = false
+                        return .success(())
+                    }
+                    // A cancellation after this finds the waiter.
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    state.waiter = waiter
+                    return nil
+                }
+                if let outcome { waiter.resume(with: outcome) }
+            }
+        } onCancel: {
+            let waiter = state.withLockedValue { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume(throwing: CancellationError())
+        }
+    }
+}
