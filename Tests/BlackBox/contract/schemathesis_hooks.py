@@ -17,9 +17,9 @@ ELEMENTS = {
         ("changes", "tags"): "TagChange",
         ("changes", "attachments"): "AttachmentChange",
         ("changes", "objects"): "AppObjectChange",
-        ("changes", "deletedObjects"): "NewDeletedObject",
+        ("changes", "deletedObjects"): "DeletedObjectDraft",
     },
-    "uploadDeletedObjects": {("deletedObjects",): "NewDeletedObject"},
+    "uploadDeletedObjects": {("deletedObjects",): "DeletedObjectDraft"},
 }
 
 # What is asked of a device by its ID.
