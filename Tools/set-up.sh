@@ -18,11 +18,11 @@ run)
     packages=("${build[@]}") requirements=() ;;
 test)
     # curl and jq run the session of the README. (openapi-generator brings its Java along, from PyPI.)
-    # Node.js runs the tests of the web app's model, TypeScript checks its types.
+    # Node.js runs the tests of the web app's model, TypeScript checks its types; Go compiles the client that is generated for it.
     # PostgreSQL and nginx are started by the tests themselves, with certificates that openssl makes.
     # The pictures of a desktop are real files to attach. The web app is tested in Debian's Chromium.
     # The Debian package is built and installed, and its unit read by systemd's own tool.
-    packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme "${browser[@]}" nodejs node-typescript
+    packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme "${browser[@]}" nodejs node-typescript golang-go
         postgresql openssl nginx-light "${deb[@]}" adduser init-system-helpers systemd util-linux)
     requirements=(Tests/BlackBox/requirements.txt Tests/BlackBox/contract/requirements.txt) ;;
 deb)

@@ -115,7 +115,8 @@ class Document:
         if body:
             made["requestBody"] = {"required": body.get("required", True), "description": self.words(body["description"])}
             made["requestBody"]["content"] = self.content(body)
-        answers = {str(status): self.answer(each) for status, each in source["answers"].items()}
+        limited = [] if source.get("open") else ["RateLimit", "RateLimitPolicy"]
+        answers = {str(status): self.answer(each, limited) for status, each in source["answers"].items()}
         for status, name in self.errors_of(path, method, source, [*shared, *parameters]).items():
             answers[str(status)] = reference("responses", name)
         made["responses"] = dict(sorted(answers.items()))
@@ -144,19 +145,20 @@ class Document:
         errors |= source.get("errors", {})
         return {status: name for status, name in errors.items() if name}
 
-    def answer(self, source):
+    def answer(self, source, headers):
         if isinstance(source, str):
             source = {"description": source}
-        made = {"description": self.words(source["description"]), "headers": self.headers(source.get("headers", []))}
+        headers = [*source.get("headers", []), *headers]
+        made = {"description": self.words(source["description"]), "headers": self.headers(headers)}
         content = self.content(source)
         if content:
             made["content"] = content
         return made
 
     def headers(self, names):
-        """Every answer has the ID of its request."""
+        """Every answer has the ID of its request, and may be for a page of another origin."""
         return {self.shared["headers"][name]["header"].removesuffix("!"): reference("headers", name)
-                for name in ["RequestID", *names]}  # fmt: skip
+                for name in ["RequestID", *names, "AllowOrigin", "ExposeHeaders"]}  # fmt: skip
 
     def content(self, source):
         if "json" in source:

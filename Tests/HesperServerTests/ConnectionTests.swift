@@ -234,12 +234,19 @@ import Testing
             let laptop = try await client.signedIn()
             let bob = try await client.signedUp("bob@example.org")
             for _ in 0..<3 { #expect(try await phone.send(.get, "/v1/account").status == 200) }
-            for _ in 0..<2 { #expect(try await laptop.send(.get, "/v1/notes").status == 200) }
+            for left in [1, 0] {
+                let answer = try await laptop.send(.get, "/v1/notes")
+                #expect(answer.status == 200)
+                let field = try #require(answer.headers[.rateLimit])
+                #expect(field.hasPrefix("\"account\";r=\(left);t="), "\(field)")
+                #expect(answer.headers[.rateLimitPolicy] == "\"account\";q=5;w=300")
+            }
             for device in [phone, laptop] {
                 let refused = try await device.send(.get, "/v1/account")
                 #expect(try refused.slug == "too-many-requests")
                 let seconds = try #require(refused.headers[.retryAfter].flatMap { Int($0) })
                 #expect((1...60).contains(seconds))
+                #expect(refused.headers[.rateLimit]?.hasPrefix("\"account\";r=0;t=") == true)
             }
             #expect(try await bob.send(.get, "/v1/account").status == 200)
         }

@@ -62,5 +62,36 @@ import Yams
         let schema = contract.resolved(["$ref": "#/components/schemas/Problem"])
         let description = try #require(schema["properties"]?["slug"]?["description"]?.string)
         #expect(description.contains("`\(slug.rawValue)`"))
+        for (_, answer) in contract.members(contract.root["components"]?["responses"]) {
+            for (_, media) in contract.members(answer["content"]) {
+                let examples = contract.members(media["examples"]).compactMap { $0.1["value"] }
+                for example in examples + [media["example"]].compactMap(\.self)
+                where example["slug"]?.string == slug.rawValue {
+                    #expect(example["title"]?.string == slug.title)
+                    #expect(example["status"]?.int == slug.status)
+                }
+            }
+        }
+    }
+
+    @Test func everyFeatureIsInTheContract() throws {
+        let contract = try ContractTests.contract()
+        let schema = contract.resolved(["$ref": "#/components/schemas/ServerInfo"])
+        let description = try #require(schema["properties"]?["features"]?["description"]?.string)
+        for feature in ServerInfo.features + ["mail"] { #expect(description.contains("`\(feature)`"), "\(feature)") }
+    }
+
+    @Test func everyStatusAndOutcomeIsInTheContract() throws {
+        let contract = try ContractTests.contract()
+        func description(_ schema: String, _ field: String) throws -> String {
+            let schema = contract.resolved(["$ref": .scalar(.init("#/components/schemas/\(schema)"))])
+            return try #require(schema["properties"]?[field]?["description"]?.string)
+        }
+        let statuses = try description("PushResult", "status")
+        for status in Receipt.Status.allCases { #expect(statuses.contains("`\(status.rawValue)`")) }
+        let outcomes = try description("FieldResult", "outcome")
+        for outcome in [Receipt.Field.Outcome.merged, .superseded, .deleted, .rejected] {
+            #expect(outcomes.contains("`\(outcome.rawValue)`"))
+        }
     }
 }

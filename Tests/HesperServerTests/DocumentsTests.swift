@@ -17,6 +17,18 @@ import Testing
         }
     }
 
+    @Test func theSameAsJSON() async throws {
+        try await TestServer.test(.router, DocumentsTests.withContract) { client in
+            let answer = try await client.send(.get, "/openapi.json")
+            #expect(answer.status == 200)
+            #expect(answer.headers[.contentType] == "application/json")
+            let paths = try answer.json.member("paths")
+            let contract = try Contract(yaml: #require(ContractTests.yaml))
+            guard case .object(let members) = paths else { return #expect(Bool(false)) }
+            #expect(members.members.map(\.name) == contract.members(contract.root["paths"]).map(\.0))
+        }
+    }
+
     @Test func thePageHasEveryOperationAndSchema() async throws {
         let contract = try Contract(yaml: #require(ContractTests.yaml))
         let promised = contract.operations.map(\.id) + contract.schemas.map { "schema-\($0.0)" }
@@ -47,7 +59,7 @@ import Testing
     @Test(arguments: [nil, "/nowhere/openapi.yaml"]) func withoutTheFile(_ path: String?) async throws {
         let change: TestServer.Change = { $0.contract = path }
         try await TestServer.test(.router, change) { client in
-            for url in ["/openapi.yaml", "/docs"] {
+            for url in ["/openapi.yaml", "/openapi.json", "/docs"] {
                 try await Row("gone", .get, url, status: 404, contains: ["without its contract"]).check(client)
             }
             #expect(try await client.send(.get, "/healthz").status == 200)

@@ -12,6 +12,7 @@ struct AttachmentBytes: Resource {
 
     func add(to routes: inout Routes) {
         routes.get("/v1/attachments/{uniqueID}/data", keeping: .forever, use: get)
+        routes.on(.head, "/v1/attachments/{uniqueID}/data", keeping: .forever, use: get)
         routes.put("/v1/attachments/{uniqueID}/data", keeping: .never, use: put)
         // How a client learns that uploads can be resumed here (the draft's Upload Limits).
         let limit = "max-size=\(intake.limits.largest), max-age=\(intake.limits.uploadSeconds)"

@@ -4,15 +4,14 @@ import Yams
 struct ContractPage {
     private let contract: Contract
 
-    /// - Throws: what is wrong with the YAML.
-    init(yaml: String) throws { contract = try Contract(yaml: yaml) }
+    init(_ contract: Contract) { self.contract = contract }
 
     var page: HTMLPage {
         let info = contract.root["info"]
         let title = info?["title"]?.string ?? "API"
         let body = """
             <h1>\(HTMLPage.escape(title)) \(HTMLPage.escape(info?["version"]?.scalar?.string ?? ""))</h1>
-            <p><a href="/openapi.yaml">openapi.yaml</a></p>
+            <p><a href="/openapi.yaml">openapi.yaml</a> <a href="/openapi.json">openapi.json</a></p>
             \(Markdown.html(info?["description"]?.string ?? ""))
             <nav><h2>Operations</h2>\(contract.tags.map(contents).joined())</nav>
             \(contract.tags.map(section).joined())

@@ -31,7 +31,7 @@ struct CrossOrigin: Sendable {
             HTTPField(
                 name: .accessControlExposeHeaders,
                 value:
-                    "ETag, Location, Content-Location, Retry-After, X-Request-ID, Upload-Offset, Upload-Complete, Upload-Limit"
+                    "ETag, Location, Content-Location, Retry-After, X-Request-ID, RateLimit, RateLimit-Policy, Upload-Offset, Upload-Complete, Upload-Limit"
             ))
     }
 

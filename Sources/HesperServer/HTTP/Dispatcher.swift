@@ -140,6 +140,9 @@ struct Dispatcher: HTTPResponder {
         _ response: inout Response, to request: Request, requestID: String, _ findings: Findings
     ) {
         response.headers.append(HTTPField(name: .requestID, value: requestID))
+        if let requests, let session = findings.session {
+            response.headers.append(contentsOf: requests.fields(of: session.account))
+        }
         BrowserDefences.add(to: &response.headers)
         if staysSecure, request.isSecure, !request.isToThisMachine { response.headers.append(.staysSecure) }
         var keeping = response.status.code < 400 ? findings.keeping : .never

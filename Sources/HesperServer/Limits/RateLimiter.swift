@@ -10,7 +10,7 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         var date: ContinuousClock.Instant
     }
 
-    private let rate: Rate
+    let rate: Rate
     private let buckets = NIOLockedValueBox<[Key: Bucket]>([:])
 
     init(_ rate: Rate) { self.rate = rate }
@@ -28,6 +28,13 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
             buckets[key] = Bucket(tokens: tokens - 1, date: now)
             return nil
         }
+    }
+
+    /// How many tries are left, and in how many seconds all of them will be.
+    func left(_ key: Key, at now: ContinuousClock.Instant = .now) -> (tries: Int, wholeIn: Int) {
+        let tokens = buckets.withLockedValue { $0[key].map { refilled($0, at: now) } } ?? Double(rate.burst)
+        let missing = Double(rate.burst) - tokens
+        return (Int(tokens), Int((missing * 60 / Double(rate.perMinute)).rounded(.up)))
     }
 
     /// Gives a token back.

@@ -155,6 +155,19 @@ def test_etag(row, somebody, tagged):
 # Request IDs.
 
 
+def test_answers_say_how_many_requests_are_left(tmp_path):
+    with Server(tmp_path, ["--requests-per-minute", "60"]) as server:
+        client = server.client()
+        for sent in range(1, 4):
+            answer = client.get("/v1/account" if sent < 3 else f"/v1/notes/{new_id()}")
+            assert answer.headers["RateLimit-Policy"] == '"account";q=60;w=60'
+            left, whole = map(int, re.fullmatch(r'"account";r=(\d+);t=(\d+)', answer.headers["RateLimit"]).groups())
+            # One comes back in a second; on a slow machine some have.
+            assert 60 - sent <= left <= 59 and 60 - left - 1 <= whole <= 60 - left
+        assert answer.status_code == 404
+        assert "RateLimit" not in plain_session().get(f"{server.url}/v1/server").headers
+
+
 def test_request_ids_are_in_the_answer_and_in_the_log():
     with Server(log_level="debug") as server:
         client = Client(server.url)

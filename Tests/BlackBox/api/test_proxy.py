@@ -87,7 +87,7 @@ def test_events_come_as_they_happen(page, nginx):
 
 def test_answers_come_packed(page, nginx):
     answer = page.get("/openapi.yaml", headers={"Accept-Encoding": "gzip"})
-    assert answer.headers["Content-Encoding"] == "gzip" and answer.text.startswith("openapi:")
+    assert answer.headers["Content-Encoding"] == "gzip" and "\nopenapi: 3.1" in answer.text
 
 
 def test_plain_http_is_sent_on(nginx):

@@ -1,6 +1,7 @@
 """How the generators are run: their command lines, and where each puts a schema's type."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ TARGETS = {
     "swift6": "Sources/OpenAPIClient/Models/{}.swift",
     "kotlin": "src/main/kotlin/org/openapitools/client/models/{}.kt",
     "typescript-fetch": "models/{}.ts",
+    "go": "model_{}.go",
 }
 PYTHON_CLIENT = "hesper_client"
 
@@ -23,11 +25,12 @@ def environment():
     return {**os.environ, "PATH": beside + os.pathsep + os.environ["PATH"]}
 
 
-def run(*command, timeout=120):
+def run(*command, timeout=120, **others):
     """Runs a tool to its end, and fails with all that it printed if it fails."""
     done = subprocess.run(
-        command, timeout=timeout, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+        command, timeout=timeout, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        **{"env": environment(), **others},
+    )  # fmt: skip
     assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}"
     return done.stdout
 
@@ -35,6 +38,13 @@ def run(*command, timeout=120):
 def fresh(folder):
     shutil.rmtree(folder, ignore_errors=True)
     return folder
+
+
+def model(target, folder, name):
+    """The file of a schema's type."""
+    if target == "go":
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    return folder / TARGETS[target].format(name)
 
 
 def openapi_generator(target, output):

@@ -47,6 +47,7 @@ GET /v1/attachments/{uniqueID} getAttachment
 PUT /v1/attachments/{uniqueID} putAttachment
 DELETE /v1/attachments/{uniqueID} deleteAttachment
 GET /v1/attachments/{uniqueID}/data getAttachmentData
+HEAD /v1/attachments/{uniqueID}/data headAttachmentData
 PUT /v1/attachments/{uniqueID}/data putAttachmentData
 HEAD /v1/uploads/{uniqueID} headUpload
 PATCH /v1/uploads/{uniqueID} appendToUpload
@@ -64,12 +65,13 @@ GET /v1/search search
 GET /healthz getHealth
 GET /readyz getReadiness
 GET /openapi.yaml getContract
+GET /openapi.json getContractAsJson
 GET /docs getDocs
 GET /problems/{slug} getProblemPage
 """
 OPEN = {
     "getServer", "signUp", "resetPassword", "requestPasswordReset", "verifyEmail", "signIn", "getHealth", "getReadiness",
-    "getContract", "getDocs", "getProblemPage",
+    "getContract", "getContractAsJson", "getDocs", "getProblemPage",
 }  # fmt: skip
 
 # All that OpenAPI 3.0 has too and that openapi-python-client and openapi-generator carry over without loss. What is
@@ -263,6 +265,40 @@ def test_errors_are_listed(contract):
                 expected |= {"412"}
         assert expected <= set(operation["responses"]), f"{method.upper()} {path}"
         assert "default" not in operation["responses"], "an answer that is not documented must fail a test"
+
+
+def test_the_server_has_the_contract_as_json(contract, server):
+    answer = requests.get(f"{server.url}/openapi.json", timeout=10)
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/json")
+    assert answer.json() == contract
+
+
+def test_no_type_has_the_name_of_a_constructor(contract):
+    # Generated Go makes a `Note` with a function `NewNote`, and has a type of the same name if there is such a schema.
+    names = set(contract["components"]["schemas"])
+    assert not [name for name in names if f"New{name}" in names]
+
+
+def test_the_limits_are_those_of_the_server(contract, server):
+    told = requests.get(f"{server.url}/v1/server", timeout=10).json()["limits"]
+    shown = contract["paths"]["/v1/server"]["get"]["responses"]["200"]["content"]["application/json"]["example"]["limits"]
+    # Those that an operator sets, as the tests do.
+    assert {name for name in told if told[name] != shown[name]} <= {"attachmentBytes", "graceSeconds"}
+
+
+def test_answers_to_the_signed_in_say_how_many_requests_are_left(contract):
+    for path, method, operation, _ in document_.operations(contract):
+        for status, answer in operation["responses"].items():
+            if status.startswith("2"):
+                has = {"RateLimit", "RateLimit-Policy"} <= set(answer["headers"])
+                assert has == (operation["operationId"] not in OPEN), f"{method} {path} {status}"
+
+
+def test_every_answer_may_be_for_another_origin(contract):
+    for path, method, operation, _ in document_.operations(contract):
+        for status, answer in operation["responses"].items():
+            headers = document_.resolve(contract, answer)["headers"]
+            assert {"Access-Control-Allow-Origin", "Access-Control-Expose-Headers"} <= set(headers), f"{path} {status}"
 
 
 def test_every_answer_has_a_request_id(contract):

@@ -38,7 +38,7 @@ class App:
     # Shared by all of them: what one device does after another has the greater clock, also in one millisecond.
     counter = itertools.count(1)
 
-    def __init__(self, api, url, email, name, path="devices", function="sign_in", body="NewDevice"):
+    def __init__(self, api, url, email, name, path="devices", function="sign_in", body="DeviceDraft"):
         self.api = api
         stranger = api.package.Client(base_url=url)
         request = getattr(api.models, body)(email=email, password=PASSWORD, device_name=name)
@@ -51,7 +51,7 @@ class App:
 
     @classmethod
     def signing_up(cls, api, url, email, name):
-        return cls(api, url, email, name, "account", "sign_up", "NewAccount")
+        return cls(api, url, email, name, "account", "sign_up", "AccountDraft")
 
     def clock(self):
         """A clock of this device: milliseconds, a counter that goes up, its node (merge.md, Clocks)."""
@@ -151,8 +151,8 @@ def test_refusals_arrive_as_problems(api, server, phone):
 
 
 def test_thin_clients_need_no_clocks(api, phone):
-    tag = api.call("tags", "create_tag")(client=phone.client, body=api.models.NewTag(name="Paris")).parsed
-    request = api.models.NewNote(text="Milk\nBread", tags=[tag.unique_id], attributes=attributes(api, pinned=True))
+    tag = api.call("tags", "create_tag")(client=phone.client, body=api.models.TagDraft(name="Paris")).parsed
+    request = api.models.NoteDraft(text="Milk\nBread", tags=[tag.unique_id], attributes=attributes(api, pinned=True))
     answer = api.call("notes", "create_note")(client=phone.client, body=request)
     assert (answer.status_code, answer.headers["Location"]) == (201, f"/v1/notes/{answer.parsed.unique_id}")
     patch = api.models.NotePatch(archived=True, attributes=attributes(api, colour=None))

@@ -36,7 +36,7 @@ def test_the_contract_is_what_its_parts_make():
 def test_a_limit_is_changed_in_one_place(parts, contract):
     change(parts / "limits.yaml", "value: 1048576", "value: 2097152")
     made = writer(parts).Document().make()
-    text = made["components"]["schemas"]["NewNote"]["properties"]["text"]
+    text = made["components"]["schemas"]["NoteDraft"]["properties"]["text"]
     assert text["maxLength"] == 2097152 and "at most 2 MiB" in text["description"]
     assert made["paths"]["/v1/server"] != contract["paths"]["/v1/server"]
 
