@@ -45,10 +45,11 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
+        .target(name: "HesperSQL", dependencies: ["HesperStore"]),
         .target(
             name: "HesperSQLite",
             dependencies: [
-                "HesperStore",
+                "HesperSQL", "HesperStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
@@ -57,7 +58,7 @@ let package = Package(
         .target(
             name: "HesperPostgres",
             dependencies: [
-                "CPostgres", "HesperStore",
+                "CPostgres", "HesperSQL", "HesperStore",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

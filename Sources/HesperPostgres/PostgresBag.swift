@@ -1,4 +1,5 @@
 import HesperModel
+import HesperSQL
 import HesperStore
 
 /// What a merge may ask about a scope, inside the transaction that holds its lock.
@@ -21,7 +22,7 @@ struct PostgresBag: Bag {
 
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel] {
         let found = try snapshot.connection.all(
-            PushStatements.parcelsHolding, [.scope(scope), .id(object), .clock(clock)]
+            MergeStatements.parcelsHolding, [.scope(scope), .id(object), .clock(clock)]
         ) { row in (number: row.integer(4), parcel: try row.parcel(of: object)) }
         return found.sorted { $0.number > $1.number }.map(\.parcel)
     }
@@ -47,7 +48,7 @@ struct PostgresBag: Bag {
     }
 
     func textDescents(of object: UniqueID) throws -> [TextDescent] {
-        try snapshot.connection.all(PushStatements.textDescents, [.scope(scope), .id(object)]) { try $0.textDescent() }
+        try snapshot.connection.all(MergeStatements.textDescents, [.scope(scope), .id(object)]) { try $0.textDescent() }
     }
 
     func standingText(of object: UniqueID, at sequence: Int64) throws -> Clock? {
@@ -57,7 +58,7 @@ struct PostgresBag: Bag {
     }
 
     func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel] {
-        try snapshot.connection.all(PushStatements.rescuedParcels, [.scope(scope), .id(note), .clock(clock)]) { row in
+        try snapshot.connection.all(MergeStatements.rescuedParcels, [.scope(scope), .id(note), .clock(clock)]) { row in
             try row.parcel(of: try row.id(4))
         }
     }

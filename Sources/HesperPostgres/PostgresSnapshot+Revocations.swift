@@ -1,105 +1,13 @@
 import HesperModel
+import HesperSQL
 import HesperStore
 
-/// The columns that ``Row/revocation()`` reads.
-private let columns = """
-    SELECT scope, node, name, requested_by, request_date, moment, pass, sequence, finish_date,
-        put_back, deleted, older, kept
-    FROM revocations
-    """
-
 extension PostgresSnapshot {
-    func revocation(of node: NodeID, in scope: ScopeID) throws -> Revocation? {
-        try connection.first("\(columns) WHERE scope = $1 AND node = $2", [.scope(scope), .node(node)]) {
-            try $0.revocation()
-        }
-    }
-
+    /// In one statement for all.
     func revocations(of nodes: Set<NodeID>, in scope: ScopeID) throws -> [Revocation] {
         try connection.all(
-            "\(columns) WHERE scope = $1 AND node = ANY ($2)",
+            "\(Revocation.columns) WHERE scope = $1 AND node = ANY ($2)",
             [.scope(scope), .array(.bytes, nodes.map { .node($0) })]
         ) { try $0.revocation() }
-    }
-
-    func hasTrace(of node: NodeID, in scope: ScopeID) throws -> Bool {
-        try connection.first(
-            """
-            SELECT EXISTS (SELECT FROM edits WHERE scope = $1 AND pushed_by = $2)
-                OR EXISTS (SELECT FROM tombstones WHERE scope = $1 AND deleted_by = $2)
-            """, [.scope(scope), .node(node)]
-        ) { $0.bool(0) } ?? false
-    }
-
-    func openRevocations(limit: Int) throws -> [Revocation] {
-        try connection.all(
-            "\(columns) WHERE finish_date IS NULL ORDER BY scope, node LIMIT $1", [.int(max(limit, 0))]
-        ) { try $0.revocation() }
-    }
-
-    func objects(
-        in scope: ScopeID, beyond sequence: Int64, pushedBy node: NodeID, after moment: Timestamp, limit: Int
-    ) throws -> [PushedObject] {
-        // Object by object: EXISTS might read all edits of the scope instead.
-        try connection.all(
-            """
-            SELECT o.id, o.section, o.sequence, (
-                SELECT 1 FROM edits e
-                WHERE e.scope = $1 AND e.object = o.id AND e.pushed_by = $3 AND e.pushed_at > $4 LIMIT 1) IS NOT NULL
-            FROM objects o WHERE o.scope = $1 AND o.sequence > $2 ORDER BY o.sequence LIMIT $5
-            """, [.scope(scope), .int8(sequence), .node(node), .date(moment), .int(max(limit, 0))]
-        ) {
-            PushedObject(
-                uniqueID: try $0.id(0), section: try $0.section(1), sequence: $0.integer(2), isPushed: $0.bool(3))
-        }
-    }
-
-    func deletions(
-        by node: NodeID, after moment: Timestamp, in scope: ScopeID, before sequence: Int64?, limit: Int
-    ) throws -> [(deleted: DeletedObject, sequence: Int64)] {
-        try connection.all(
-            """
-            SELECT type, merged_into, deletion_date, sequence, id FROM tombstones
-            WHERE scope = $1 AND sequence < $2 AND deleted_by = $3 AND arrival_date > $4
-            ORDER BY sequence DESC LIMIT $5
-            """,
-            [.scope(scope), .int8(sequence ?? Int64.max), .node(node), .date(moment), .int(max(limit, 0))]
-        ) { (try $0.deletedObject(id: try $0.id(4)), $0.integer(3)) }
-    }
-}
-
-extension PostgresTransaction {
-    func put(_ revocation: Revocation) throws {
-        let counts = revocation.counts
-        connection.enqueue(
-            """
-            INSERT INTO revocations (scope, node, name, requested_by, request_date, moment, pass, sequence,
-                finish_date, put_back, deleted, older, kept)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-            ON CONFLICT (scope, node) DO UPDATE SET moment = $6, pass = $7, sequence = $8, finish_date = $9,
-                put_back = $10, deleted = $11, older = $12, kept = $13
-            """,
-            [
-                .scope(revocation.scope), .node(revocation.node), .text(revocation.name),
-                .node(revocation.requestedBy), .date(revocation.requestDate), .date(revocation.moment),
-                .int2(Int16(revocation.pass.rawValue)), .int8(revocation.sequence), .date(revocation.finishDate),
-                .int(counts.putBack), .int(counts.deleted), .int(counts.older), .int(counts.kept),
-            ], expecting: 1)
-        connection.enqueue(
-            "UPDATE scopes SET has_revocations = true WHERE id = $1 AND NOT has_revocations", [.scope(revocation.scope)]
-        )
-        held[revocation.scope]?.hasRevocation()
-    }
-}
-
-extension Row {
-    fileprivate func revocation() throws -> Revocation {
-        guard let pass = Revocation.Pass(rawValue: int(6)) else {
-            throw StoreError.damaged("a revocation is in a pass that there is not")
-        }
-        return Revocation(
-            scope: scope(0), node: try node(1), name: string(2), requestedBy: nodeIfAny(3), requestDate: timestamp(4),
-            moment: timestampIfAny(5), pass: pass, sequence: integer(7), finishDate: timestampIfAny(8),
-            counts: Revocation.Counts(putBack: int(9), deleted: int(10), older: int(11), kept: int(12)))
     }
 }

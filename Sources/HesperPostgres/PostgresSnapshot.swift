@@ -1,35 +1,18 @@
 import HesperModel
+import HesperSQL
 import HesperStore
 
 /// One consistent moment of the database: a connection inside a transaction. What it answers is in one file per noun.
-class PostgresSnapshot: Snapshot {
+class PostgresSnapshot: SQLSnapshot {
     let connection: Connection
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// How a question about one account ends: nothing more, as who only reads holds nobody up.
-    var accountLock: String { "" }
-    /// The same of a question about the place of the bytes.
-    var blobStoreLock: String { "" }
+    /// For statements that all SQL databases share.
+    var sql: PostgresSQL { PostgresSQL(connection: connection) }
 
-    func installation() throws -> Installation {
-        let installation = try connection.first("SELECT epoch, node FROM installation") { row in
-            Installation(epoch: UInt64(bitPattern: row.integer(0)), node: try row.node(1))
-        }
-        guard let installation else {
-            let isUnfinished = try connection.first(
-                "SELECT EXISTS (SELECT FROM leases WHERE name = $1)", [.text(MoveMark.lease)]
-            ) { $0.bool(0) }
-            throw isUnfinished == true ? StoreError.unfinished : .damaged("the table installation is empty")
-        }
-        return installation
-    }
-
-    func head(of scope: ScopeID) throws -> ScopeHead? {
-        try connection.first("SELECT sequence, digest FROM scopes WHERE id = $1", [.scope(scope)]) { row in
-            ScopeHead(scope: scope, sequence: row.integer(0), digest: try row.digest(1))
-        }
-    }
+    /// A snapshot holds nobody up.
+    func rowLock(on table: String) -> String { "" }
 
     /// In one statement for all: whoever listens on this server is looked after every few seconds.
     func standings(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStanding] {
@@ -107,7 +90,7 @@ class PostgresSnapshot: Snapshot {
     }
 
     func tag(named foldedName: String, in scope: ScopeID) throws -> UniqueID? {
-        try connection.first(PushStatements.tagNamed, [.scope(scope), .bytes(Array(foldedName.utf8))]) { try $0.id(0) }
+        try connection.first(MergeStatements.tagNamed, [.scope(scope), .bytes(Array(foldedName.utf8))]) { try $0.id(0) }
     }
 
     func indexedSequence(of scope: ScopeID) throws -> Int64 {

@@ -1,9 +1,10 @@
 import HesperModel
+import HesperSQL
 import HesperStore
 
 /// A transaction that writes. Whatever belongs to a scope is written under the lock of its row, so those of one scope come
 /// one after the other, and what one of them reads is what all before it have left. What it does is in one file per noun.
-final class PostgresTransaction: PostgresSnapshot, Transaction {
+final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
     /// Scopes whose row is locked.
     var held: [ScopeID: HeldScope] = [:]
     /// What PostgreSQL gave the transaction up for, when that was another's sake.
@@ -11,10 +12,7 @@ final class PostgresTransaction: PostgresSnapshot, Transaction {
 
     /// An account that was asked for stays as it is until the end: what is decided by its password is over before there is
     /// another. It comes before its tickets, its devices and its scope; who only refers to it is not held up.
-    override var accountLock: String { " FOR NO KEY UPDATE OF a" }
-
-    /// What is written of it depends on what was read.
-    override var blobStoreLock: String { " FOR NO KEY UPDATE" }
+    override func rowLock(on table: String) -> String { " FOR NO KEY UPDATE OF \(table)" }
 
     /// How often a transaction is done at most that PostgreSQL gives up for another's sake: those that lock scopes in the
     /// order of their numbers never wait for each other in a circle, so there are few.
@@ -107,10 +105,7 @@ final class PostgresTransaction: PostgresSnapshot, Transaction {
     /// - Returns: whether there is such a scope.
     func hold(_ scope: ScopeID) throws -> Bool { try lock(scope) != nil }
 
-    /// The same where there must be one.
-    func holdKnown(_ scope: ScopeID) throws {
-        guard try hold(scope) else { throw StoreError.failed("scope \(scope.rawValue) is gone") }
-    }
+    func noteRevocation(in scope: ScopeID) { held[scope]?.hasRevocation() }
 
     func bag(of scope: ScopeID) -> any Bag { PostgresBag(snapshot: self, scope: scope) }
 }

@@ -1,6 +1,6 @@
 import HesperStore
 
-/// Every statement that a push is made of, beside BEGIN and COMMIT. Each names one scope. What a merge came to is written
+/// The statements that a push is made of, beside BEGIN, COMMIT and those of ``MergeStatements``. Each names one scope. What a merge came to is written
 /// with lists: a push of 500 notes has as many statements as one of a single note.
 enum PushStatements {
     // MARK: What a merge asks
@@ -26,37 +26,13 @@ enum PushStatements {
             SELECT id, sequence, NULL, NULL, 0::bigint, type, merged_into, deletion_date FROM tombstones
             WHERE scope = $1 AND id = wanted_id) AS state
         """
-    /// Scope, folded name.
-    static let tagNamed = "SELECT tag FROM tag_names WHERE scope = $1 AND folded_name = $2"
-    /// Scope, attachment.
-    static let blob = """
-        SELECT nonce, byte_count, sha256, arrival_date, unheld_since FROM blobs WHERE scope = $1 AND attachment = $2
-        """
     /// Scope, member.
     static let holders = "SELECT object FROM members WHERE scope = $1 AND member = $2 ORDER BY object"
-    /// Scope, object, clock.
-    static let parcelsHolding = """
-        SELECT type, is_servers, text_origin, body, number FROM edits
-        WHERE scope = $1 AND object = $2 AND last_clock >= $3 AND first_clock <= $3
-        """
     /// Scope, object, clock and number to begin below, how many.
     static let textClocks = """
         SELECT last_clock, text_clock, number FROM edits
         WHERE scope = $1 AND object = $2 AND (last_clock, number) < ($3, $4)
         ORDER BY last_clock DESC, number DESC LIMIT $5
-        """
-
-    /// Scope, note, clock.
-    static let rescuedParcels = """
-        SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
-        FROM tombstones t JOIN edits e ON e.scope = t.scope AND e.object = t.id
-        WHERE t.scope = $1 AND t.merged_into = $2 AND e.scope = $1 AND e.sequence < t.sequence
-            AND e.last_clock >= $3 AND e.first_clock <= $3
-        """
-    /// Scope, object.
-    static let textDescents = """
-        SELECT text_clock, missing_ancestors, sequence FROM edits
-        WHERE scope = $1 AND object = $2 AND missing_ancestors IS NOT NULL
         """
     /// Scope, object, sequence. PostgreSQL 15 has no max of bytea.
     static let standingText = """

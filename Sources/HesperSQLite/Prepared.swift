@@ -70,6 +70,13 @@ struct Prepared {
 private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 extension Prepared {
+    var parameterCount: Int32 { sqlite3_bind_parameter_count(handle) }
+
+    /// The number in the name of a parameter: SQLite takes `$2` for a name, and counts parameters as they come in the text.
+    func parameterNumber(_ index: Int32) -> Int? {
+        sqlite3_bind_parameter_name(handle, index).flatMap { Int(String(cString: $0 + 1)) }
+    }
+
     func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(handle, index, value) }
     func bind(_ index: Int32, _ value: Int) { sqlite3_bind_int64(handle, index, Int64(value)) }
     func bind(_ index: Int32, _ value: Bool) { sqlite3_bind_int64(handle, index, value ? 1 : 0) }

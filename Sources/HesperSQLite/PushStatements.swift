@@ -1,7 +1,7 @@
 import HesperStore
 
-/// Every statement that a push is made of, beside BEGIN IMMEDIATE and COMMIT; a benchmark plays the same
-/// through SQLite's C API.
+/// The statements that a push is made of, beside BEGIN IMMEDIATE, COMMIT and those of ``MergeStatements``; a benchmark plays
+/// the same through SQLite's C API.
 public enum PushStatements {
     // MARK: What a merge asks
 
@@ -16,36 +16,12 @@ public enum PushStatements {
     /// Scope, ID.
     public static let tombstone =
         "SELECT type, merged_into, deletion_date, sequence FROM tombstones WHERE scope = ?1 AND id = ?2"
-    /// Scope, folded name.
-    public static let tagNamed = "SELECT tag FROM tag_names WHERE scope = ?1 AND folded_name = ?2"
-    /// Scope, attachment.
-    public static let blob = """
-        SELECT nonce, byte_count, sha256, arrival_date, unheld_since FROM blobs WHERE scope = ?1 AND attachment = ?2
-        """
     /// Scope, member.
     public static let holders = "SELECT object FROM members WHERE scope = ?1 AND member = ?2"
-    /// Scope, object, clock.
-    public static let parcelsHolding = """
-        SELECT type, is_servers, text_origin, body, number FROM edits
-        WHERE scope = ?1 AND object = ?2 AND last_clock >= ?3 AND first_clock <= ?3
-        """
     /// Scope, object.
     public static let textClocks = """
         SELECT last_clock, text_clock FROM edits
         WHERE scope = ?1 AND object = ?2 AND last_clock IS NOT NULL ORDER BY last_clock DESC
-        """
-
-    /// Scope, note, clock.
-    public static let rescuedParcels = """
-        SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
-        FROM tombstones t JOIN edits e ON e.scope = t.scope AND e.object = t.id
-        WHERE t.scope = ?1 AND t.merged_into = ?2 AND e.scope = ?1 AND e.sequence < t.sequence
-            AND e.last_clock >= ?3 AND e.first_clock <= ?3
-        """
-    /// Scope, object.
-    public static let textDescents = """
-        SELECT text_clock, missing_ancestors, sequence FROM edits
-        WHERE scope = ?1 AND object = ?2 AND missing_ancestors IS NOT NULL
         """
     /// Scope, object, sequence.
     public static let standingText =

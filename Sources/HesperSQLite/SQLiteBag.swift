@@ -1,4 +1,5 @@
 import HesperModel
+import HesperSQL
 import HesperStore
 
 /// What a merge may ask about a scope, inside the transaction that holds its lock.
@@ -28,7 +29,7 @@ struct SQLiteBag: Bag {
     }
 
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel] {
-        let row = try snapshot.prepare(PushStatements.parcelsHolding)
+        let row = try snapshot.prepare(MergeStatements.parcelsHolding)
         row.bind(1, scope)
         row.bind(2, object)
         row.bind(3, clock)
@@ -52,7 +53,7 @@ struct SQLiteBag: Bag {
     }
 
     func textDescents(of object: UniqueID) throws -> [TextDescent] {
-        let row = try snapshot.prepare(PushStatements.textDescents)
+        let row = try snapshot.prepare(MergeStatements.textDescents)
         row.bind(1, scope)
         row.bind(2, object)
         return try row.all { try row.textDescent() }
@@ -67,7 +68,7 @@ struct SQLiteBag: Bag {
     }
 
     func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel] {
-        let row = try snapshot.prepare(PushStatements.rescuedParcels)
+        let row = try snapshot.prepare(MergeStatements.rescuedParcels)
         row.bind(1, scope)
         row.bind(2, note)
         row.bind(3, clock)

@@ -38,12 +38,10 @@ public struct SQLiteLook: Sendable {
                     database, sql: "SELECT pushed_at FROM edits ORDER BY number DESC LIMIT 1")
                 let row = try Prepared("SELECT node FROM installation", on: database)
                 let node = try row.first { row.nodeIfAny(0) }
-                let clocks = try Prepared(Prepared.greatestClocks, on: database)
-                clocks.bind(1, count)
                 return (
                     try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0, found.filter { $0 != "ok" },
-                    node,
-                    last.map { Timestamp(clamping: $0) }, try clocks.all { clocks.accountClock() }.compactMap(\.self)
+                    node, last.map { Timestamp(clamping: $0) },
+                    try SQLiteSnapshot(database).greatestClocks(limit: count)
                 )
             }
             try queue.close()

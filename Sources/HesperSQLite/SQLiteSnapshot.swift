@@ -1,55 +1,33 @@
 import GRDB
 import HesperModel
+import HesperSQL
 import HesperStore
 
 /// One consistent moment of the database: a connection inside a transaction. What it answers is in one file per noun.
-class SQLiteSnapshot: Snapshot {
+class SQLiteSnapshot: SQLSnapshot {
     let database: Database
 
     init(_ database: Database) { self.database = database }
 
+    /// For statements that all SQL databases share.
+    var sql: SQLiteSQL { SQLiteSQL(snapshot: self) }
+
     /// A cached statement, ready to be bound.
     func prepare(_ sql: String) throws -> Prepared { try Prepared(sql, on: database) }
 
-    func installation() throws -> Installation {
-        let row = try prepare("SELECT epoch, node FROM installation WHERE one = 1")
-        let installation = try row.first {
-            Installation(epoch: UInt64(bitPattern: row.integer(0)), node: try row.node(1))
-        }
-        guard let installation else {
-            throw try isUnfinished() ? StoreError.unfinished : .damaged("the table installation is empty")
-        }
-        return installation
-    }
-
-    /// Whether it is a target that a move has not come to the end of.
-    private func isUnfinished() throws -> Bool {
-        let mark = try prepare("SELECT 1 FROM leases WHERE name = ?")
-        mark.bind(1, MoveMark.lease)
-        return try mark.first { true } ?? false
-    }
-
-    func head(of scope: ScopeID) throws -> ScopeHead? {
-        let row = try prepare("SELECT sequence, digest FROM scopes WHERE id = ?")
-        row.bind(1, scope)
-        return try row.first { ScopeHead(scope: scope, sequence: row.integer(0), digest: try row.digest(1)) }
-    }
-
     func standings(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStanding] {
-        let row = try prepare(
-            """
-            SELECT s.sequence, d.node FROM scopes s LEFT JOIN memberships m ON m.scope = s.id
-                LEFT JOIN accounts a ON a.id = m.account AND a.disabled_since IS NULL
-                LEFT JOIN devices d ON d.account = a.id
-            WHERE s.id = ?
-            """)
         var standings: [ScopeID: ScopeStanding] = [:]
         for scope in scopes {
-            row.bind(1, scope)
-            for (sequence, node) in try row.all({ (row.integer(0), row.nodeIfAny(1)) }) {
-                var standing = standings[scope] ?? ScopeStanding(sequence: sequence, devices: [])
-                if let node { standing.devices.insert(node) }
-                standings[scope] = standing
+            let rows = try sql.all(
+                """
+                SELECT s.sequence, d.node FROM scopes s LEFT JOIN memberships m ON m.scope = s.id
+                    LEFT JOIN accounts a ON a.id = m.account AND a.disabled_since IS NULL
+                    LEFT JOIN devices d ON d.account = a.id
+                WHERE s.id = $1
+                """, [.scope(scope)]
+            ) { (sequence: $0.integer(0), node: $0.nodeIfAny(1)) }
+            standings[scope] = rows.first.map {
+                ScopeStanding(sequence: $0.sequence, devices: Set(rows.compactMap(\.node)))
             }
         }
         return standings
@@ -60,16 +38,14 @@ class SQLiteSnapshot: Snapshot {
     }
 
     func tag(named foldedName: String, in scope: ScopeID) throws -> UniqueID? {
-        let row = try prepare(PushStatements.tagNamed)
+        let row = try prepare(MergeStatements.tagNamed)
         row.bind(1, scope)
         row.bind(2, foldedName)
         return try row.first { try row.id(0) }
     }
 
     func indexedSequence(of scope: ScopeID) throws -> Int64 {
-        let row = try prepare("SELECT indexed_sequence FROM scopes WHERE id = ?")
-        row.bind(1, scope)
-        return try row.first { row.integer(0) } ?? 0
+        try sql.first("SELECT indexed_sequence FROM scopes WHERE id = $1", [.scope(scope)]) { $0.integer(0) } ?? 0
     }
 }
 

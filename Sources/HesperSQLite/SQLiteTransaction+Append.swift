@@ -12,7 +12,7 @@ extension SQLiteTransaction {
         for name in writing.claimedNames { try run(PushStatements.claimTagName, name, in: scope) }
         // Bytes may come before their attachment: whatever is deleted under its ID, nobody can hold them any more.
         for deletion in writing.deletions { try removeBlob(of: deletion.deleted.uniqueID, in: scope) }
-        for attachment in writing.touchedAttachments { try noteHolder(of: attachment, in: scope, at: date) }
+        try noteHolders(of: writing.touchedAttachments, in: scope, at: date)
         for object in writing.sweeps { try scheduleSweep(of: object, in: scope, at: date) }
         // What stood already; the texts of this push are marked as they are put in.
         for text in writing.lostTexts { try loseWords(of: text, in: scope) }

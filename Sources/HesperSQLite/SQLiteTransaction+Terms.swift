@@ -1,13 +1,13 @@
 import HesperModel
+import HesperSQL
 import HesperStore
 
 extension SQLiteSnapshot {
     func scopesToIndex(after scope: ScopeID?, limit: Int) throws -> [ScopeID] {
-        let row = try prepare(
-            "SELECT id FROM scopes WHERE indexed_sequence < sequence AND id > ?1 ORDER BY id LIMIT ?2")
-        row.bind(1, scope?.rawValue ?? 0)
-        row.bind(2, max(limit, 0))
-        return try row.all { ScopeID(row.integer(0)) }
+        try sql.all(
+            "SELECT id FROM scopes WHERE indexed_sequence < sequence AND id > $1 ORDER BY id LIMIT $2",
+            [.integer(scope?.rawValue ?? 0), .limit(limit)]
+        ) { $0.scope(0) }
     }
 }
 
@@ -35,10 +35,9 @@ extension SQLiteTransaction {
             last = row.sequence
             return true
         }
-        let update = try prepare("UPDATE scopes SET indexed_sequence = ?2 WHERE id = ?1")
-        update.bind(1, scope)
-        update.bind(2, isDone ? head.sequence : last)
-        try update.run()
+        try sql.enqueue(
+            "UPDATE scopes SET indexed_sequence = $2 WHERE id = $1",
+            [.scope(scope), .integer(isDone ? head.sequence : last)])
         return isDone
     }
 }

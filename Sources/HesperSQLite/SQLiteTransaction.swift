@@ -1,10 +1,11 @@
 import GRDB
 import GRDBSQLite
 import HesperModel
+import HesperSQL
 import HesperStore
 
 /// The one transaction that writes at a time. What it does is in one file per noun.
-final class SQLiteTransaction: SQLiteSnapshot, Transaction {
+final class SQLiteTransaction: SQLiteSnapshot, SQLTransaction {
     /// Does `body` in a transaction that holds the write lock from its beginning: one that began by reading could not
     /// become a writer after another process's commit.
     static func run<T>(on database: Database, _ body: (any Transaction) throws -> T) throws -> T {

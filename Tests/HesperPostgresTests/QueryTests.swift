@@ -63,10 +63,9 @@ struct QueryTests {
             try connection.run("BEGIN")
             let before = connection.roundTrips
             var seen = 0
-            try connection.scan(QueryTests.numbers, [.int8(1_000_000)]) { _ in
-                seen += 1
-                return seen < 20
-            }
+            let cursor = try connection.cursor(QueryTests.numbers, [.int8(1_000_000)])
+            while seen < 20, try cursor.next({ _ in true }) != nil { seen += 1 }
+            cursor.close()
             let trips = connection.roundTrips - before
             return (seen, trips, try connection.first("SELECT count(*) FROM pg_cursors WHERE name <> ''") { $0.int(0) })
         }
@@ -96,9 +95,7 @@ struct QueryTests {
             #expect(error?.sqlState == "42P01")
             try connection.run("ROLLBACK")
             // It lives as long as its transaction.
-            #expect(throws: PostgresError.self) {
-                try connection.scan(QueryTests.numbers, [.int8(100)]) { _ in true }
-            }
+            #expect(throws: PostgresError.self) { try connection.cursor(QueryTests.numbers, [.int8(100)]) }
             #expect(try connection.first("SELECT 8::bigint") { $0.integer(0) } == 8)
         }
     }

@@ -18,12 +18,13 @@ import Testing
             "HesperArchive", ["HesperModel", "HesperStore"],
             ["CArchive", "Foundation", "NIOCore", "NIOPosix"]
         ),
+        ("HesperSQL", ["HesperModel", "HesperStore"], []),
         (
-            "HesperSQLite", ["HesperModel", "HesperStore"],
+            "HesperSQLite", ["HesperModel", "HesperSQL", "HesperStore"],
             ["Foundation", "GRDB", "SQLite3", "GRDBSQLite", "Synchronization", "Glibc"]
         ),
         (
-            "HesperPostgres", ["HesperModel", "HesperStore"],
+            "HesperPostgres", ["HesperModel", "HesperSQL", "HesperStore"],
             ["CPostgres", "Foundation", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix"]
         ),
     ]
@@ -44,15 +45,18 @@ import Testing
         #expect(imports.contains { $0.name == "HesperStore" })
         for (name, file) in imports {
             #expect(
-                !["GRDB", "HesperSQLite", "SQLite3", "HesperPostgres", "CPostgres", "CArchive", "hesper"].contains(
-                    name),
+                ![
+                    "GRDB", "HesperSQL", "HesperSQLite", "SQLite3", "HesperPostgres", "CPostgres", "CArchive", "hesper",
+                ].contains(name),
                 "\(file) imports \(name)")
         }
     }
 
     /// No client names an address that we would go to: only the attachments' bucket is asked for something, by its own module.
     @Test func theServerAsksNobody() throws {
-        for module in ["HesperModel", "HesperStore", "HesperServer", "HesperArchive", "HesperSQLite", "hesper"] {
+        for module in [
+            "HesperModel", "HesperStore", "HesperServer", "HesperArchive", "HesperSQL", "HesperSQLite", "hesper",
+        ] {
             for (name, file) in try ImportsTests.imports(of: module) {
                 #expect(!["AsyncHTTPClient", "FoundationNetworking"].contains(name), "\(file) imports \(name)")
             }

@@ -26,9 +26,7 @@ struct CopyRows {
     }
 
     private mutating func send() throws {
-        // Each chunk has its own time: what is limited is how long the server stands still.
-        var patience = Patience(connection.patience)
-        try connection.putCopy(bytes, &patience)
+        try connection.putCopy(bytes)
         bytes.removeAll(keepingCapacity: true)
     }
 }
@@ -47,39 +45,13 @@ extension Connection {
                 try rows.end()
             } catch {
                 guard brokenBy == nil else { throw error }
-                PQputCopyEnd(handle, "given up")
                 // What the server has to say of it is the cause, unless it only repeats ours.
-                do { try finish(sql) } catch let said as PostgresError where said.sqlState == "57014" {}
+                do {
+                    try endCopy(sql, undoing: "given up")
+                } catch let said as PostgresError where said.sqlState == "57014" {}
                 throw error
             }
-            guard PQputCopyEnd(handle, nil) == 1 else { throw lost() }
-            return try finish(sql)
-        }
-    }
-
-    fileprivate func putCopy(_ bytes: [UInt8], _ patience: inout Patience) throws {
-        let isPut = bytes.withUnsafeBufferPointer { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { PQputCopyData(handle, $0.baseAddress, Int32($0.count)) }
-        }
-        guard isPut == 1 else { throw lost() }
-        while PQflush(handle) == 1 {
-            try wait(forSending: true, &patience)
-            // An error that comes meanwhile is read at the end: until then the server passes over what it is sent.
-            guard PQconsumeInput(handle) == 1 else { throw lost() }
-        }
-    }
-
-    func beginCopy(_ sql: String, _ direction: ExecStatusType) throws {
-        log?(sql)
-        guard PQsendQuery(handle, sql) == 1 else { throw lost() }
-        roundTrips += 1
-        var patience = Patience(patience)
-        guard let result = try nextResult(&patience) else { throw broke(.lost("out of step")) }
-        defer { PQclear(result) }
-        guard PQresultStatus(result) == direction else {
-            let error = PostgresError(result, statement: sql)
-            try finish(sql)
-            throw error
+            return try endCopy(sql)
         }
     }
 }

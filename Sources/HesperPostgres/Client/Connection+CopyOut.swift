@@ -11,7 +11,7 @@ extension Connection {
             try beginCopy(sql, PGRES_COPY_OUT)
             var isFirst = true
             do {
-                while try nextPiece({ piece in
+                while try nextCopyPiece({ piece in
                     let row = try CopyFields.read(piece, hasHeader: isFirst)
                     isFirst = false
                     if let row, try !body(row) { throw Stopped() }
@@ -25,27 +25,10 @@ extension Connection {
         }
     }
 
-    /// - Returns: whether there may be more.
-    private func nextPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
-        var patience = Patience(patience)
-        var piece: UnsafeMutablePointer<CChar>?
-        while true {
-            switch PQgetCopyData(handle, &piece, 1) {
-            case 0: try waitForInput(&patience)
-            case let count where count > 0:
-                defer { PQfreemem(piece) }
-                try body(UnsafeRawBufferPointer(start: piece, count: Int(count)))
-                return true
-            case -1: return false
-            default: throw lost()
-            }
-        }
-    }
-
     /// Cancels a copy, reads what was on its way, and takes the error for what it is.
     private func stop(_ sql: String) throws {
         cancel()
-        while try nextPiece({ _ in }) {}
+        while try nextCopyPiece({ _ in }) {}
         do { try finish(sql) } catch let error as PostgresError where error.sqlState == "57014" {}
     }
 }

@@ -16,13 +16,9 @@ final class Cursor {
 
     fileprivate init(_ connection: Connection, _ sql: String, _ arguments: [PostgresValue]) throws {
         self.connection = connection
-        connection.cursorCount += 1
-        name = "c\(connection.cursorCount)"
+        name = connection.nextCursorName()
         // Declared and first fetched from in one round trip.
-        if connection.failure == nil {
-            try connection.send(
-                "DECLARE \(name) NO SCROLL CURSOR FOR \(sql)", arguments, isNamed: false, isAwaited: false)
-        }
+        connection.enqueue("DECLARE \(name) NO SCROLL CURSOR FOR \(sql)", arguments, isNamed: false)
         try fetch()
     }
 
@@ -53,7 +49,7 @@ final class Cursor {
         guard answer != nil else { return }
         answer = nil
         isAtEnd = true
-        connection.enqueueUnnamed("CLOSE \(name)")
+        connection.enqueue("CLOSE \(name)", isNamed: false)
     }
 }
 
@@ -61,22 +57,5 @@ extension Connection {
     /// Opens a cursor; only in a transaction. It is planned anew each time.
     func cursor(_ sql: String, _ arguments: [PostgresValue] = []) throws -> Cursor {
         try Cursor(self, sql, arguments)
-    }
-
-    /// Gives every row of a cursor until `body` answers false.
-    func scan(_ sql: String, _ arguments: [PostgresValue] = [], _ body: (Row) throws -> Bool) throws {
-        let cursor = try cursor(sql, arguments)
-        while try cursor.next(body) == true {}
-        // After an error the transaction is at its end, and the cursor with it.
-        cursor.close()
-    }
-
-    fileprivate func enqueueUnnamed(_ sql: String) {
-        guard failure == nil else { return }
-        do {
-            try send(sql, [], isNamed: false, isAwaited: false)
-        } catch {
-            failure = error
-        }
     }
 }

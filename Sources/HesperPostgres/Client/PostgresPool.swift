@@ -176,18 +176,4 @@ final class PostgresPool: Sendable {
 extension Connection {
     /// Whether a look at the server comes back; it need not take long.
     fileprivate func answers() -> Bool { (try? soon { try run("SELECT 1") }) != nil }
-
-    /// Leaves nothing of what was done on it to the next.
-    fileprivate func tidy(patience: Duration) {
-        self.patience = patience
-        failure = nil
-        log = nil
-        if !pending.isEmpty { try? flush() }
-        guard brokenBy == nil, isInTransaction else { return }
-        do {
-            try run("ROLLBACK")
-        } catch {
-            broke(.lost("can not undo: \(error)"))
-        }
-    }
 }

@@ -1,4 +1,5 @@
 import HesperModel
+import HesperSQL
 import HesperStore
 
 /// Makes the fold of one scope again from the rows that were read from a damaged database: objects, digest, sequence, and what
@@ -39,7 +40,7 @@ struct ScopeRebuild {
             deleteObject: transaction.prepare(PushStatements.deleteObject),
             insertParcel: transaction.prepare(PushStatements.insertParcel),
             insertMember: transaction.prepare(PushStatements.insertMember),
-            tagNamed: transaction.prepare(PushStatements.tagNamed),
+            tagNamed: transaction.prepare(MergeStatements.tagNamed),
             claimTagName: transaction.prepare(PushStatements.claimTagName))
         for statement in [
             statements.object, statements.tombstone, statements.parcels, statements.insertObject,

@@ -1,0 +1,16 @@
+import CPostgres
+import Foundation
+
+extension PostgresSettings {
+    private static let keepOpenSSL: Void = postgres_keep_openssl()
+
+    /// Connects, as libpq does it; nil without memory. Whether it came to be is for the caller to ask.
+    func connect() -> OpaquePointer? {
+        PostgresSettings.keepOpenSSL
+        let parameters = parameters
+        let keywords = parameters.map { UnsafePointer(strdup($0.keyword)) } + [nil]
+        let values = parameters.map { UnsafePointer(strdup($0.value)) } + [nil]
+        defer { for pointer in keywords + values { free(UnsafeMutableRawPointer(mutating: pointer)) } }
+        return PQconnectdbParams(keywords, values, 1)
+    }
+}

@@ -1,0 +1,119 @@
+import HesperModel
+import HesperStore
+
+/// The columns that ``HesperStore/StoredRow/blob(of:in:)`` reads, and those that follow them.
+private let columns = "SELECT nonce, byte_count, sha256, arrival_date, unheld_since, attachment FROM blobs"
+
+extension SQLSnapshot {
+    public func blob(of attachment: UniqueID, in scope: ScopeID) throws -> Blob? {
+        try sql.first("\(columns) WHERE scope = $1 AND attachment = $2", [.scope(scope), .id(attachment)]) { row in
+            row.blob(of: attachment, in: scope)
+        }
+    }
+
+    public func unheldDate(of attachment: UniqueID, in scope: ScopeID) throws -> Timestamp? {
+        try sql.first("\(columns) WHERE scope = $1 AND attachment = $2", [.scope(scope), .id(attachment)]) {
+            $0.timestampIfAny(4)
+        }
+    }
+
+    public func blobs(of scope: ScopeID, _ body: (Blob) throws -> Void) throws {
+        try sql.each("\(columns) WHERE scope = $1 ORDER BY number", [.scope(scope)]) { row in
+            try body(row.blob(of: try row.id(5), in: scope))
+        }
+    }
+
+    public func storage(of scope: ScopeID) throws -> Storage {
+        try sql.first("SELECT parcel_bytes, blob_bytes, quota FROM scopes WHERE id = $1", [.scope(scope)]) {
+            $0.storage()
+        } ?? Storage()
+    }
+
+    public func removedBlobs(limit: Int) throws -> [BlobName] {
+        try sql.all(
+            """
+            SELECT scope, attachment, nonce FROM removed_blobs WHERE scope > 0
+            ORDER BY scope, attachment, nonce LIMIT $1
+            """, [.limit(limit)]
+        ) { try $0.blobName() }
+    }
+}
+
+extension SQLTransaction {
+    public func insert(_ blob: Blob) throws {
+        let scope = blob.name.scope
+        try holdKnown(scope)
+        try sql.enqueue(
+            """
+            INSERT INTO blobs (scope, attachment, nonce, byte_count, sha256, arrival_date, unheld_since)
+            VALUES ($1, $2, $3, $4, $5, $6, $6)
+            """,
+            blob.name.key + [.integer(blob.data.byteCount), .text(blob.data.sha256), .date(blob.arrivalDate)],
+            expecting: 1)
+        try addBlobBytes(blob.data.byteCount, to: scope)
+        // A note may have been waiting for it.
+        try noteHolders(of: [blob.name.attachment], in: scope, at: blob.arrivalDate)
+    }
+
+    /// Adds to the number of bytes that a scope has in blobs.
+    public func addBlobBytes(_ count: Int64, to scope: ScopeID) throws {
+        try sql.enqueue(
+            "UPDATE scopes SET blob_bytes = blob_bytes + $2 WHERE id = $1", [.scope(scope), .integer(count)],
+            expecting: 1)
+    }
+
+    public func forgetRemovedBlob(_ name: BlobName) throws {
+        try sql.enqueue("DELETE FROM removed_blobs WHERE scope = $1 AND attachment = $2 AND nonce = $3", name.key)
+    }
+}
+
+// MARK: - Uploads
+
+/// The columns that ``HesperStore/StoredRow/upload()`` reads, and the scope.
+private let uploadColumns = "SELECT id, attachment, length, sha256, is_finished, creation_date, scope FROM uploads"
+
+extension SQLSnapshot {
+    public func upload(_ id: UniqueID, in scope: ScopeID) throws -> Upload? {
+        try sql.first("\(uploadColumns) WHERE scope = $1 AND id = $2", [.scope(scope), .id(id)]) { try $0.upload() }
+    }
+
+    public func openUploads(of scope: ScopeID) throws -> [Upload] {
+        try sql.all("\(uploadColumns) WHERE scope = $1 AND NOT is_finished", [.scope(scope)]) { try $0.upload() }
+    }
+
+    public func uploads(before date: Timestamp, limit: Int) throws -> [(scope: ScopeID, upload: Upload)] {
+        try sql.all(
+            "\(uploadColumns)\nWHERE creation_date < $1 ORDER BY creation_date LIMIT $2", [.date(date), .limit(limit)]
+        ) { row in (row.scope(6), try row.upload()) }
+    }
+}
+
+extension SQLTransaction {
+    public func insert(_ upload: Upload, in scope: ScopeID) throws {
+        try holdKnown(scope)
+        try sql.enqueue(
+            """
+            INSERT INTO uploads (scope, id, length, is_finished, attachment, sha256, creation_date)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            """,
+            [
+                .scope(scope), .id(upload.uniqueID), .integer(upload.length), .bool(upload.isFinished),
+                .id(upload.attachment), .text(upload.sha256), .date(upload.creationDate),
+            ], expecting: 1)
+    }
+
+    public func update(_ upload: Upload, in scope: ScopeID) throws {
+        try sql.enqueue(
+            "UPDATE uploads SET length = $3, is_finished = $4 WHERE scope = $1 AND id = $2",
+            [.scope(scope), .id(upload.uniqueID), .integer(upload.length), .bool(upload.isFinished)])
+    }
+
+    public func deleteUpload(_ id: UniqueID, in scope: ScopeID) throws -> Bool {
+        try sql.run("DELETE FROM uploads WHERE scope = $1 AND id = $2", [.scope(scope), .id(id)]) > 0
+    }
+}
+
+extension BlobName {
+    /// The first three parameters of statements on one blob.
+    var key: [SQLValue] { [.scope(scope), .id(attachment), .integer(Int64(bitPattern: nonce))] }
+}
