@@ -48,7 +48,7 @@ final class Connection {
     /// Bytes in the pipeline from which on the next statement waits until they are on their way.
     private static let pipelineLimit = 1 << 20
     /// How often a statement that takes too long is cancelled, a second apart: one that has not begun yet takes no notice.
-    private static let cancellations = 5
+    private var cancellations = 5
 
     /// Connects, host by host as libpq does it; each has its `connect_timeout`.
     /// - Throws: ``PostgresError``.
