@@ -152,7 +152,7 @@ def test_etag(row, somebody, tagged):
     assert somebody.get(tagged["note"]).headers["ETag"] == tagged["etag"]
 
 
-# Request IDs.
+# How many requests are left.
 
 
 def test_answers_say_how_many_requests_are_left(tmp_path):
@@ -166,6 +166,9 @@ def test_answers_say_how_many_requests_are_left(tmp_path):
             assert 60 - sent <= left <= 59 and 60 - left - 1 <= whole <= 60 - left
         assert answer.status_code == 404
         assert "RateLimit" not in plain_session().get(f"{server.url}/v1/server").headers
+
+
+# Request IDs.
 
 
 def test_request_ids_are_in_the_answer_and_in_the_log():
