@@ -104,7 +104,7 @@ private struct DocumentWriter {
             clocks[try row.id(0)] = .some(row.clockIfAny(1))
             return true
         }
-        return notes.filter { note in clocks[note.uniqueID].map { $0 != note.$text.clock } ?? true }
+        return notes.filter { note in clocks[note.uniqueID].map { $0 != note.textClock } ?? true }
     }
 
     private func putDocuments() {
@@ -119,7 +119,7 @@ private struct DocumentWriter {
             [
                 .scope(scope), .uuidArray(notes.map(\.uniqueID)),
                 .array(.date, notes.map { .date($0.effectiveSortDate) }),
-                .array(.bool, notes.map { .bool($0.archived) }), .array(.bytes, notes.map { .clock($0.$text.clock) }),
+                .array(.bool, notes.map { .bool($0.archived) }), .array(.bytes, notes.map { .clock($0.textClock) }),
             ], expecting: notes.count)
     }
 

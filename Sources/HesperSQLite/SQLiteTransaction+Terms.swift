@@ -71,7 +71,7 @@ private struct DocumentWriter {
     }
 
     func put(_ note: Note) throws {
-        let clock = note.$text.clock
+        let clock = note.textClock
         guard let document = try document(of: note.uniqueID) else {
             insert.bind(1, scope)
             insert.bind(2, note.uniqueID)

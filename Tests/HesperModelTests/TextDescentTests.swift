@@ -41,7 +41,7 @@ struct TextDesk {
     }
 
     var standing: Clock? {
-        if case .entity(.note(let note))? = bag[note] { note.$text.clock } else { nil }
+        if case .entity(.note(let note))? = bag[note] { note.textClock } else { nil }
     }
 
     /// The outcome of the text that was pushed last.

@@ -85,7 +85,7 @@ final class SweepDesk: Sendable {
         guard case .entity(.note(let note), _)? = try await store.read({ try $0.state(of: id, in: scope) }) else {
             return nil
         }
-        return note.$text.clock
+        return note.textClock
     }
 
     func delete(_ id: UniqueID, _ type: ObjectType = .note) -> Push.Element {

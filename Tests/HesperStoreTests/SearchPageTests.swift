@@ -4,10 +4,10 @@ import Testing
 
 /// When a page of a search is full, and where the next begins.
 @Suite struct SearchPageTests {
-    private func note(_ text: String = "x") -> Note {
-        var (note, clocks) = (Note(uniqueID: .random()), ClockSource(node: .random()))
-        note.$text.fold(text, at: clocks.tick(at: 1))
-        return note
+    private func note(_ text: String = "x") -> Note? {
+        var (entity, clocks) = (Section.notes.empty(.random()), ClockSource(node: .random()))
+        entity.fold(Edit(.text, .string(text), at: clocks.tick(at: 1)))
+        if case .note(let note) = entity { return note } else { return nil }
     }
 
     private func search(

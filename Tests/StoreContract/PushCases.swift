@@ -30,7 +30,7 @@ extension StoreContract {
             let found = try await desk.note(note)
             try expect(Array(found.text.utf8), is: Array(text.utf8), "the text")
             try expect(found.creationDate, is: Desk.date(3))
-            try expect(found.$text.clock, is: desk.clock(3))
+            try expect(found.textClock, is: desk.clock(3))
             try expect(found.tags.raw, is: [tag])
             try expect(found.attributes["ratio"]?.value, is: .number(0.1))
             try expect(found.attributes["none"]?.value, is: .null)

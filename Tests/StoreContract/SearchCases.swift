@@ -171,7 +171,7 @@ extension StoreContract {
                     if texts[id] == nil {
                         try await desk.push(desk.note(id, text, at: time))
                     } else {
-                        var later = try await desk.note(id).$text.clock.map { $0.milliseconds - Desk.begin } ?? 0
+                        var later = try await desk.note(id).textClock.map { $0.milliseconds - Desk.begin } ?? 0
                         later += 1_000
                         try await desk.push(desk.set(id, .text, .string(text), at: later))
                     }

@@ -107,7 +107,7 @@ import Testing
         #expect(try await other.importArchive(path) == ImportReport(new: 1))
         let note = try #require(try await other.notes().first)
         #expect(note.uniqueID == id && note.text == "from the future" && note.archived)
-        #expect(try #require(note.$text.clock).timestamp < future)
+        #expect(try #require(note.textClock).timestamp < future)
         // Neither twice, nor over what was written here since.
         #expect(try await other.importArchive(path) == ImportReport(unchanged: 1))
         try await other.edit(note, text: "from now")

@@ -133,7 +133,7 @@ final class Household: Sendable {
     func edit(_ note: Note, text: String) async throws {
         let edits = [Edit(.text, .string(text), at: try clock())]
         try await push([
-            .change(Change(uniqueID: note.uniqueID, section: .notes, edits: edits, textBase: note.$text.clock))
+            .change(Change(uniqueID: note.uniqueID, section: .notes, edits: edits, textBase: note.textClock))
         ])
     }
 

@@ -135,7 +135,7 @@ import Testing
         let home = try await Household()
         try text("from tomorrow", "Notes/a.md", changed: Date() + 86_400)
         #expect(try await home.importFolder(source) == ImportReport(new: 1))
-        #expect(try #require(try await home.notes()[0].$text.clock).timestamp <= .now)
+        #expect(try #require(try await home.notes()[0].textClock).timestamp <= .now)
     }
 
     // MARK: What is no text

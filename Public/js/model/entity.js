@@ -214,7 +214,7 @@ export const writeState = entity => {
   state.attributes ??= {}
   clocks.attributes ??= {}
   if (type !== "note") return state
-  for (const name of ["text", "archived", "sortDate"]) state[name] = valueOf(entity, name)
+  for (const name of Object.keys(defaultsOf(entity))) state[name] = valueOf(entity, name)
   for (const kind of MEMBERS) {
     state[kind] = membersOf(entity, kind, new Map(), () => true)
     clocks[kind] ??= {}
@@ -252,9 +252,11 @@ export const exists = ({type, fixed, registers}) => {
   return needed ? needed in fixed || needed in registers : type !== ""
 }
 
+/** What registers of a note have that were never set. */
+const defaultsOf = ({fixed}) => ({text: "", archived: false, sortDate: fixed.creationDate})
+
 /** @type {Model["valueOf"]} */
-export const valueOf = ({fixed, registers}, attribute) =>
-  (registers[attribute] ?? [{text: "", archived: false, sortDate: fixed.creationDate}[attribute]])[0]
+export const valueOf = (entity, attribute) => (entity.registers[attribute] ?? [defaultsOf(entity)[attribute]])[0]
 
 /** @type {Model["linesOf"]} */
 export const linesOf = ({uniqueID, type, fixed, registers}) => {

@@ -42,24 +42,30 @@ struct ElementReader {
         }
     }
 
-    /// A field that is set once.
-    mutating func immutable(_ attribute: Attribute, _ convert: (JSON) -> Result<Value, FieldError>) {
-        guard let value = value(attribute.description, convert) else { return }
-        edits.append(Edit(attribute, value, at: nil))
+    /// Reads a part of an object: its edits, or why they are refused.
+    mutating func read(_ part: Section.Part) {
+        switch part {
+        case .field(let field) where field.rule == .register: register(field)
+        case .field(let field):
+            if let value = value(field.rawValue, field.read) { edits.append(Edit(.field(field), value, at: nil)) }
+        case .tags: members(part.name) { .tag($0) }
+        case .attachments: members(part.name) { .attachment($0) }
+        case .attributes: customAttributes()
+        }
     }
 
     /// A field with a clock of its own.
-    mutating func register(_ attribute: Attribute, _ convert: (JSON) -> Result<Value, FieldError>) {
-        let field = attribute.description
-        clocked.append(field)
-        guard let value = value(field, convert) else {
-            if object[field] == nil, clocks[field] != nil {
-                refuse(field, .invalidField, "clocks has \(field), but \(field) itself is missing")
+    private mutating func register(_ field: Field) {
+        let name = field.rawValue
+        clocked.append(name)
+        guard let value = value(name, field.read) else {
+            if object[name] == nil, clocks[name] != nil {
+                refuse(name, .invalidField, "clocks has \(name), but \(name) itself is missing")
             }
             return
         }
-        guard let clock = clock(clocks[field], of: field, at: "/clocks/\(field)") else { return }
-        edits.append(Edit(attribute, value, at: clock))
+        guard let clock = clock(clocks[name], of: name, at: "/clocks/\(name)") else { return }
+        edits.append(Edit(.field(field), value, at: clock))
     }
 
     private mutating func clock(_ json: JSON?, of field: String, at place: String) -> Clock? {
@@ -84,7 +90,7 @@ struct ElementReader {
     }
 
     /// `tags` or `attachments`: every member with a clock in the push is in if the list names it, else out.
-    mutating func members(_ field: String, _ attribute: (UniqueID) -> Attribute) {
+    private mutating func members(_ field: String, _ attribute: (UniqueID) -> Attribute) {
         read.append(field)
         clocked.append(field)
         var named: [UniqueID: Int] = [:]
@@ -124,7 +130,7 @@ struct ElementReader {
     }
 
     /// `attributes`: what apps made up.
-    mutating func customAttributes() {
+    private mutating func customAttributes() {
         read.append("attributes")
         clocked.append("attributes")
         var values: [String: Value] = [:]

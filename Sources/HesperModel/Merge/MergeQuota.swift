@@ -47,8 +47,9 @@ extension Edit {
     /// Whether it gives an object a longer text, or an attribute of an app's own a longer string, than it has.
     fileprivate func isLonger(than entity: Entity) -> Bool {
         switch attribute {
-        case .text, .custom: value.textBytes > (entity.register(attribute)?.value).textBytes
-        default: false
+        case .field(.text), .custom: value.textBytes > (entity.register(attribute)?.value).textBytes
+        // No other field is long, and no member is.
+        case .field, .tag, .attachment: false
         }
     }
 }

@@ -80,12 +80,10 @@ extension Merge {
     private func field(_ edit: Edit, in entity: Entity) -> Receipt.Field? {
         guard let clock = edit.clock else {
             // Of two creation dates the earlier stands; whatever else is set once was refused if it differed.
-            if case .note(let note) = entity, edit.attribute == .creationDate, let date = note.creationDate,
-                edit.value != .date(date)
-            {
-                return Receipt.Field(.superseded)
-            }
-            return nil
+            guard case .field(let field) = edit.attribute, field.rule == .earliest,
+                entity.content[field] != edit.value
+            else { return nil }
+            return Receipt.Field(.superseded)
         }
         guard let standing = entity.register(edit.attribute), standing.clock != clock else { return nil }
         let isMerged =

@@ -91,7 +91,7 @@ extension Merge {
         case .tag(let id): "\(change.pointer)/clocks/tags/\(id)"
         case .attachment(let id): "\(change.pointer)/clocks/attachments/\(id)"
         case .custom(let name): "\(change.pointer)/attributes/\(name)"
-        default: "\(change.pointer)/\(attribute.description)"
+        case .field(let field): "\(change.pointer)/\(field.rawValue)"
         }
     }
 
@@ -135,30 +135,34 @@ extension Merge {
 
     /// Why what is set once cannot be set to this; nil if it can, or is this already.
     private func immutable(_ edit: Edit, in entity: Entity, at pointer: String) -> Problem? {
-        switch (entity, edit.attribute, edit.value) {
-        case (.object(let object), .objectType, .string(let name)?):
-            guard let type = object.objectType, type.name != name else { return nil }
-            return Problem(.immutable, "This object is a \(type.name); its type does not change.", at: pointer)
-        case (.attachment(let attachment), let attribute, let value?):
-            guard let standing = attachment[attribute], standing != value else { return nil }
-            return Problem(.immutable, "An attachment does not change: \(attribute.description) stands.", at: pointer)
-        default: return nil
+        guard case .field(let field) = edit.attribute, let standing = entity.content[field], standing != edit.value
+        else {
+            return nil
+        }
+        switch field.rule {
+        case .register, .earliest: return nil
+        case .once:
+            return Problem(.immutable, "An attachment does not change: \(field.rawValue) stands.", at: pointer)
+        case .type:
+            let type = entity.objectType?.name ?? "object"
+            return Problem(.immutable, "This object is a \(type); its type does not change.", at: pointer)
         }
     }
 
     /// Why an object has no place for one more attribute or member; nil if it has.
     private func full(_ edit: Edit, in entity: Entity, at pointer: String) -> Problem? {
         guard entity.register(edit.attribute) == nil else { return nil }
-        let (count, limit, what): (Int, Int, String) =
-            switch (entity, edit.attribute) {
-            case (.note(let note), .tag): (note.tags.count, Limits.members, "tags, those taken out included")
-            case (.note(let note), .attachment):
-                (note.attachments.count, Limits.members, "attachments, those taken out included")
-            case (.note(let note), .custom): (note.attributes.count, Limits.attributes, "attributes")
-            case (.tag(let tag), .custom): (tag.attributes.count, Limits.attributes, "attributes")
-            case (.object(let object), .custom): (object.attributes.count, Limits.objectAttributes, "attributes")
-            default: (0, 1, "")
-            }
+        let content = entity.content
+        let (count, limit, what): (Int, Int, String)
+        switch edit.attribute {
+        case .field: return nil
+        case .tag: (count, limit, what) = (content.tags.count, Limits.members, "tags, those taken out included")
+        case .attachment:
+            (count, limit, what) = (content.attachments.count, Limits.members, "attachments, those taken out included")
+        case .custom:
+            (count, what) = (content.attributes.count, "attributes")
+            limit = entity.section == .objects ? Limits.objectAttributes : Limits.attributes
+        }
         guard count >= limit else { return nil }
         return Problem(
             .invalidField, "It has \(limit) \(what) already, the most it can have.", at: pointer,

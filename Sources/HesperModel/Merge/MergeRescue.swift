@@ -12,7 +12,7 @@ extension Merge {
 
     /// Whether a note holds words that its deleter never saw.
     func isUnseen(_ note: Note, by deletion: Deletion) throws -> Bool {
-        guard let seen = deletion.textSeen, let standing = note.$text.clock, seen != .version(standing) else {
+        guard let seen = deletion.textSeen, let standing = note.textClock, seen != .version(standing) else {
             return false
         }
         let words = TextWords(of: note.text)
@@ -72,7 +72,7 @@ extension Merge {
     private mutating func make(_ id: UniqueID, from note: Note) throws {
         var edits: [Edit] = []
         if let date = note.creationDate { edits.append(Edit(.creationDate, .date(date), at: nil)) }
-        if let clock = note.$text.clock { edits.append(Edit(.text, .string(note.text), at: clock)) }
+        if let clock = note.textClock { edits.append(Edit(.text, .string(note.text), at: clock)) }
         // Those taken out as well: of two tags that turn out to be one, the greater clock decides.
         for (tag, register) in note.tags.sorted {
             edits.append(Edit(.tag(tag), .bool(register.value), at: register.clock))
@@ -94,7 +94,7 @@ extension Merge {
 
     /// A note of this ID is there already: a device gave it back to a restored server. The words go into its history.
     private mutating func add(_ note: Note, to entity: Entity) throws {
-        guard let clock = note.$text.clock, try find(.text, clock, of: entity.uniqueID) == nil else { return }
+        guard let clock = note.textClock, try find(.text, clock, of: entity.uniqueID) == nil else { return }
         var entity = entity
         let parcel = add(
             Parcel(object: entity.uniqueID, objectType: .note, edits: [], isServers: true, isRescue: true))
@@ -103,7 +103,7 @@ extension Merge {
     }
 
     private func textOrigin(of note: Note) throws -> Clock? {
-        guard let clock = note.$text.clock, clock.node == context.server else { return nil }
+        guard let clock = note.textClock, clock.node == context.server else { return nil }
         return try find(.text, clock, of: note.uniqueID)?.parcel.textOrigin
     }
 

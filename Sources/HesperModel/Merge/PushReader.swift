@@ -91,35 +91,14 @@ public enum PushReader {
         var textBase: Clock?
         var textBaseValue: String?
         var textAfter: [Clock]?
-        switch section {
-        case .notes:
-            reader.immutable(.creationDate, FieldValue.date)
-            reader.register(.text, FieldValue.text)
-            reader.register(.archived, FieldValue.bool)
-            reader.register(.sortDate, FieldValue.date)
-            reader.members("tags") { .tag($0) }
-            reader.members("attachments") { .attachment($0) }
-            reader.customAttributes()
+        for part in section.parts { reader.read(part) }
+        if section == .notes {
             textBase = reader.plainClock("textBase")
             textAfter = reader.plainClocks("textAfter", limit: Limits.textAfter)
             if case .string(let text)? = reader.value("textBaseValue", FieldValue.text) { textBaseValue = text }
             if let field = ["textBase", "textAfter", "textBaseValue"].first(where: { reader.refused[$0] != nil }) {
                 reader.drop(.text, "text must come with a valid \(field)")
             }
-        case .tags:
-            reader.register(.name, FieldValue.tagName)
-            reader.customAttributes()
-        case .attachments:
-            reader.immutable(.mimeType, FieldValue.mimeType)
-            reader.immutable(.width, FieldValue.size)
-            reader.immutable(.height, FieldValue.size)
-            reader.immutable(.filename, FieldValue.filename)
-            reader.immutable(.preview, FieldValue.preview)
-            reader.immutable(.byteCount, FieldValue.size)
-            reader.immutable(.sha256, FieldValue.sha256)
-        case .objects:
-            reader.immutable(.objectType, FieldValue.objectType)
-            reader.customAttributes()
         }
         reader.refuseUnknown()
         return Change(

@@ -90,8 +90,8 @@ public struct Rewind: Sendable {
         var settings: [Setting] = []
         for (attribute, register) in registers {
             guard let last = register.lastDoubted, entity.register(attribute)?.clock == last else { continue }
-            // A tag is nothing without a name.
-            guard attribute != .name || register.kept != nil else {
+            // A tag is nothing without a name, which has no default.
+            guard attribute.hasStandard || register.kept != nil else {
                 keeps = true
                 continue
             }
@@ -159,17 +159,20 @@ extension Rewind.Setting {
     /// The edit that makes it so; nil if the register has that value already.
     /// - Parameter value: of ``version``, if there is one.
     public func edit(of entity: Entity, _ value: Value?, at clock: Clock) -> Edit? {
-        let wanted = value ?? standard(of: entity)
+        let wanted = value ?? attribute.standard(in: entity)
         return entity.register(attribute)?.value == wanted ? nil : Edit(attribute, wanted, at: clock)
     }
+}
+
+extension Attribute {
+    fileprivate var hasStandard: Bool { if case .field(let field) = self { field.standard != nil } else { true } }
 
     /// What a register comes closest to that was never set.
-    private func standard(of entity: Entity) -> Value {
-        switch (attribute, entity) {
-        case (.text, _): .string("")
-        case (.archived, _), (.tag, _), (.attachment, _): .bool(false)
-        case (.sortDate, .note(let note)): note.creationDate.map { .date($0) } ?? .null
-        default: .null
+    fileprivate func standard(in entity: Entity) -> Value {
+        switch self {
+        case .field(let field): entity.content.standard(field) ?? .null
+        case .tag, .attachment: .bool(false)
+        case .custom: .null
         }
     }
 }

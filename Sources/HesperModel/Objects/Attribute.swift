@@ -1,66 +1,49 @@
 /// The name of what an edit sets (merge.md, Edits).
 public enum Attribute: Hashable, Sendable {
-    // Of a note.
-    case creationDate
-    case text
-    case archived
-    case sortDate
+    case field(Field)
+    /// A tag of a note.
     case tag(UniqueID)
+    /// An attachment of a note.
     case attachment(UniqueID)
-    // Of a tag.
-    case name
-    // Of an attachment; set once.
-    case mimeType
-    case width
-    case height
-    case filename
-    case byteCount
-    case sha256
-    case preview
-    // Of an app's own object; set once.
-    case objectType
     /// What an app made up: `attributes.<name>`.
     case custom(String)
+
+    public static let creationDate = field(.creationDate)
+    public static let text = field(.text)
+    public static let archived = field(.archived)
+    public static let sortDate = field(.sortDate)
+    public static let name = field(.name)
+    public static let mimeType = field(.mimeType)
+    public static let width = field(.width)
+    public static let height = field(.height)
+    public static let filename = field(.filename)
+    public static let preview = field(.preview)
+    public static let byteCount = field(.byteCount)
+    public static let sha256 = field(.sha256)
+    public static let objectType = field(.objectType)
 
     /// As it stands in receipts, in a history and in the lines of a digest.
     public var description: String {
         switch self {
+        case .field(let field): field.rawValue
         case .tag(let id): "tags.\(id)"
         case .attachment(let id): "attachments.\(id)"
         case .custom(let name): "attributes.\(name)"
-        case .creationDate: "creationDate"
-        case .text: "text"
-        case .archived: "archived"
-        case .sortDate: "sortDate"
-        case .name: "name"
-        case .mimeType: "mimeType"
-        case .width: "width"
-        case .height: "height"
-        case .filename: "filename"
-        case .byteCount: "byteCount"
-        case .sha256: "sha256"
-        case .preview: "preview"
-        case .objectType: "objectType"
         }
     }
 
     /// Whether it has a clock and may change; the others are set once.
     public var isMutable: Bool {
         switch self {
-        case .text, .archived, .sortDate, .tag, .attachment, .name, .custom: true
-        default: false
+        case .field(let field): field.rule == .register
+        case .tag, .attachment, .custom: true
         }
     }
 
-    private static let plain: [Attribute] = [
-        .creationDate, .text, .archived, .sortDate, .name, .mimeType, .width, .height, .filename, .byteCount, .sha256,
-        .preview, .objectType,
-    ]
-
     /// Reads what ``description`` writes.
     public init?(_ description: String) {
-        if let plain = Attribute.plain.first(where: { $0.description == description }) {
-            self = plain
+        if let field = Field(rawValue: description) {
+            self = .field(field)
         } else if let id = description.suffix(after: "tags.").flatMap(UniqueID.init) {
             self = .tag(id)
         } else if let id = description.suffix(after: "attachments.").flatMap(UniqueID.init) {

@@ -14,6 +14,16 @@ public enum Entity: Sendable, Equatable {
         }
     }
 
+    /// All that is known of it.
+    public var content: Content {
+        switch self {
+        case .note(let note): note.content
+        case .tag(let tag): tag.content
+        case .attachment(let attachment): attachment.content
+        case .object(let object): object.content
+        }
+    }
+
     public var section: Section {
         switch self {
         case .note: .notes
@@ -29,14 +39,7 @@ public enum Entity: Sendable, Equatable {
     }
 
     /// Whether what makes it exist is known; until then its edits wait, neither sent nor counted.
-    public var exists: Bool {
-        switch self {
-        case .note(let note): note.creationDate != nil
-        case .tag(let tag): tag.exists
-        case .attachment(let attachment): attachment.exists
-        case .object(let object): object.objectType != nil
-        }
-    }
+    public var exists: Bool { content.exists }
 
     /// Takes an edit in: the greatest clock of each attribute stands. Any order of edits comes to the same.
     /// - Returns: whether anything changed.
@@ -48,41 +51,27 @@ public enum Entity: Sendable, Equatable {
         case .note(var note):
             self = placeholder
             defer { self = .note(note) }
-            return note.fold(edit)
+            return note.content.fold(edit)
         case .tag(var tag):
             self = placeholder
             defer { self = .tag(tag) }
-            return tag.fold(edit)
+            return tag.content.fold(edit)
         case .attachment(var attachment):
             self = placeholder
             defer { self = .attachment(attachment) }
-            return attachment.fold(edit)
+            return attachment.content.fold(edit)
         case .object(var object):
             self = placeholder
             defer { self = .object(object) }
-            return object.fold(edit)
+            return object.content.fold(edit)
         }
     }
 
     /// What stands of a mutable attribute; nil if it was never set.
-    public func register(_ attribute: Attribute) -> Register<Value>? {
-        switch self {
-        case .note(let note): note.register(attribute)
-        case .tag(let tag): tag.register(attribute)
-        case .attachment: nil
-        case .object(let object): object.register(attribute)
-        }
-    }
+    public func register(_ attribute: Attribute) -> Register<Value>? { content.register(attribute) }
 
     /// Every mutable attribute that was ever set and its clock, in the order of their names.
-    public func forEachRegister(_ body: (Attribute, Clock) -> Void) {
-        switch self {
-        case .note(let note): note.forEachRegister(body)
-        case .tag(let tag): tag.forEachRegister(body)
-        case .attachment: break
-        case .object(let object): object.forEachRegister(body)
-        }
-    }
+    public func forEachRegister(_ body: (Attribute, Clock) -> Void) { content.forEachRegister(body) }
 
     /// The greatest clock of its registers.
     public var lastClock: Clock? {
@@ -92,16 +81,7 @@ public enum Entity: Sendable, Equatable {
     }
 
     /// Its JSON exactly as sync, changes, feeds and events send it.
-    public var body: [UInt8] {
-        var writer = JSONWriter(capacity: 512)
-        switch self {
-        case .note(let note): note.writeState(to: &writer)
-        case .tag(let tag): tag.writeState(to: &writer)
-        case .attachment(let attachment): attachment.writeState(to: &writer)
-        case .object(let object): object.writeState(to: &writer)
-        }
-        return writer.bytes
-    }
+    public var body: [UInt8] { content.state(uniqueID) }
 
     /// Its share of the scope's digest (merge.md, The digest); zero while it waits.
     public var digest: Digest {

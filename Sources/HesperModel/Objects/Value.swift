@@ -10,6 +10,20 @@ public enum Value: Sendable {
     case string(String)
     case date(Timestamp)
 
+    /// What it is, whichever it is.
+    public enum Kind: Sendable { case null, bool, integer, number, string, date }
+
+    public var kind: Kind {
+        switch self {
+        case .null: .null
+        case .bool: .bool
+        case .integer: .integer
+        case .number: .number
+        case .string: .string
+        case .date: .date
+        }
+    }
+
     public var json: JSON {
         switch self {
         case .null: .null
@@ -23,6 +37,15 @@ public enum Value: Sendable {
 
     /// How many bytes of UTF-8 it has, if it is a string; a few otherwise.
     public var byteCount: Int { if case .string(let value) = self { value.utf8.count } else { 8 } }
+
+    /// Whether it is the lesser string, or the earlier date; false for all others.
+    func isLess(than other: Value) -> Bool {
+        switch (self, other) {
+        case (.string(let left), .string(let right)): left < right
+        case (.date(let left), .date(let right)): left < right
+        default: false
+        }
+    }
 
     /// Nil for arrays and objects.
     public init?(scalar json: JSON) {
@@ -60,6 +83,14 @@ extension String {
 
 extension JSONWriter {
     mutating func member(_ name: String, _ value: Value) {
-        if case .date(let date) = value { member(name, date) } else { member(name, value.json) }
+        self.name(name)
+        switch value {
+        case .null: write(.null)
+        case .bool(let value): bool(value)
+        case .integer(let value): integer(value)
+        case .number(let value): write(.number(value))
+        case .string(let value): string(value)
+        case .date(let value): date(value)
+        }
     }
 }

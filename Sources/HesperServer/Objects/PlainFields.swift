@@ -3,9 +3,7 @@ import HesperModel
 /// The fields of a note, a tag or an app's own object as people and scripts send them: without clocks.
 struct PlainFields: Sendable {
     var uniqueID: UniqueID?
-    var creationDate: Timestamp?
-    var objectType: String?
-    /// Registers with one name and one value.
+    /// What has one value, fields and what apps made up.
     var values: [Attribute: Value] = [:]
     /// The whole new lists of members; nil where the field was left out.
     var tags: [UniqueID]?
@@ -21,54 +19,31 @@ struct PlainFields: Sendable {
             guard let id = UniqueID(text) else { throw fields.invalid("uniqueID", "is a UUID") }
             uniqueID = id
         }
-        switch section {
-        case .notes:
-            if !isPatch, case .date(let date)? = try value("creationDate", FieldValue.date, &fields) {
-                creationDate = date
-            }
-            values[.text] = try value("text", FieldValue.text, &fields)
-            values[.archived] = try value("archived", FieldValue.bool, &fields)
-            values[.sortDate] = try value("sortDate", FieldValue.date, &fields)
-            tags = try members("tags", &fields)
-            attachments = try members("attachments", &fields)
-        case .tags:
-            values[.name] = try value("name", FieldValue.tagName, &fields)
-        case .objects:
-            if !isPatch, case .string(let name)? = try value("objectType", FieldValue.objectType, &fields) {
-                objectType = name
-            }
-        case .attachments:
-            for (attribute, convert) in PlainFields.attachment {
-                values[attribute] = try value(attribute.description, convert, &fields)
+        for part in section.parts {
+            switch part {
+            case .field(let field):
+                // What is set once cannot be patched.
+                if isPatch, field.rule != .register { continue }
+                values[.field(field)] = try value(of: field, &fields)
+            case .tags: tags = try members(part.name, &fields)
+            case .attachments: attachments = try members(part.name, &fields)
+            case .attributes: if let json = fields.value(part.name) { try addCustom(json, fields) }
             }
         }
-        if section != .attachments, let json = fields.value("attributes") { try addCustom(json, fields) }
         try fields.end()
-        // Wanted also of an object that is there already: the same request is right or wrong, whatever is kept.
-        switch section {
-        case .tags where !isPatch && values[.name] == nil:
-            throw Problem(.invalidField, "name is missing.", at: "/name")
-        case .attachments where values[.mimeType] == nil:
-            throw Problem(.invalidField, "mimeType is missing.", at: "/mimeType")
-        case .objects where !isPatch && objectType == nil:
-            throw Problem(.invalidField, "objectType is missing.", at: "/objectType")
-        default: break
+        // Wanted also of an object that is there already: the same request is right or wrong, whatever is kept. A note is made now,
+        // if no other date is given.
+        let needed = section.needed
+        guard isPatch || section == .notes || values[.field(needed)] != nil else {
+            throw Problem(.invalidField, "\(needed.rawValue) is missing.", at: "/\(needed.rawValue)")
         }
     }
 
-    private static let attachment: [(Attribute, @Sendable (JSON) -> FieldValue.Outcome)] = [
-        (.mimeType, FieldValue.mimeType), (.width, FieldValue.size), (.height, FieldValue.size),
-        (.filename, FieldValue.filename), (.preview, FieldValue.preview), (.byteCount, FieldValue.size),
-        (.sha256, FieldValue.sha256),
-    ]
-
-    private func value(
-        _ name: String, _ convert: (JSON) -> FieldValue.Outcome, _ fields: inout Fields
-    ) throws(Problem) -> Value? {
-        guard let json = fields.value(name) else { return nil }
-        switch convert(json) {
+    private func value(of field: Field, _ fields: inout Fields) throws(Problem) -> Value? {
+        guard let json = fields.value(field.rawValue) else { return nil }
+        switch field.read(json) {
         case .success(let value): return value
-        case .failure(let error): throw fields.invalid(name, error.what, limit: error.limit)
+        case .failure(let error): throw fields.invalid(field.rawValue, error.what, limit: error.limit)
         }
     }
 

@@ -26,44 +26,32 @@ struct PlainWrite {
     }
 
     private func settings(_ entity: Entity?, at now: Timestamp) throws -> [(Attribute, Value)] {
-        var settings = fields.values.sorted { $0.key.description < $1.key.description }.map { ($0.key, $0.value) }
-        switch section {
-        case .notes: settings += try noteSettings(entity, at: now)
-        case .objects:
-            if let type = fields.objectType, entity?.objectType?.name != type {
-                settings.append((.objectType, .string(type)))
-            }
-        case .tags, .attachments: break
-        }
-        return settings
-    }
-
-    private func noteSettings(_ entity: Entity?, at now: Timestamp) throws -> [(Attribute, Value)] {
-        var note = Note(uniqueID: id)
-        if case .note(let standing)? = entity { note = standing }
-        var settings: [(Attribute, Value)] = []
-        if let standing = note.creationDate {
-            if let date = fields.creationDate, date != standing {
+        let given = fields.values.sorted { $0.key.description < $1.key.description }.map { ($0.key, $0.value) }
+        var settings = given.filter { $0.0.isMutable } + given.filter { !$0.0.isMutable }
+        guard section == .notes else { return settings }
+        if case .date(let standing)? = entity?.content[.creationDate] {
+            if let date = fields.values[.creationDate], date != .date(standing) {
                 throw Problem(
                     .immutable, "The note was made at \(standing); that does not change.", at: "/creationDate")
             }
-        } else {
-            settings.append((.creationDate, .date(fields.creationDate ?? now)))
+        } else if fields.values[.creationDate] == nil {
+            settings.append((.creationDate, .date(now)))
         }
-        if !isPatch {
-            // What has its default already needs no edit.
-            if fields.values[.text] == nil, !note.text.isEmpty { settings.append((.text, .string(""))) }
-            if fields.values[.archived] == nil, note.archived { settings.append((.archived, .bool(false))) }
-            if fields.values[.sortDate] == nil, let date = note.sortDate, let creation = note.creationDate,
-                date != creation
-            {
-                settings.append((.sortDate, .date(creation)))
-            }
-        }
+        if !isPatch, let entity { settings += defaults(entity.content) }
+        var note = Note(uniqueID: id)
+        if case .note(let standing)? = entity { note = standing }
         let members = try resolver.members(of: note)
         settings += try memberSettings(fields.tags, members.tags, "tags") { .tag($0) }
         settings += try memberSettings(fields.attachments, members.attachments, "attachments") { .attachment($0) }
         return settings
+    }
+
+    /// What gives fields that were left out their default; those that have it already need no edit.
+    private func defaults(_ content: Content) -> [(Attribute, Value)] {
+        Field.allCases.filter { $0.section == section && fields.values[.field($0)] == nil }.compactMap { field in
+            guard let standard = content.standard(field), content.value(field) != standard else { return nil }
+            return (.field(field), standard)
+        }
     }
 
     /// What takes a note from the members it shows to those that it is to have.
@@ -89,6 +77,6 @@ struct PlainWrite {
 extension Entity {
     /// The value that an attribute has, whether or not it may change.
     fileprivate func standing(_ attribute: Attribute) -> Value? {
-        if case .attachment(let attachment) = self { attachment[attribute] } else { register(attribute)?.value }
+        if case .field(let field) = attribute { content[field] } else { register(attribute)?.value }
     }
 }

@@ -39,7 +39,7 @@ extension Found {
         guard sequence <= indexed else { return }
         guard let document else { return report("\(id) is missing in the index of terms.") }
         if document.sortDate != note.effectiveSortDate || document.archived != note.archived
-            || document.textClock != note.$text.clock
+            || document.textClock != note.textClock
         {
             report("\(id) stands in the index of terms as it was, not as it is.")
         }

@@ -1,0 +1,20 @@
+/// A last-writer-wins register: a value and the clock it was set at.
+public struct Register<Value: Sendable>: Sendable {
+    public private(set) var value: Value
+    public private(set) var clock: Clock
+
+    public init(_ value: Value, at clock: Clock) {
+        self.value = value
+        self.clock = clock
+    }
+
+    /// Takes the value if its clock is the greater; whether it did.
+    @discardableResult
+    public mutating func fold(_ value: Value, at clock: Clock) -> Bool {
+        guard clock > self.clock else { return false }
+        self = Register(value, at: clock)
+        return true
+    }
+}
+
+extension Register: Equatable where Value: Equatable {}
