@@ -119,7 +119,7 @@ private struct DocumentWriter {
             [
                 .scope(scope), .uuidArray(notes.map(\.uniqueID)),
                 .array(.date, notes.map { .date($0.effectiveSortDate) }),
-                .array(.bool, notes.map { .bool($0.archived) }), .array(.bytes, notes.map { .clock($0.$text.clock) }),
+                .array(.bool, notes.map { .bool($0.archived) }), .array(.bytes, notes.map { .clock($0.textClock) }),
             ], expecting: notes.count)
     }
 

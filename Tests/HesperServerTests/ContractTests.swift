@@ -94,4 +94,43 @@ import Yams
             #expect(outcomes.contains("`\(outcome.rawValue)`"))
         }
     }
+
+    /// The schemas of objects, changes and writes have what the table of fields has (development.md, Add a field to notes).
+    @Test(arguments: Section.allCases) func everyFieldIsInTheSchemas(_ section: Section) throws {
+        let contract = try ContractTests.contract()
+        func expect(_ schema: String, has members: [String]) {
+            let found = contract.resolved(["$ref": Node("#/components/schemas/\(schema)")])["properties"]?.mapping?.keys
+            #expect(found?.compactMap(\.string).sorted() == members.sorted(), "\(schema)")
+        }
+        let name = ["Note", "Tag", "Attachment", "AppObject"][section.rawValue]
+        let all = ["uniqueID"] + section.parts.map(\.name)
+        let mutable = section.parts.filter { part in
+            if case .field(let field) = part { field.rule == .register } else { true }
+        }.map(\.name)
+        expect("New\(name)", has: all)
+        guard section != .attachments else {
+            expect("AttachmentState", has: all)
+            expect("AttachmentChange", has: all)
+            return
+        }
+        let descent = section == .notes ? ["textBase", "textBaseValue", "textAfter"] : []
+        expect(name, has: all)
+        expect("\(name)Patch", has: mutable)
+        expect("\(name)State", has: all + ["clocks"])
+        expect("\(name)Clocks", has: mutable)
+        expect("\(name)Change", has: all + ["clocks"] + descent)
+        expect("\(name)ChangeClocks", has: mutable)
+    }
+
+    @Test(arguments: Field.allCases.filter { $0.rule == .register })
+    func everyRegisterIsInTheProseOfTheContract(_ field: Field) throws {
+        let contract = try ContractTests.contract()
+        for (schema, member) in [("PushResult", "fields"), ("Edit", "attribute")] {
+            // Only notes have a history.
+            if schema == "Edit", field.section != .notes { continue }
+            let properties = contract.resolved(["$ref": Node("#/components/schemas/\(schema)")])["properties"]
+            let prose = try #require(properties?[member]?["description"]?.string)
+            #expect(prose.contains("`\(field.rawValue)`"), "\(schema).\(member)")
+        }
+    }
 }

@@ -95,6 +95,11 @@ def fold(edits, deleted_objects):
     return {id: one for id, one in objects.items() if exists(one)}, deleted
 
 
+def defaults_of(creation_date):
+    """What registers of a note have that were never set."""
+    return {"text": "", "archived": False, "sortDate": creation_date}
+
+
 def under(one, prefix):
     """Registers of members or of what apps made up, without the prefix: those of `tags.` by their IDs."""
     return {name[len(prefix) :]: register for name, register in one["registers"].items() if name.startswith(prefix)}
@@ -114,7 +119,7 @@ def state(one):
     clocks = {name: write_clock(clock) for name, (clock, _) in registers.items() if "." not in name}
     clocks["attributes"] = {name: write_clock(clock) for name, (clock, _) in custom.items()}
     if one["type"] == "note":
-        shown |= {"text": "", "archived": False, "sortDate": one["once"]["creationDate"]}
+        shown |= defaults_of(one["once"]["creationDate"])
         for kind in ("tags", "attachments"):
             shown[kind] = listed(under(one, kind + "."))
             clocks[kind] = {id: write_clock(clock) for id, (clock, _) in under(one, kind + ".").items()}
@@ -201,7 +206,7 @@ def rewind(case):
     standing, _ = registers_of(parcels)
     last, known = registers_of(kept)
     dates = [edit["value"] for parcel in parcels for edit in parcel["edits"] if edit["attribute"] == "creationDate"]
-    defaults = {"text": "", "archived": False, "sortDate": min(dates, default=None)}
+    defaults = defaults_of(min(dates, default=None))
     put_back, older = {}, []
     keeps = any("clock" not in edit for parcel in parcels if parcel not in kept for edit in parcel["edits"])
     for name, edit in standing.items():

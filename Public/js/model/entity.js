@@ -95,7 +95,7 @@ export const writeState = entity => {
   state.attributes ??= {}
   clocks.attributes ??= {}
   if (entity.type !== "note") return state
-  for (const name of ["text", "archived", "sortDate"]) state[name] = valueOf(entity, name)
+  for (const name of Object.keys(defaultsOf(entity))) state[name] = valueOf(entity, name)
   for (const kind of MEMBERS) {
     state[kind] = membersOf(entity, kind, new Map(), () => true)
     clocks[kind] ??= {}
@@ -152,15 +152,18 @@ export const exists = ({type, fixed, registers}) => {
 }
 
 /**
+ * What registers of a note have that were never set.
+ *
+ * @type {(entity: Entity) => Record<string, any>}
+ */
+const defaultsOf = ({fixed}) => ({text: "", archived: false, sortDate: fixed.creationDate})
+
+/**
  * The value of an attribute, or its default if no edit set it.
  *
  * @type {(entity: Entity, attribute: string) => any}
  */
-export const valueOf = ({fixed, registers}, attribute) => {
-  const register = registers[attribute]
-  if (register) return register[0]
-  return {text: "", archived: false, sortDate: fixed.creationDate}[attribute]
-}
+export const valueOf = (entity, attribute) => (entity.registers[attribute] ?? [defaultsOf(entity)[attribute]])[0]
 
 /**
  * The live object that an ID stands for, by the tags or attachments that it was merged into (merge.md, Membership).

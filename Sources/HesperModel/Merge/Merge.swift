@@ -3,229 +3,85 @@
 /// In this order: known keys are set aside; deletions; then all registers and new objects; then, on the final state, tag
 /// names are made unique and each attachment's holder is checked. What is refused is refused field by field.
 public struct Merge {
-    /// Who pushes, when, and how far the clocks of the scope are.
-    public struct Context: Sendable {
-        /// The server's wall clock.
-        public var now: Timestamp
-        /// The node of the installation.
-        public var server: NodeID
-        /// The last clock that the server ticked in this scope.
-        public var serverClock: Clock?
-        /// The greatest clock in the scope, by whomever.
-        public var greatestClock: Clock?
-        /// Devices that were revoked as lost, and the moments from which on nothing that they made is taken (merge.md, Devices).
-        public var revoked: [NodeID: Timestamp]
-        /// Where the scope stood when the server was restored from a backup; nil if it never was (merge.md, Text).
-        public var restoredSequence: Int64?
-        /// The device that pushes; nil for the server itself.
-        public var sender: NodeID?
-        public var bounds = Bounds()
-        /// What the account stores and may store; nil if no element needs to be judged by it.
-        public var room: Room?
-
-        public init(
-            now: Timestamp, server: NodeID, serverClock: Clock?, greatestClock: Clock?,
-            revoked: [NodeID: Timestamp] = [:], restoredSequence: Int64? = nil, sender: NodeID? = nil,
-            room: Room? = nil
-        ) {
-            self.restoredSequence = restoredSequence
-            self.sender = sender
-            self.room = room
-            self.revoked = revoked
-            self.now = now
-            self.server = server
-            self.serverClock = serverClock
-            self.greatestClock = greatestClock
-        }
-    }
-
-    /// How much a merge may do itself, while its scope is locked.
-    public struct Bounds: Sendable {
-        /// Merges of texts that were prepared; nil if all texts are merged here, however large they are.
-        public var texts: PreparedTexts?
-        /// The maximum number of bytes of texts that are merged here without preparation.
-        public var textBytes = 256 << 10
-        /// The maximum of what may be loaded of the bag, in bytes of bodies: all of it is in memory.
-        public var loadBytes = 256 << 20
-
-        public init() {}
-
-        /// For the push of a device.
-        public static func device(_ texts: PreparedTexts?) -> Bounds {
-            var bounds = Bounds()
-            bounds.texts = texts
-            bounds.loadBytes = Limits.pushLoadBytes
-            return bounds
-        }
-    }
-
-    let bag: any Bag
-    let context: Context
-    var source: ClockSource
-    private var loaded: BagLoad
-    /// Objects as they were, and as they are by now, by ID.
-    var before: [UniqueID: ObjectState]
-    var states: [UniqueID: StateChange.After] = [:]
-    /// Touched objects, in the order in which they were.
-    var touched: [UniqueID] = []
-    /// What goes into the bag: this push's own edits and the server's.
-    var parcels: [Parcel] = []
-    /// Where the parcels of an object stand in ``parcels``.
-    var parcelIndices: [UniqueID: [Int]] = [:]
-    /// Texts of this push whose base is not known: no merge has taken them in.
-    var unmerged: Set<Clock> = []
-    /// Texts of this push that others in the bag descend from.
-    var history: Set<Clock> = []
-    /// Words of this push's texts that are not in what stands instead, whose clock is the second.
-    var superseded: [Clock: ([TextMerge.Superseded], by: Clock)] = [:]
-    /// Notes that were deleted with words which their deleters had not seen.
-    var rescues: [Rescue] = []
-    /// Texts that lost words, in the order in which they did.
-    var lostTexts: [LostText] = []
-    /// Bytes of texts that were merged without preparation, and merges that are to be prepared.
-    var textBytes = 0
-    var unprepared: [PreparedTexts.Need] = []
-    /// How many bytes the parcels have that were taken from the push so far; counted only with ``Context/room``.
-    var bytesOfPush: Int64 = 0
-    var notes: [Int: ElementNotes] = [:]
-
-    /// What is remembered of an element until its receipt is written.
-    struct ElementNotes {
-        /// Accepted edits, and whether the bag had them.
-        var edits: [(edit: Edit, isKnown: Bool)] = []
-        var refused: [String: Problem] = [:]
-        var problem: Problem?
-        /// Where its parcel stands in ``Merge/parcels``.
-        var parcel: Int?
-        var deletion: Receipt.Status?
-        /// The note that was made of words which a deletion had not seen.
-        var rescue: UniqueID?
-    }
+    private var draft: ScopeDraft
+    private var texts = MergeTexts()
+    private var rescues = MergeRescues()
+    private var quota: MergeQuota
+    /// What came of the elements of the push, by their places in it.
+    private var receipts: [Int: ReceiptDraft] = [:]
 
     /// - Throws: what the bag throws; ``Problem`` `too-large`, if more of it would have to be loaded than may be.
     public static func apply(_ push: Push, to bag: any Bag, in context: Context) throws -> MergeOutcome {
-        var merge = try Merge(push, bag, context)
+        var merge = Merge(draft: try ScopeDraft(push, bag, context), quota: MergeQuota(context.room))
         for (index, element) in push.elements.enumerated() {
             if case .deletion(let deletion) = element { try merge.delete(deletion, index) }
         }
         for (index, element) in push.elements.enumerated() {
             if case .change(let change) = element { try merge.change(change, index) }
         }
-        guard merge.unprepared.isEmpty else { return MergeOutcome(unprepared: merge.unprepared) }
-        try merge.makeRescues()
-        try merge.makeTagNamesUnique()
+        guard merge.texts.unprepared.isEmpty else { return MergeOutcome(unprepared: merge.texts.unprepared) }
+        for (index, rescue) in try merge.rescues.make(in: &merge.draft, &merge.texts) {
+            merge.receipts[index]?.rescue = rescue
+        }
+        try merge.draft.makeTagNamesUnique()
         try merge.checkHolders(push)
         return merge.outcome(of: push)
     }
 
-    private init(_ push: Push, _ bag: any Bag, _ context: Context) throws {
-        self.bag = bag
-        self.context = context
-        source = ClockSource(node: context.server, last: context.serverClock)
-        var load = BagLoad(limit: context.bounds.loadBytes)
-        before = try bag.states(of: push.ids, counting: &load)
-        loaded = load
+    private init(draft: ScopeDraft, quota: MergeQuota) {
+        self.draft = draft
+        self.quota = quota
     }
 
-    // MARK: States
-
-    /// What stands for an ID by now; nil if nobody has seen it.
-    func state(_ id: UniqueID) -> StateChange.After? {
-        if let state = states[id] { return state }
-        switch before[id] {
-        case .entity(let entity, _)?: return .entity(entity)
-        case .deleted(let deleted, _)?: return .deleted(deleted)
-        case nil: return nil
+    private func outcome(of push: Push) -> MergeOutcome {
+        var outcome = MergeOutcome()
+        outcome.parcels = draft.parcels.filter { !$0.edits.isEmpty }
+        outcome.lostTexts = texts.lost
+        outcome.changes = draft.changes
+        for parcel in outcome.parcels {
+            for case let clock? in parcel.edits.map(\.clock) {
+                outcome.greatestClock = max(outcome.greatestClock ?? clock, clock)
+                // A device may give back what a restored server ticked: it must not be ticked again.
+                if clock.node == draft.context.server { outcome.serverClock = max(outcome.serverClock ?? clock, clock) }
+            }
         }
-    }
-
-    mutating func set(_ id: UniqueID, _ state: StateChange.After) {
-        if states.updateValue(state, forKey: id) == nil { touched.append(id) }
-    }
-
-    /// Makes sure that the state before is known of objects that the push itself does not name.
-    mutating func load(_ ids: [UniqueID]) throws {
-        let unknown = ids.filter { before[$0] == nil && states[$0] == nil }
-        guard !unknown.isEmpty else { return }
-        let found = try bag.states(of: unknown, counting: &loaded)
-        before.merge(found) { first, _ in first }
-    }
-
-    /// Adds a parcel to what goes into the bag.
-    /// - Returns: where it stands.
-    @discardableResult
-    mutating func add(_ parcel: Parcel) -> Int {
-        parcels.append(parcel)
-        parcelIndices[parcel.object, default: []].append(parcels.count - 1)
-        return parcels.count - 1
-    }
-
-    /// What this push has added to the bag for an object so far.
-    func added(to id: UniqueID) -> [Parcel] { parcelIndices[id, default: []].map { parcels[$0] } }
-
-    // MARK: Clocks
-
-    /// A clock of the server's, greater than those of everything that it touches.
-    mutating func tick(after clocks: Clock?...) -> Clock {
-        for case let clock? in clocks { source.observe(clock) }
-        return source.tick(at: UInt64(max(context.now.milliseconds, 0)))
-    }
-
-    /// Why a clock cannot be taken; nil if it can (merge.md, Clocks, Ahead).
-    func ahead(_ clock: Clock, field: String, pointer: String) -> Problem? {
-        let wall = UInt64(max(context.now.milliseconds, 0))
-        guard clock.milliseconds > wall + Limits.clockAhead,
-            clock.milliseconds > context.greatestClock?.milliseconds ?? 0
-        else { return nil }
-        return Problem(
-            .clockAhead,
-            "The clock of \(field) is more than 5 minutes ahead of the server's: set yours back, stamp again, and retry.",
-            at: pointer, context: ["serverClock": .string(serverNow.description)])
-    }
-
-    /// Why what a lost device made is not taken, whoever brings it; nil if it is.
-    func revoked(_ clock: Clock, field: String, pointer: String) -> Problem? {
-        guard let moment = context.revoked[clock.node], clock.timestamp > moment else { return nil }
-        return Problem(
-            .deviceRevoked,
-            "\(field) is by a device that was revoked as lost: nothing that it made after \(moment) is taken.",
-            at: pointer)
-    }
-
-    /// What the server's clock says now, for a device to learn its offset from.
-    private var serverNow: Clock {
-        var source = source
-        return source.tick(at: UInt64(max(context.now.milliseconds, 0)))
+        outcome.receipts = push.elements.enumerated().map { index, element in
+            let receipt = receipts[index] ?? ReceiptDraft()
+            switch element {
+            case .refused(let receipt): return receipt
+            case .deletion(let deletion): return receipt.receipt(of: deletion)
+            case .change(let change): return receipt.receipt(of: change, in: draft, texts)
+            }
+        }
+        return outcome
     }
 
     // MARK: Deletions
 
     private mutating func delete(_ deletion: Deletion, _ index: Int) throws {
-        let now = context.now
+        let now = draft.context.now
         let deleted = DeletedObject(
             uniqueID: deletion.uniqueID, objectType: deletion.objectType, mergedInto: deletion.mergedInto,
             rescuedInto: deletion.rescuedInto, deletionDate: min(deletion.deletionDate ?? now, now))
-        switch state(deletion.uniqueID) {
+        switch draft.state(deletion.uniqueID) {
         case .deleted(let standing)? where standing.objectType != deletion.objectType:
-            notes[index, default: ElementNotes()].problem = wrongType(
+            receipts[index, default: ReceiptDraft()].problem = wrongType(
                 standing.objectType, deletion.uniqueID, at: "\(deletion.pointer)/objectType")
         case .deleted(var standing)?:
             let changed = standing.fold(deleted)
-            if changed { set(deletion.uniqueID, .deleted(standing)) }
+            if changed { draft.set(deletion.uniqueID, .deleted(standing)) }
             let stands = standing.mergedInto == deletion.mergedInto
-            notes[index, default: ElementNotes()].deletion = !stands ? .merged : changed ? .applied : .unchanged
+            receipts[index, default: ReceiptDraft()].deletion = !stands ? .merged : changed ? .applied : .unchanged
         case .entity(let entity)? where !matches(entity, deletion.objectType):
-            notes[index, default: ElementNotes()].problem = wrongType(
+            receipts[index, default: ReceiptDraft()].problem = wrongType(
                 entity.objectType, deletion.uniqueID, at: "\(deletion.pointer)/objectType")
         case .entity(let entity)?:
-            if case .note(let note) = entity, try isUnseen(note, by: deletion) {
-                rescues.append(Rescue(element: index, note: note))
-            }
-            set(deletion.uniqueID, .deleted(deleted))
-            notes[index, default: ElementNotes()].deletion = .applied
+            if case .note(let note) = entity { try rescues.add(note, deletion, index, in: draft) }
+            draft.set(deletion.uniqueID, .deleted(deleted))
+            receipts[index, default: ReceiptDraft()].deletion = .applied
         case nil:
-            set(deletion.uniqueID, .deleted(deleted))
-            notes[index, default: ElementNotes()].deletion = .applied
+            draft.set(deletion.uniqueID, .deleted(deleted))
+            receipts[index, default: ReceiptDraft()].deletion = .applied
         }
     }
 
@@ -233,9 +89,203 @@ public struct Merge {
         entity.objectType.map { $0 == type } ?? type.isAppsOwn
     }
 
-    func wrongType(_ type: ObjectType?, _ id: UniqueID, at pointer: String) -> Problem {
+    private func wrongType(_ type: ObjectType?, _ id: UniqueID, at pointer: String) -> Problem {
         Problem(
             .invalidField, "\(id) is a \(type?.name ?? "object") already; another object takes another ID.", at: pointer
         )
+    }
+
+    // MARK: Changes
+
+    private mutating func change(_ change: Change, _ index: Int) throws {
+        let id = change.uniqueID
+        var receipt = ReceiptDraft(refused: change.refused)
+        defer { receipts[index] = receipt }
+
+        var entity: Entity
+        switch draft.state(id) {
+        case .entity(let standing)?: entity = standing
+        case .deleted?, nil: entity = change.section.empty(id)
+        }
+        guard entity.section == change.section else {
+            receipt.problem = wrongType(entity.objectType, id, at: "\(change.pointer)/uniqueID")
+            return
+        }
+        // A deleted object's edits go into the bag all the same, for "Recently deleted", and are folded into nothing.
+        var isDeleted = false
+        if case .deleted? = draft.state(id) { isDeleted = true }
+        var edits = change.edits
+        if change.section == .attachments, !isDeleted, let problem = try addData(to: &edits, of: entity, change) {
+            receipt.problem = problem
+            return
+        }
+        if let problem = try quota.refusal(of: edits, of: entity, change, in: draft) {
+            receipt.problem = problem
+            return
+        }
+        let parcel = draft.add(Parcel(object: id, objectType: entity.objectType ?? type(change), edits: []))
+        defer { quota.count(draft.parcels[parcel...]) }
+        receipt.parcel = parcel
+
+        for edit in edits {
+            let field = edit.attribute.description
+            let pointer = place(of: edit.attribute, in: change)
+            guard let clock = edit.clock else {
+                if let problem = immutable(edit, in: entity, at: pointer) {
+                    receipt.refused[field] = problem
+                } else {
+                    let isKnown = !entity.fold(edit)
+                    receipt.edits.append((edit, isKnown))
+                    if !isKnown { draft.append(edit, to: parcel) }
+                }
+                continue
+            }
+            switch try draft.known(edit, clock, of: id, standing: entity.register(edit.attribute)) {
+            case .same:
+                receipt.edits.append((edit, true))
+                continue
+            case .another:
+                receipt.refused[field] = Problem(
+                    .clockReused,
+                    "The clock of \(field) was already used for another value: two copies of one device exist. Stamp again and sign in for a new node.",
+                    at: pointer)
+                continue
+            case .unknown: break
+            }
+            let problem =
+                draft.revoked(clock, field: field, pointer: pointer)
+                ?? draft.ahead(clock, field: field, pointer: pointer) ?? full(edit, in: entity, at: pointer)
+            if let problem {
+                receipt.refused[field] = problem
+                continue
+            }
+            if edit.attribute == .text, !isDeleted {
+                try texts.merge(change.text(edit, at: clock), into: &entity, parcel: parcel, in: &draft)
+            } else {
+                draft.append(edit, to: parcel)
+                entity.fold(edit)
+            }
+            receipt.edits.append((edit, false))
+        }
+        if isDeleted, draft.parcels[parcel].edits.allSatisfy({ $0.clock == nil }) {
+            // What is set once has no clock to know it by: without a new register this is a push sent again.
+            draft.clear(parcel)
+        }
+        if !isDeleted, !draft.parcels[parcel].edits.isEmpty || draft.state(id) != nil { draft.set(id, .entity(entity)) }
+    }
+
+    private func type(_ change: Change) -> ObjectType? {
+        for edit in change.edits where edit.attribute == .objectType {
+            if case .string(let name)? = edit.value { return ObjectType(name) }
+        }
+        return change.section.objectType
+    }
+
+    /// Where an attribute stands in the request.
+    private func place(of attribute: Attribute, in change: Change) -> String {
+        switch attribute {
+        case .tag(let id): "\(change.pointer)/clocks/tags/\(id)"
+        case .attachment(let id): "\(change.pointer)/clocks/attachments/\(id)"
+        case .custom(let name): "\(change.pointer)/attributes/\(name)"
+        case .field(let field): "\(change.pointer)/\(field.rawValue)"
+        }
+    }
+
+    // MARK: Refusals
+
+    /// Why what is set once cannot be set to this; nil if it can, or is this already.
+    private func immutable(_ edit: Edit, in entity: Entity, at pointer: String) -> Problem? {
+        guard case .field(let field) = edit.attribute, let standing = entity.content[field], standing != edit.value
+        else {
+            return nil
+        }
+        switch field.rule {
+        case .register, .earliest: return nil
+        case .once:
+            return Problem(.immutable, "An attachment does not change: \(field.rawValue) stands.", at: pointer)
+        case .type:
+            let type = entity.objectType?.name ?? "object"
+            return Problem(.immutable, "This object is a \(type); its type does not change.", at: pointer)
+        }
+    }
+
+    /// Why an object has no place for one more attribute or member; nil if it has.
+    private func full(_ edit: Edit, in entity: Entity, at pointer: String) -> Problem? {
+        guard entity.register(edit.attribute) == nil else { return nil }
+        let content = entity.content
+        let (count, limit, what): (Int, Int, String)
+        switch edit.attribute {
+        case .field: return nil
+        case .tag: (count, limit, what) = (content.tags.count, Limits.members, "tags, those taken out included")
+        case .attachment:
+            (count, limit, what) = (content.attachments.count, Limits.members, "attachments, those taken out included")
+        case .custom:
+            (count, what) = (content.attributes.count, "attributes")
+            limit = entity.section == .objects ? Limits.objectAttributes : Limits.attributes
+        }
+        guard count >= limit else { return nil }
+        return Problem(
+            .invalidField, "It has \(limit) \(what) already, the most it can have.", at: pointer,
+            context: ["limit": .integer(Int64(limit))])
+    }
+
+    // MARK: Attachments
+
+    /// Adds what the server knows of an attachment's bytes to what a push says of it.
+    /// - Returns: why there can be no such attachment, if there cannot.
+    private func addData(to edits: inout [Edit], of entity: Entity, _ change: Change) throws -> Problem? {
+        guard !entity.exists else { return nil }
+        guard let data = try draft.bag.attachmentData(of: change.uniqueID) else {
+            return Problem(
+                .attachmentDataMissing, "The bytes of attachment \(change.uniqueID) are not here: they come first.",
+                at: change.pointer)
+        }
+        let facts = [Edit(.byteCount, .integer(data.byteCount), at: nil), Edit(.sha256, .string(data.sha256), at: nil)]
+        for fact in facts {
+            if let sent = edits.first(where: { $0.attribute == fact.attribute }), sent.value != fact.value {
+                return Problem(
+                    .immutable, "The bytes that are here have another \(fact.attribute.description).",
+                    at: "\(change.pointer)/\(fact.attribute.description)")
+            }
+        }
+        edits.removeAll { $0.attribute == .byteCount || $0.attribute == .sha256 }
+        edits += facts
+        return nil
+    }
+
+    /// One note per attachment: a member that another live note holds is refused, that member alone.
+    private mutating func checkHolders(_ push: Push) throws {
+        var holders: [UniqueID: Set<UniqueID>] = [:]
+        for id in draft.touched {
+            guard case .entity(.note(let note))? = draft.state(id) else { continue }
+            for (member, register) in note.attachments.registers where register.value {
+                holders[member, default: []].insert(id)
+            }
+        }
+        for (index, element) in push.elements.enumerated() {
+            guard case .change(let change) = element, change.section == .notes, var receipt = receipts[index],
+                let parcel = receipt.parcel
+            else { continue }
+            let note = change.uniqueID
+            for (edit, isKnown) in receipt.edits where !isKnown && edit.value == .bool(true) {
+                guard case .attachment(let member) = edit.attribute, holders[member]?.contains(note) == true else {
+                    continue
+                }
+                let others = try draft.untouchedHolders(of: member) + (holders[member] ?? [])
+                guard let other = others.filter({ $0 != note }).min() else { continue }
+                receipt.refused[edit.attribute.description] = Problem(
+                    .attachmentInUse, "Attachment \(member) belongs to note \(other).",
+                    at: place(of: edit.attribute, in: change))
+                receipt.edits.removeAll { $0.edit == edit }
+                draft.remove(edit, of: note, from: parcel)
+                if !holds(note, member) { holders[member]?.remove(note) }
+            }
+            receipts[index] = receipt
+        }
+    }
+
+    private func holds(_ note: UniqueID, _ attachment: UniqueID) -> Bool {
+        guard case .entity(.note(let note))? = draft.state(note) else { return false }
+        return note.attachments[attachment]?.value == true
     }
 }

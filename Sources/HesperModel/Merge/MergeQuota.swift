@@ -1,43 +1,34 @@
 /// What a push may store while the account is at its quota (protocol.md, Quota).
-extension Merge {
-    /// How many bytes an account stores before the push, and how many it may.
-    public struct Room: Sendable, Equatable {
-        public let used: Int64
-        public let limit: Int64
+struct MergeQuota {
+    /// Nil if no element needs to be judged.
+    private let room: Merge.Room?
+    /// How many bytes the parcels have that were taken from the push so far; counted only with ``room``.
+    private var bytesOfPush: Int64 = 0
 
-        public init(used: Int64, limit: Int64) {
-            self.used = used
-            self.limit = limit
-        }
-
-        /// Whether a push fits, without looking at what it changes: then none of its elements needs to be judged.
-        public func fits(_ push: Push) -> Bool { Int64(push.greatestBytes) <= limit - used }
-    }
+    init(_ room: Merge.Room?) { self.room = room }
 
     /// Why a change cannot be stored; nil if it can. What makes nothing longer always can, and so can a change that is sent
     /// again: it stores nothing.
-    func overQuota(_ edits: [Edit], of entity: Entity, _ change: Change) throws -> Problem? {
-        guard let room = context.room else { return nil }
-        let isGrowing = try edits.contains { try $0.isLonger(than: entity) && isNew($0, in: entity) }
-        guard isGrowing else { return nil }
-        let new = try edits.filter { try isNew($0, in: entity) }
+    func refusal(of edits: [Edit], of entity: Entity, _ change: Change, in draft: ScopeDraft) throws -> Problem? {
+        guard let room else { return nil }
+        func isNew(_ edit: Edit) throws -> Bool {
+            if let clock = edit.clock {
+                let standing = entity.register(edit.attribute)
+                return try draft.known(edit, clock, of: entity.uniqueID, standing: standing) == .unknown
+            }
+            var entity = entity
+            return entity.fold(edit)
+        }
+        guard try edits.contains(where: { try $0.isLonger(than: entity) && isNew($0) }) else { return nil }
         let used = room.used + bytesOfPush
-        guard used + Int64(ParcelBody.write(new).count) > room.limit else { return nil }
+        guard used + Int64(ParcelBody.write(try edits.filter(isNew)).count) > room.limit else { return nil }
         return .quotaExceeded(used: used, limit: room.limit, at: change.pointer)
     }
 
-    private func isNew(_ edit: Edit, in entity: Entity) throws -> Bool {
-        if let clock = edit.clock {
-            return try known(edit, clock, of: entity.uniqueID, standing: entity.register(edit.attribute)) == .unknown
-        }
-        var entity = entity
-        return entity.fold(edit)
-    }
-
-    /// Counts the parcels that were added since there were `count`; the server's own only count for the next push.
-    mutating func countBytes(ofParcelsFrom count: Int) {
-        guard context.room != nil else { return }
-        for parcel in parcels[count...] where !parcel.isServers && !parcel.edits.isEmpty {
+    /// Counts parcels that were added; the server's own only count for the next push.
+    mutating func count(_ parcels: ArraySlice<Parcel>) {
+        guard room != nil else { return }
+        for parcel in parcels where !parcel.isServers && !parcel.edits.isEmpty {
             bytesOfPush += Int64(ParcelBody.write(parcel.edits).count)
         }
     }

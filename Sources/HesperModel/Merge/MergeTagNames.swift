@@ -1,25 +1,23 @@
 /// Tags whose names fold to the same, on the final state of a push (merge.md, Tags).
-extension Merge {
+extension ScopeDraft {
     mutating func makeTagNamesUnique() throws {
         var claims: [String: Set<UniqueID>] = [:]
         for id in touched {
-            guard case .entity(.tag(let tag))? = states[id], tag.exists else { continue }
+            guard case .entity(.tag(let tag))? = state(id), tag.exists else { continue }
             claims[TagName.fold(tag.name), default: []].insert(id)
         }
         for name in claims.keys.sorted() {
             guard var claimants = claims[name] else { continue }
             // A tag that this push does not touch still has the name that it had.
-            if let holder = try bag.tag(named: name), states[holder] == nil {
+            if let holder = try bag.tag(named: name), !isTouched(holder) {
                 claimants.insert(holder)
                 try load([holder])
             }
             guard claimants.count > 1, let survivor = claimants.min() else { continue }
             for loser in claimants where loser != survivor {
-                set(
-                    loser,
-                    .deleted(
-                        DeletedObject(
-                            uniqueID: loser, objectType: .tag, mergedInto: survivor, deletionDate: context.now)))
+                let deleted = DeletedObject(
+                    uniqueID: loser, objectType: .tag, mergedInto: survivor, deletionDate: context.now)
+                set(loser, .deleted(deleted))
             }
         }
     }

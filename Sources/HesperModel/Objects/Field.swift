@@ -1,7 +1,7 @@
 /// The table of the fields that have one value each (merge.md, Edits).
 ///
-/// Reading, folding, digests, writing, the plain routes and revocation go by it. A new field is a case and a row here, and a name
-/// in ``Attribute``; development.md, Add a field to notes, has the rest.
+/// Reading, folding, digests, writing, the plain routes and revocation go by it. A new field is a case and a row here; what else
+/// it needs: development.md, Add a field to notes.
 public enum Field: String, Sendable, CaseIterable {
     // In the order in which JSON has them.
     case creationDate, text, archived, sortDate
@@ -9,6 +9,8 @@ public enum Field: String, Sendable, CaseIterable {
     case mimeType, width, height, filename, preview, byteCount, sha256
     case objectType
 
+    // Inlined, so that a column costs no more than a switch of its own: it is read for each edit.
+    @inline(__always)
     private var row: Row {
         switch self {
         case .creationDate: Row(.notes, .earliest, .date, FieldValue.date)

@@ -42,7 +42,9 @@ public struct Members: Sendable, Equatable {
 
     /// Those that are in, by clock; of one clock, by ID: the list is the same on every device and in every run.
     private static func listed(_ registers: [UniqueID: Register<Bool>]) -> [UniqueID] {
-        registers.filter(\.value.value)
+        // Most objects have none.
+        guard !registers.isEmpty else { return [] }
+        return registers.filter(\.value.value)
             .sorted { ($0.value.clock, $0.key) < ($1.value.clock, $1.key) }.map(\.key)
     }
 

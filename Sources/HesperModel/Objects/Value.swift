@@ -83,6 +83,14 @@ extension String {
 
 extension JSONWriter {
     mutating func member(_ name: String, _ value: Value) {
-        if case .date(let date) = value { member(name, date) } else { member(name, value.json) }
+        self.name(name)
+        switch value {
+        case .null: write(.null)
+        case .bool(let value): bool(value)
+        case .integer(let value): integer(value)
+        case .number(let value): write(.number(value))
+        case .string(let value): string(value)
+        case .date(let value): date(value)
+        }
     }
 }

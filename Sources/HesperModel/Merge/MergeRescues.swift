@@ -1,0 +1,127 @@
+/// Words that the deletion of a note had not seen go into a new note (merge.md, Deleting).
+struct MergeRescues {
+    /// Notes that were deleted with such words, as they were then, and where their deletions stand in the push.
+    private var notes: [(element: Int, note: Note)] = []
+
+    /// Own texts of the deleter that are looked at, the newest first.
+    private static let ownTexts = 16
+
+    /// Remembers a note that a deletion takes, if it holds words that its deleter never saw.
+    mutating func add(_ note: Note, _ deletion: Deletion, _ element: Int, in draft: ScopeDraft) throws {
+        if try isUnseen(note, by: deletion, in: draft) { notes.append((element, note)) }
+    }
+
+    private func isUnseen(_ note: Note, by deletion: Deletion, in draft: ScopeDraft) throws -> Bool {
+        guard let seen = deletion.textSeen, let standing = note.textClock, seen != .version(standing) else {
+            return false
+        }
+        let words = TextWords(of: note.text)
+        guard !words.isEmpty else { return false }
+        var known: [TextWords] = []
+        if case .version(let clock) = seen {
+            guard let text = try draft.text(clock, of: note.uniqueID) else { return true }
+            known.append(TextWords(of: text))
+            guard words.hasWords(beyond: known) else { return false }
+        }
+        for clock in try deletion.textAfter + ownTexts(of: note.uniqueID, upTo: standing, in: draft) {
+            guard let text = try draft.text(clock, of: note.uniqueID) else { continue }
+            known.append(TextWords(of: text))
+            guard words.hasWords(beyond: known) else { return false }
+        }
+        return true
+    }
+
+    /// The clocks of the newest texts of a note by the device that pushes.
+    private func ownTexts(of id: UniqueID, upTo standing: Clock, in draft: ScopeDraft) throws -> [Clock] {
+        guard let sender = draft.context.sender, draft.wasKnown(id) else { return [] }
+        var clocks = standing.node == sender ? [standing] : []
+        while clocks.count < MergeRescues.ownTexts,
+            let clock = try draft.bag.newestText(of: id, by: sender, before: clocks.last ?? standing)
+        {
+            clocks.append(clock)
+        }
+        return clocks
+    }
+
+    /// Makes the new notes, once all else of the push has been taken in: a picture that was moved in it stays moved.
+    /// - Returns: the new notes, by where the deletions stand in the push.
+    func make(in draft: inout ScopeDraft, _ texts: inout MergeTexts) throws -> [Int: UniqueID] {
+        var made: [Int: UniqueID] = [:]
+        for (element, note) in notes {
+            guard case .deleted(var deleted)? = draft.state(note.uniqueID) else { continue }
+            let id = note.uniqueID.rescue
+            try draft.load([id])
+            switch draft.state(id) {
+            case nil: try make(id, from: note, in: &draft)
+            case .entity(let entity)?: try add(note, to: entity, in: &draft, &texts)
+            // Somebody has read and deleted what was rescued.
+            case .deleted?: continue
+            }
+            _ = deleted.fold(
+                DeletedObject(
+                    uniqueID: deleted.uniqueID, objectType: deleted.objectType, rescuedInto: id,
+                    deletionDate: deleted.deletionDate))
+            draft.set(deleted.uniqueID, .deleted(deleted))
+            made[element] = id
+        }
+        return made
+    }
+
+    /// A new note with the text, the tags and the free attachments of another, under the clocks that they had there.
+    private func make(_ id: UniqueID, from note: Note, in draft: inout ScopeDraft) throws {
+        var edits: [Edit] = []
+        if let date = note.creationDate { edits.append(Edit(.creationDate, .date(date), at: nil)) }
+        if let clock = note.textClock { edits.append(Edit(.text, .string(note.text), at: clock)) }
+        // Those taken out as well: of two tags that turn out to be one, the greater clock decides.
+        for (tag, register) in note.tags.sorted {
+            edits.append(Edit(.tag(tag), .bool(register.value), at: register.clock))
+        }
+        let attachments = note.attachments.sorted.filter(\.register.value)
+        try draft.load(attachments.map(\.id))
+        for (attachment, register) in attachments {
+            guard case .entity? = draft.state(attachment), try draft.isFree(attachment) else { continue }
+            edits.append(Edit(.attachment(attachment), .bool(true), at: register.clock))
+        }
+        var entity = Section.notes.empty(id)
+        for edit in edits { entity.fold(edit) }
+        draft.add(
+            Parcel(
+                object: id, objectType: .note, edits: edits, textOrigin: try draft.textOrigin(of: note),
+                isServers: true, isRescue: true))
+        draft.set(id, .entity(entity))
+    }
+
+    /// A note of this ID is there already: a device gave it back to a restored server. The words go into its history.
+    private func add(
+        _ note: Note, to entity: Entity, in draft: inout ScopeDraft, _ texts: inout MergeTexts
+    ) throws {
+        guard let clock = note.textClock, try draft.find(.text, clock, of: entity.uniqueID) == nil else { return }
+        var entity = entity
+        let parcel = draft.add(
+            Parcel(object: entity.uniqueID, objectType: .note, edits: [], isServers: true, isRescue: true))
+        let text = MergeTexts.Incoming(clock: clock, text: note.text, after: [])
+        try texts.merge(text, into: &entity, parcel: parcel, in: &draft)
+        draft.set(entity.uniqueID, .entity(entity))
+    }
+}
+
+extension ScopeDraft {
+    fileprivate func textOrigin(of note: Note) throws -> Clock? {
+        guard let clock = note.textClock, clock.node == context.server else { return nil }
+        return try find(.text, clock, of: note.uniqueID)?.parcel.textOrigin
+    }
+
+    /// Whether no live note holds an attachment.
+    fileprivate func isFree(_ attachment: UniqueID) throws -> Bool {
+        for id in touched {
+            if case .entity(.note(let note))? = state(id), note.attachments[attachment]?.value == true { return false }
+        }
+        return try untouchedHolders(of: attachment).isEmpty
+    }
+}
+
+extension UniqueID {
+    /// The ID of the note into which words go that the deletion of this note had not seen: a UUID of version 5 in the namespace of
+    /// this ID, of the empty name.
+    public var rescue: UniqueID { UniqueID.derived(from: "", in: self) }
+}

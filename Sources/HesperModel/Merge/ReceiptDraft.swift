@@ -1,0 +1,70 @@
+/// What is remembered of an element of a push until its receipt is written.
+struct ReceiptDraft {
+    /// Accepted edits, and whether the bag had them.
+    var edits: [(edit: Edit, isKnown: Bool)] = []
+    /// Why fields were refused, by name.
+    var refused: [String: Problem] = [:]
+    /// Why the element as a whole was refused.
+    var problem: Problem?
+    /// Where its parcel stands in ``ScopeDraft/parcels``.
+    var parcel: Int?
+    var deletion: Receipt.Status?
+    /// The note that was made of words which a deletion had not seen.
+    var rescue: UniqueID?
+
+    /// The receipt of a deletion.
+    func receipt(of deletion: Deletion) -> Receipt {
+        var receipt = Receipt(
+            uniqueID: deletion.uniqueID, objectType: deletion.objectType.name, pointer: deletion.pointer,
+            status: problem == nil ? self.deletion ?? .unchanged : .rejected, problem: problem)
+        if let rescue {
+            receipt.status = .rescued
+            receipt.rescuedInto = rescue
+        }
+        return receipt
+    }
+
+    /// The receipt of a change, by what stands at the end.
+    func receipt(of change: Change, in draft: ScopeDraft, _ texts: MergeTexts) -> Receipt {
+        let state = draft.state(change.uniqueID)
+        var type = change.section.objectType
+        switch state {
+        case .deleted(let deleted)?: type = deleted.objectType
+        case .entity(let entity)?: type = type ?? entity.objectType
+        case nil: break
+        }
+        var receipt = Receipt(
+            uniqueID: change.uniqueID, objectType: type?.name, pointer: change.pointer,
+            status: problem == nil && refused.isEmpty ? .unchanged : .rejected,
+            fields: refused.mapValues { Receipt.Field(.rejected, problem: $0) }, problem: problem)
+        switch state {
+        case .deleted?:
+            receipt.status = max(receipt.status, .deleted)
+            for (edit, _) in edits { receipt.fields[edit.attribute.description] = Receipt.Field(.deleted) }
+        case .entity(let entity)?:
+            for (edit, isKnown) in edits {
+                let field = field(edit, in: entity, draft, texts)
+                if let field { receipt.fields[edit.attribute.description] = field }
+                receipt.status = max(receipt.status, field != nil ? .merged : isKnown ? .unchanged : .applied)
+            }
+        case nil: break
+        }
+        return receipt
+    }
+
+    /// What became of a field that does not simply stand.
+    private func field(
+        _ edit: Edit, in entity: Entity, _ draft: ScopeDraft, _ texts: MergeTexts
+    ) -> Receipt.Field? {
+        guard let clock = edit.clock else {
+            // Of two creation dates the earlier stands; whatever else is set once was refused if it differed.
+            guard case .field(let field) = edit.attribute, field.rule == .earliest,
+                entity.content[field] != edit.value
+            else { return nil }
+            return Receipt.Field(.superseded)
+        }
+        guard let standing = entity.register(edit.attribute)?.clock, standing != clock else { return nil }
+        return edit.attribute == .text
+            ? texts.field(clock, standing: standing, in: draft) : Receipt.Field(.superseded, clock: standing)
+    }
+}
