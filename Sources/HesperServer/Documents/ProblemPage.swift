@@ -152,7 +152,7 @@ enum ProblemPage {
         case .tooLarge:
             (
                 "The request is over a limit, which `limit` names. Nothing of it was applied.",
-                "Send less at once. `GET /v1/server` lists all limits."
+                "Send less at once. `GET /v1/server` lists the limits that a client keeps to."
             )
         case .uriTooLong: ("The path and query are too long.", "Shorten them; `limit` says to how many bytes.")
         case .headersTooLarge: ("The headers are too large.", "Send fewer; `limit` says how many bytes they may have.")
