@@ -1,4 +1,4 @@
-/// Every bound on what a client may send, published by `GET /v1/server` (protocol.md, Limits).
+/// Every bound on what a client may send; `GET /v1/server` has those that a client keeps to (protocol.md, Limits).
 public enum Limits {
     /// The text of a note, in UTF-8 bytes.
     public static let textBytes = 1 << 20

@@ -246,7 +246,7 @@ extension Problem.Slug {
             Kind(
                 413, "The request is too large",
                 meaning: "The request is over a limit, which `limit` names. Nothing of it was applied.",
-                remedy: "Send less at once. `GET /v1/server` lists all limits.")
+                remedy: "Send less at once. `GET /v1/server` lists the limits that a client keeps to.")
         case .uriTooLong:
             Kind(
                 414, "The address is too long",

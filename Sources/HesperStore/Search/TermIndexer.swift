@@ -82,11 +82,24 @@ public actor TermIndexer {
         }
         lastScope = scopes.last
         // Where scopes are locked apart, each has a transaction of its own: none stays locked for the others.
+        var failure: (any Error)?
         for group in store.locksScopesApart ? scopes.map({ [$0] }) : [scopes] {
-            try await throttle.write(group, to: store, restPerWork: restPerWork) { scope, transaction in
-                _ = try transaction.indexTerms(of: scope, limit: TermIndexer.objectsPerSlice)
+            do {
+                try await index(group, restPerWork: restPerWork)
+            } catch {
+                try Task.checkCancellation()
+                failure = error
+                // A note that cannot be read stops its own account's index, and no other.
+                for scope in group where group.count > 1 { try? await index([scope], restPerWork: restPerWork) }
             }
         }
+        if let failure { throw failure }
         return !scopes.isEmpty
+    }
+
+    private func index(_ scopes: [ScopeID], restPerWork: Int) async throws {
+        try await throttle.write(scopes, to: store, restPerWork: restPerWork) { scope, transaction in
+            _ = try transaction.indexTerms(of: scope, limit: TermIndexer.objectsPerSlice)
+        }
     }
 }

@@ -99,7 +99,7 @@ public actor PushQueue {
         let next = ContinuousClock.now + duration
         nextLarge = next
         Task {
-            try? await Task.sleep(until: next, clock: .continuous)
+            while ContinuousClock.now < next { try? await Task.sleep(until: next, clock: .continuous) }
             beginCommitIfFree()
         }
     }
