@@ -3,7 +3,7 @@ import HesperModel
 /// The fields of a note, a tag or an app's own object as people and scripts send them: without clocks.
 struct PlainFields: Sendable {
     var uniqueID: UniqueID?
-    /// What has one value, fields and what apps made up.
+    /// Fields that have one value, and attributes of apps.
     var values: [Attribute: Value] = [:]
     /// The whole new lists of members; nil where the field was left out.
     var tags: [UniqueID]?
