@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// ThreadSanitizer does not see the lock of the standard library's `Mutex` (docs/decisions, record 59): what it guards would
+    /// ThreadSanitizer does not see the lock of the standard library's `Mutex` (docs/decisions, record 49): what it guards would
     /// have to be passed over.
     @Test func locksAreOnesThatAreSeen() throws {
         let folder = CitationsTests.root.appending(path: "Sources")

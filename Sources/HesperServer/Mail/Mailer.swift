@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import ServiceLifecycle
 
 /// Writes letters and hands them to the operator's command, behind the answers that asked for them: whether there is an account,
-/// and how long its letter takes, nobody sees who asks (record 54).
+/// and how long its letter takes, nobody sees who asks (record 45).
 ///
 /// A letter that could not be handed over is not tried again: commands keep queues of their own, and people ask again.
 final class Mailer: Service {

@@ -2,7 +2,7 @@ import Foundation
 
 /// The systemd service of this machine that runs this binary, and the environment that it has.
 ///
-/// Commands use its settings, so that `sudo -u hesper hesper doctor` looks at the data of the service (record 69).
+/// Commands use its settings, so that `sudo -u hesper hesper doctor` looks at the data of the service (record 59).
 struct InstalledService {
     static let unitName = "hesper.service"
 

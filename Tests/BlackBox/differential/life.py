@@ -271,7 +271,7 @@ class Life:
         self.backup = copy.deepcopy(self.model)
 
     def restore(self, _: Watched) -> None:
-        # After a second restore, texts given back of which none descends from the other are taken for a chain (record 62).
+        # After a second restore, texts given back of which none descends from the other are taken for a chain (record 52).
         if not self.backup or self.model.is_restored:
             return
         self.note_superseded()
