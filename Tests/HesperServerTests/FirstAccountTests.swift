@@ -6,6 +6,7 @@ import Testing
 /// protocol.md, Signing in: while there is no account at all, a one-time link makes the first, whatever the policy says.
 @Suite struct FirstAccountTests {
     private static let closed: TestServer.Change = { ($0.signUp, $0.webApp) = (.closed, "Public") }
+    private static let withWebApp: TestServer.Change = { $0.webApp = "Public" }
 
     /// The secret of the link of a server without accounts.
     private static func invitation(_ client: TestClient) throws -> String {
@@ -41,7 +42,7 @@ import Testing
     }
 
     @Test func theFirstAccountEndsIt() async throws {
-        try await TestServer.test(.router, { $0.webApp = "Public" }) { client in
+        try await TestServer.test(.router, FirstAccountTests.withWebApp) { client in
             let invitation = try FirstAccountTests.invitation(client)
             #expect(try await client.test.server.hasNoAccount())
             #expect(try await client.send(.get, "/sign-up?invitation=\(invitation)").status == 303)

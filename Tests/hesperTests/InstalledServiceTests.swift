@@ -77,6 +77,7 @@ import Testing
     @Test(arguments: ["HESPER_PORT=1", "HESPER_DATA=data"])
     func aFolderThatIsNotKnownIsRefused(_ variable: String) throws {
         let service = try #require(try service(["Environment=\(variable)"]))
-        #expect(complaint { _ = try service.environment() }?.contains("has no HESPER_DATA with the absolute path") == true)
+        let told = complaint { _ = try service.environment() }
+        #expect(told?.contains("has no HESPER_DATA with the absolute path") == true)
     }
 }
