@@ -11,9 +11,9 @@ struct IndexingTests {
         let folder = Folder()
         let store = try SQLiteStore(folder: folder.url)
         let first = try await SmallDesk(store)
-        _ = try await first.pushNoteAndTag()
+        try await first.push(first.note(.random(), "Milk"))
         let second = try await SmallDesk(store, email: "bob@example.com")
-        _ = try await second.pushNoteAndTag()
+        try await second.push(second.note(.random(), "Bread"))
         try await store.onWriter {
             try $0.execute(
                 sql: "UPDATE objects SET body = '{' WHERE section = 0 AND scope = ?", arguments: [first.scope.rawValue])

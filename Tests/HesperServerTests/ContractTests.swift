@@ -107,7 +107,7 @@ import Yams
         let mutable = section.parts.filter { part in
             if case .field(let field) = part { field.rule == .register } else { true }
         }.map(\.name)
-        expect("New\(name)", has: all)
+        expect("\(name)Draft", has: all)
         guard section != .attachments else {
             expect("AttachmentState", has: all)
             expect("AttachmentChange", has: all)
