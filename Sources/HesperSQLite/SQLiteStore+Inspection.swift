@@ -118,8 +118,8 @@ private struct FileInspection {
         }
         if found != expected || !counts {
             findings.append(
-                "The index of terms does not match the terms of the notes. Stop the server and run: "
-                    + "sqlite3 hesper.sqlite \"INSERT INTO terms (terms) VALUES ('rebuild')\"")
+                "The index of terms does not match the terms of the notes. Stop the server and make the index again: "
+                    + "docs/storage.md, \"What a check verifies\", has the statement.")
         }
     }
 

@@ -6,7 +6,7 @@ import time
 
 import contract_document
 import pytest
-from client import Client, Server
+from client import Client, Server, plain_session
 from rows import REQUEST_ID, Row, check_problem, parametrize
 from writer import new_id
 
