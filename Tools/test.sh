@@ -53,14 +53,16 @@ runner web 10 node --test --test-reporter spec --test-reporter-destination stdou
 
 # Six at a time: with all at once, a test that waits for an answer within a time waits for the processor first.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 SWIFT_BACKTRACE=enable=yes,color=no,interactive=no
-swift_test=(swift test --skip-build -Xswiftc -warnings-as-errors --xunit-output "$results/swift.xml")
+flags=(-Xswiftc -warnings-as-errors -Xcc -O2)
+swift_test=(swift test --skip-build "${flags[@]}" --xunit-output "$results/swift.xml")
 # Four files at once: one after another they leave more than half of two cores idle. The tests of a file stay together
 # (Tests/BlackBox/pytest.ini has the markers that say which run, and when).
 export PYTHONPYCACHEPREFIX=$PWD/.build/pycache
 black_box=(.build/venv/bin/python -m pytest -ra -n 4 --dist loadfile --no-loadscope-reorder)
 
-# Warnings are errors in our own targets only: SwiftPM keeps the flag away from packages of others.
-if must "debug build" 30 swift build --build-tests -Xswiftc -warnings-as-errors; then
+# Warnings are errors in our own targets only: SwiftPM keeps the flag away from packages of others. C is optimized: a password hash
+# takes a fifth of the time, and nearly every test computes some.
+if must "debug build" 30 swift build --build-tests "${flags[@]}"; then
     if [ "$mode" = check ]; then
         runner swift 5 "${swift_test[@]}" --filter '^(HesperModelTests|HesperStoreTests|HesperSQLiteTests|HouseTests)\.'
     else
