@@ -46,6 +46,7 @@ def filled(hesper: Hesper, ada: str, tmp_path: Path, seed: int) -> Path:
     return file
 
 
+@pytest.mark.thorough
 def test_a_flipped_bit_is_found(hesper: Hesper, filled: Path, tmp_path: Path, seed: int, everything: bool) -> None:
     assert hesper("check").returncode == 0
     pieces = pages.payloads(filled)

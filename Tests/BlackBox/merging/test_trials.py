@@ -14,7 +14,7 @@ HOURS = 3_600
 # was changed.
 @pytest.mark.parametrize(
     "command, count, full",
-    [("laws", "--merges 100000 --seed 2", "--merges 3000000"), ("lives", "--lives 300 --seed 2", "--lives 10000")],
+    [("laws", "--merges 20000 --seed 2", "--merges 3000000"), ("lives", "--lives 300 --seed 2", "--lives 10000")],
 )
 def test_trials(command: str, count: str, full: str, everything: bool):
     if not TRIALS.exists():

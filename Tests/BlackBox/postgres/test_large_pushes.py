@@ -3,6 +3,7 @@
 import uuid
 
 import clocks
+import pytest
 from client import Server
 
 # In JSON, each of these takes six bytes.
@@ -10,6 +11,7 @@ TEXT = "\u0001" * 1_048_575
 COUNT = 8
 
 
+@pytest.mark.thorough
 def test_a_small_push_of_many_large_notes(postgres_server: Server) -> None:
     client = postgres_server.client()
     limit = 32 * 1024 * 1024  # bytes of JSON that are kept of the objects that a push names
