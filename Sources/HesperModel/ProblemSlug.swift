@@ -130,13 +130,13 @@ extension Problem.Slug {
             Kind(
                 403, "Not allowed",
                 meaning: "The password is wrong, or the code; or a letter was asked for where none can be sent.",
-                remedy: "Ask the person for it again, or have them ask whoever runs the server.")
+                remedy: "Ask the person for it again, or have them ask the operator of the server.")
         case .deviceRevoked:
             Kind(
                 403, "It was made by a lost device",
                 meaning:
                     "A push carried an edit whose clock is of a device that was revoked as lost, from after the moment that its owner "
-                    + "named. It is not taken, whoever brings it. In a push, only this field was refused; the rest stands.",
+                    + "named. It is refused, whichever device pushes it. In a push, only this field was refused; the rest stands.",
                 remedy:
                     "Take what the server has. If the words are wanted after all, set them again, under a clock of your own."
             )
@@ -144,7 +144,7 @@ extension Problem.Slug {
             Kind(
                 403, "Sign-up is closed",
                 meaning: "Only the operator of this server makes accounts.",
-                remedy: "Ask whoever runs it. Operators: `hesper account create`, or `hesper serve --sign-up open`.")
+                remedy: "Ask the operator. Operators: `hesper account create`, or `hesper serve --sign-up open`.")
         case .accountDisabled:
             Kind(
                 403, "The account is disabled",
@@ -270,11 +270,12 @@ extension Problem.Slug {
                 500, "Something went wrong in the server",
                 meaning:
                     "A fault of the server's. Its log says more, under this `requestID`. What was sent may or may not be there.",
-                remedy: "Send the same again: pushing twice changes nothing. Tell whoever runs the server if it stays.")
+                remedy: "Send the same again: pushing twice changes nothing. Tell the operator if this goes on.")
         case .unavailable:
             Kind(
-                503, "The store is away",
-                meaning: "The store is away, or the server is shutting down. What was sent is not confirmed.",
+                503, "Database unavailable",
+                meaning:
+                    "The database cannot be reached, or the server is shutting down. What was sent is not confirmed.",
                 remedy: "Send the same again after as many seconds as the header `Retry-After` says.")
         case .quotaExceeded:
             Kind(
@@ -290,7 +291,7 @@ extension Problem.Slug {
                 507, "The server has no room left",
                 meaning:
                     "The disk of the server is full. Nothing of what was sent was kept, and nothing that was there is lost.",
-                remedy: "Tell whoever runs the server; send the same again when there is room.")
+                remedy: "Tell the operator of the server; send the same again when there is room.")
         }
     }
 }

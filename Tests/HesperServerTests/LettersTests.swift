@@ -299,7 +299,7 @@ import Testing
                 try await phone.send(.post, "/v1/account/email-verification"),
             ] {
                 #expect(try answer.slug == "forbidden")
-                #expect(answer.text.contains("ask whoever runs it"))
+                #expect(answer.text.contains("ask its operator"))
             }
             for path in ["/forgot-password", "/verify-email"] {
                 #expect(try await client.send(.get, path).status == 404)

@@ -82,8 +82,8 @@ struct SignUp: Sendable {
     private var refusal: Problem {
         switch settings.signUp {
         case .open: SignUp.elsewhere
-        case .invite: Problem(.signUpClosed, "Ask whoever runs this server for an invitation.")
-        case .closed: Problem(.signUpClosed, "Ask whoever runs this server for an account.")
+        case .invite: Problem(.signUpClosed, "Ask the operator of this server for an invitation.")
+        case .closed: Problem(.signUpClosed, "Ask the operator of this server for an account.")
         }
     }
 

@@ -46,5 +46,5 @@ struct MailDesk: Sendable {
 
     private static func key(of letter: Letter) -> String { "\(letter.kind.rawValue) \(Account.key(of: letter.email))" }
 
-    private static let closed = Problem(.forbidden, "This server sends no mail: ask whoever runs it.")
+    private static let closed = Problem(.forbidden, "This server sends no mail: ask its operator.")
 }
