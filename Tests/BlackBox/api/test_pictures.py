@@ -73,24 +73,28 @@ def peak(server: Server) -> int:
 
 
 @pytest.mark.timeout(180)
-def test_memory_stays_flat():
-    """Up, up in an upload that can be resumed, and down, each of 256 MB."""
-    size, piece = 256 << 20, Random(2).randbytes(1 << 20)
+def test_memory_does_not_grow_with_the_size_of_an_attachment():
+    """An upload, a resumable upload and their downloads, of 1 MB and then of 256 MB."""
+    piece = Random(2).randbytes(1 << 20)
     with Server(arguments=["--attachment-size", "1GiB"]) as server:
         client = server.client()
-        client.put(data_path(str(uuid.uuid4())), data=piece)
-        # Passwords take 128 MB: from here on the peak is that of what follows.
-        Path(f"/proc/{server.pid}/clear_refs").write_text("5")
-        before = peak(server)
-        for headers in ({}, {"Upload-Complete": "?1"}):
-            attachment = str(uuid.uuid4())
-            with Wire(server.port, client.token, 120) as wire:
-                wire.send_head("PUT", data_path(attachment), {"Content-Length": str(size), **headers})
-                for _ in range(size // len(piece)):
-                    wire.send(piece)
-                assert wire.answer().status == 201
-            with client.get(data_path(attachment), stream=True) as answer:
-                assert sum(len(chunk) for chunk in answer.iter_content(1 << 20)) == size
-        grown = peak(server) - before
-        print(f"{grown >> 20} MB more")
-        assert grown < 64 << 20
+
+        def transfer(size: int) -> int:
+            """The server's peak memory meanwhile, in bytes."""
+            Path(f"/proc/{server.pid}/clear_refs").write_text("5")
+            for headers in ({}, {"Upload-Complete": "?1"}):
+                attachment = str(uuid.uuid4())
+                with Wire(server.port, client.token, 120) as wire:
+                    wire.send_head("PUT", data_path(attachment), {"Content-Length": str(size), **headers})
+                    for _ in range(size // len(piece)):
+                        wire.send(piece)
+                    assert wire.answer().status == 201
+                with client.get(data_path(attachment), stream=True) as answer:
+                    assert sum(len(chunk) for chunk in answer.iter_content(1 << 20)) == size
+            return peak(server)
+
+        # The first transfers load code and buffers that are used again; passwords took 128 MB before them.
+        small = transfer(len(piece))
+        large = transfer(256 << 20)
+        print(f"{small >> 20} MB, then {large >> 20} MB")
+        assert large - small < 64 << 20

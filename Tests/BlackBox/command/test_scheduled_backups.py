@@ -106,8 +106,9 @@ def test_the_period_counts_from_the_last_backup(server: Server, folder: Path) ->
     made = made_at(folder / name, 0.9)
     for _ in range(3):
         server.start()
-        samples = metrics(server.url)
-        assert abs(time.time() - 0.9 * 3600 - samples["hesper_last_backup_timestamp_seconds"]) < 60
+        # The metric appears once the schedule has read the folder, shortly after the start.
+        wait_for(lambda: "hesper_last_backup_timestamp_seconds" in metrics(server.url))
+        assert abs(time.time() - 0.9 * 3600 - metrics(server.url)["hesper_last_backup_timestamp_seconds"]) < 60
         time.sleep(0.5)
         server.stop()
     assert entries(folder) == [made.name]
