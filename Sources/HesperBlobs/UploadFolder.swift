@@ -41,7 +41,7 @@ public final class UploadFolder: UploadStage {
     ) async throws -> Int64 where Bytes.Element == ByteBuffer {
         let file = file(of: id)
         guard let (turn, byteCount) = try await pool.run({ try file.takeOver() }) else { throw UploadMissing() }
-        guard byteCount == offset else { throw UploadMisplaced(offset: byteCount) }
+        guard byteCount == offset else { throw UploadOffsetMismatch(offset: byteCount) }
         do {
             let end = try await gather(bytes, at: offset, limit: limit, partBytes: File.chunk, checking: check) {
                 part, start in
@@ -59,7 +59,7 @@ public final class UploadFolder: UploadStage {
         }
     }
 
-    public func give(
+    public func copy(
         _ id: UniqueID, to blobs: any BlobStore, as name: BlobName,
         checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData {

@@ -21,7 +21,7 @@ struct HeldScope {
     }
 
     /// Keeps what is about to be written.
-    mutating func advance(to writing: Writing, lastEdit: Int64, parcelBytes: Int) {
+    mutating func advance(to writing: RowChanges, lastEdit: Int64, parcelBytes: Int) {
         locked.head = writing.head
         locked.greatestClock = writing.greatestClock
         locked.serverClock = writing.serverClock
@@ -40,7 +40,7 @@ extension PostgresTransaction {
 
     /// Locks all the scopes and reads the objects in one round trip. They are read by statements of their own, which begin
     /// when the lock is held: each sees what was committed before it.
-    func foresee(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {
+    func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {
         var scopes: [ScopeID] = []
         var objects: [ScopeID: Set<UniqueID>] = [:]
         var left = PostgresTransaction.foresight

@@ -51,8 +51,8 @@ struct PostgresBag: Bag {
         try snapshot.connection.all(MergeStatements.textDescents, [.scope(scope), .id(object)]) { try $0.textDescent() }
     }
 
-    func standingText(of object: UniqueID, at sequence: Int64) throws -> Clock? {
-        try snapshot.connection.first(PushStatements.standingText, [.scope(scope), .id(object), .int8(sequence)]) {
+    func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock? {
+        try snapshot.connection.first(PushStatements.currentText, [.scope(scope), .id(object), .int8(sequence)]) {
             $0.clockIfAny(0)
         }
     }

@@ -7,15 +7,16 @@ extension PostgresRows {
         try transaction {
             // Whoever opens it comes before or after.
             connection.enqueue("LOCK TABLE installation")
-            let mark = try connection.first("SELECT holder FROM leases WHERE name = $1", [.text(MoveMark.lease)]) {
+            let mark = try connection.first("SELECT holder FROM leases WHERE name = $1", [.text(MoveMarker.leaseName)])
+            {
                 $0.integer(0)
             }
             if let mark {
-                guard mark == epoch else { throw MoveRefusal.holdsAnother }
+                guard mark == epoch else { throw MoveRefusal.targetNotEmpty }
                 return
             }
-            guard try self.installation() != installation else { throw MoveRefusal.isThereAlready }
-            guard try PostgresSnapshot(connection).isEmpty() else { throw MoveRefusal.holdsAnother }
+            guard try self.installation() != installation else { throw MoveRefusal.alreadyMoved }
+            guard try PostgresSnapshot(connection).isEmpty() else { throw MoveRefusal.targetNotEmpty }
             guard try !isInUse() else { throw MoveRefusal.inUse }
             connection.enqueue("DELETE FROM installation")
             connection.enqueue("DELETE FROM leases")
@@ -23,7 +24,7 @@ extension PostgresRows {
             connection.enqueue("DELETE FROM unknown_blobs")
             connection.enqueue(
                 "INSERT INTO leases (name, holder, end_date) VALUES ($1, $2, now())",
-                [.text(MoveMark.lease), .int8(epoch)])
+                [.text(MoveMarker.leaseName), .int8(epoch)])
         }
     }
 
@@ -77,7 +78,7 @@ extension PostgresRows {
         connection.enqueue(
             "INSERT INTO installation (one, epoch, node) VALUES (true, $1, $2)",
             [.int8(Int64(bitPattern: installation.epoch)), .node(installation.node)])
-        connection.enqueue("DELETE FROM leases WHERE name = $1", [.text(MoveMark.lease)], expecting: 1)
+        connection.enqueue("DELETE FROM leases WHERE name = $1", [.text(MoveMarker.leaseName)], expecting: 1)
         // The server would come to it by itself, a minute later.
         let tables = (MovedTable.ofScopes + MovedTable.shared).map(\.name).joined(separator: ", ")
         try connection.run("ANALYZE \(tables)")

@@ -29,13 +29,13 @@ extension PostgresSnapshot {
         }
     }
 
-    func amount(_ scan: Scan, in scope: ScopeID) throws -> Amount {
+    func size(of scan: Scan, in scope: ScopeID) throws -> ScanSize {
         let statements = ScanStatements(scan)
         guard let sql = statements.amount else { return .none }
         let (first, last) = (scan.sequences.lowerBound, scan.sequences.upperBound)
         return try connection.first(
             sql, [.scope(scope), .int8(first), .int8(last), .int8(0)] + statements.arguments
-        ) { row in Amount(objects: row.int(0), bytes: row.int(1)) } ?? .none
+        ) { row in ScanSize(objects: row.int(0), bytes: row.int(1)) } ?? .none
     }
 
     func usage(of scope: ScopeID) throws -> Usage {

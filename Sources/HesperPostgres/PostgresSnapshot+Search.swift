@@ -26,7 +26,7 @@ extension PostgresSnapshot {
                     batch.count(live.text.utf8.count)
                     if candidate.isCertain || search.query.matches(live.text) { note = live }
                 }
-                guard page.look(at: note, candidate.position) else { return page }
+                guard page.examine(note, candidate.position) else { return page }
             }
         }
         return page
@@ -44,7 +44,7 @@ extension PostgresSnapshot {
         let statement = SearchStatement(search, tags: page.tags, in: scope)
         let isCertain = Lexemes.areEnough(for: search.query)
         // A statement has at least a millisecond: 0 would be no limit.
-        let milliseconds = max(1, Int64(search.patience / .milliseconds(1)))
+        let milliseconds = max(1, Int64(search.timeout / .milliseconds(1)))
         connection.enqueue(
             "SELECT set_config('statement_timeout', $1, true)", [.text("\(milliseconds)")])
         var passed = search.passed
@@ -73,7 +73,7 @@ struct SearchStatement {
     let arguments: [PostgresValue]
 
     init(_ search: Search, tags: [UniqueID]?, in scope: ScopeID) {
-        var arguments: [PostgresValue] = [.scope(scope), .int(search.reach), .int(search.passed)]
+        var arguments: [PostgresValue] = [.scope(scope), .int(search.noteLimit), .int(search.passed)]
         /// Its place among the arguments.
         func argument(_ value: PostgresValue) -> String {
             arguments.append(value)

@@ -15,10 +15,10 @@ class PostgresSnapshot: SQLSnapshot {
     func rowLock(on table: String) -> String { "" }
 
     /// In one statement for all: whoever listens on this server is looked after every few seconds.
-    func standings(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStanding] {
-        var standings: [ScopeID: ScopeStanding] = [:]
+    func scopeStatuses(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStatus] {
+        var standings: [ScopeID: ScopeStatus] = [:]
         try connection.query(PostgresSnapshot.standings, [.int8Array(scopes.map(\.rawValue))]) { row in
-            var standing = standings[row.scope(0)] ?? ScopeStanding(sequence: row.integer(1), devices: [])
+            var standing = standings[row.scope(0)] ?? ScopeStatus(sequence: row.integer(1), devices: [])
             if let node = row.nodeIfAny(2) { standing.devices.insert(node) }
             standings[row.scope(0)] = standing
             return true

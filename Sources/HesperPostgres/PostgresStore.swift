@@ -12,7 +12,7 @@ public struct DatabaseEmpty: Error, Sendable {}
 public final class PostgresStore: Store {
     public let installation: Installation
     public let writers: Int
-    public let locksScopesApart = true
+    public let locksScopesIndependently = true
     public var uploadStage: (any UploadStage)? { PostgresUploads(self) }
     private let pool: PostgresPool
     private let signalsOfServer: PostgresSignals
@@ -85,7 +85,7 @@ public final class PostgresStore: Store {
     public var poolStatus: PoolStatus? { pool.status }
 
     /// Servers tell each other, and look after those who listen every few seconds.
-    public func othersHaveCommitted() async throws -> Bool { false }
+    public func otherProcessesHaveCommitted() async throws -> Bool { false }
 
     /// Ends when all that is under way is done and all connections are closed.
     public func close() async {

@@ -26,9 +26,9 @@ extension PostgresTransaction {
     }
 
     /// The account is locked by now. A transaction that fills the index of terms locks this row first, the scope's own after it.
-    func holdToErase(_ scope: ScopeID) throws -> Bool {
+    func lockForErasure(of scope: ScopeID) throws -> Bool {
         try connection.run("SELECT FROM indexing WHERE scope = $1 FOR UPDATE", [.scope(scope)])
-        return try hold(scope)
+        return try lockRow(of: scope)
     }
 
     func eraseRows(of scope: ScopeID) throws {

@@ -6,7 +6,7 @@ extension PostgresTransaction {
     func append(
         _ outcome: MergeOutcome, to scope: LockedScope, by device: NodeID?, at date: Timestamp
     ) throws -> (head: ScopeHead, sequences: [UniqueID: Int64]) {
-        let writing = try Writing(outcome, to: scope)
+        let writing = try RowChanges(outcome, to: scope)
         let id = writing.head.scope
         guard let last = held[id]?.lastEdit else { throw StoreError.failed("scope \(id.rawValue) is not locked") }
         let write = ScopeWriter(connection: connection, scope: id, device: device, date: date)
@@ -45,12 +45,12 @@ struct ScopeWriter {
     /// Bytes of bodies that one statement has, but for the last of them.
     private static let bodyBytes = 8 << 20
 
-    func objects(_ objects: [Writing.Object]) {
+    func objects(_ objects: [RowChanges.Object]) {
         put(objects.filter(\.isNew), PushStatements.insertObjects)
         put(objects.filter { !$0.isNew }, PushStatements.updateObjects)
     }
 
-    private func put(_ objects: [Writing.Object], _ sql: String) {
+    private func put(_ objects: [RowChanges.Object], _ sql: String) {
         inParts(objects, of: \.entity.body) { objects, bodies in
             connection.enqueue(
                 sql,
@@ -79,7 +79,7 @@ struct ScopeWriter {
         }
     }
 
-    func deletions(_ deletions: [Writing.Deleted]) {
+    func deletions(_ deletions: [RowChanges.Deleted]) {
         guard !deletions.isEmpty else { return }
         let objects = deletions.filter(\.wasObject).map(\.deleted.uniqueID)
         if !objects.isEmpty {
@@ -97,13 +97,13 @@ struct ScopeWriter {
             ], expecting: deleted.count)
     }
 
-    func members(_ members: [Writing.Member], _ sql: String) {
+    func members(_ members: [RowChanges.Member], _ sql: String) {
         guard !members.isEmpty else { return }
         connection.enqueue(
             sql, [.scope(scope), .uuidArray(members.map(\.member)), .uuidArray(members.map(\.note))])
     }
 
-    func names(_ names: [Writing.TagOfName], _ sql: String) {
+    func names(_ names: [RowChanges.NamedTag], _ sql: String) {
         guard !names.isEmpty else { return }
         connection.enqueue(
             sql, [.scope(scope), .bytesArray(names.map { Array($0.name.utf8) }), .uuidArray(names.map(\.tag))])
@@ -126,7 +126,7 @@ struct ScopeWriter {
             PushStatements.scheduleSweeps, [.scope(scope), .uuidArray(objects), .date(firstLook)])
     }
 
-    private var firstLook: Timestamp { date.adding(Sweep.firstLook) }
+    private var firstLook: Timestamp { date.adding(Sweep.firstCheckDelay) }
 
     func lostTexts(_ texts: [LostText]) {
         guard !texts.isEmpty else { return }
@@ -137,7 +137,7 @@ struct ScopeWriter {
 
     /// - Parameter last: the number of the last one that the scope has.
     /// - Returns: how many bytes their bodies have.
-    func parcels(_ numbered: [Writing.NumberedParcel], after last: Int64) -> Int {
+    func parcels(_ numbered: [RowChanges.NumberedParcel], after last: Int64) -> Int {
         var bytes = 0
         inParts(numbered, of: \.body) { numbered, bodies in
             bytes += bodies.reduce(0) { $0 + $1.count }
@@ -151,7 +151,7 @@ struct ScopeWriter {
                     .scope(scope), .int8Array(numbered.indices.map { last + 1 + Int64($0) }),
                     .uuidArray(parcels.map(\.object)), .int8Array(numbered.map(\.sequence)),
                     .array(.text, parcels.map { .text($0.objectType?.name) }),
-                    .array(.bool, parcels.map { .bool($0.isServers) }),
+                    .array(.bool, parcels.map { .bool($0.isServerMade) }),
                     .array(.bool, numbered.map { .bool($0.hasLostWords) }), clocks(\.firstClock), clocks(\.lastClock),
                     clocks(\.textClock), clocks(\.textOrigin), .array(.json, bodies.map { .json($0) }),
                     .array(.bytes, numbered.map { $0.missingAncestors.map { .bytes($0) } ?? .null }),
@@ -165,6 +165,6 @@ struct ScopeWriter {
     }
 }
 
-extension Writing.NumberedParcel {
+extension RowChanges.NumberedParcel {
     fileprivate var body: [UInt8] { ParcelBody.write(parcel.edits) }
 }

@@ -2,12 +2,12 @@ import HesperModel
 import HesperStore
 
 extension PostgresTransaction {
-    func noteHolders(of attachments: [UniqueID], in scope: ScopeID, at date: Timestamp) throws {
+    func updateUnheldDates(of attachments: [UniqueID], in scope: ScopeID, at date: Timestamp) throws {
         ScopeWriter(connection: connection, scope: scope, device: nil, date: date).holders(of: attachments)
     }
 
     func removeBlob(of attachment: UniqueID, in scope: ScopeID) throws {
-        guard try hold(scope) else { return }
+        guard try lockRow(of: scope) else { return }
         connection.enqueue(PushStatements.removeBlobs, [.scope(scope), .uuidArray([attachment])])
     }
 }

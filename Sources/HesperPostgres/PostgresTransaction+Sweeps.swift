@@ -20,9 +20,9 @@ extension PostgresTransaction {
 // MARK: - Edits
 
 extension PostgresTransaction {
-    func keep(_ edit: SweptEdit, of sweep: DueSweep) throws {
+    func record(_ edit: SweptEdit, of sweep: DueSweep) throws {
         // The account may have gone meanwhile.
-        guard try hold(sweep.scope) else { return }
+        guard try lockRow(of: sweep.scope) else { return }
         let versions = edit.versions
         connection.enqueue(
             """

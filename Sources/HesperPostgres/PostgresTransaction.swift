@@ -103,9 +103,9 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
 
     /// Locks a scope's row unless this transaction has.
     /// - Returns: whether there is such a scope.
-    func hold(_ scope: ScopeID) throws -> Bool { try lock(scope) != nil }
+    func lockRow(of scope: ScopeID) throws -> Bool { try lock(scope) != nil }
 
-    func noteRevocation(in scope: ScopeID) { held[scope]?.hasRevocation() }
+    func recordRevocation(in scope: ScopeID) { held[scope]?.hasRevocation() }
 
     func bag(of scope: ScopeID) -> any Bag { PostgresBag(snapshot: self, scope: scope) }
 }

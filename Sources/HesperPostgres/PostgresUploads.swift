@@ -23,7 +23,7 @@ struct PostgresUploads: UploadStage {
         checking check: (@Sendable (AttachmentData) throws -> Void)?
     ) async throws -> Int64 where Bytes.Element == ByteBuffer {
         guard let (turn, byteCount) = try await takeOver(id) else { throw UploadMissing() }
-        guard byteCount == offset else { throw UploadMisplaced(offset: byteCount) }
+        guard byteCount == offset else { throw UploadOffsetMismatch(offset: byteCount) }
         return try await gather(
             bytes, at: offset, limit: limit, partBytes: PostgresUploads.partBytes, checking: check
         ) { part, start in
@@ -33,7 +33,7 @@ struct PostgresUploads: UploadStage {
         }
     }
 
-    func give(
+    func copy(
         _ id: UniqueID, to blobs: any BlobStore, as name: BlobName,
         checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData {

@@ -35,7 +35,7 @@ enum PushStatements {
         ORDER BY last_clock DESC, number DESC LIMIT $5
         """
     /// Scope, object, sequence. PostgreSQL 15 has no max of bytea.
-    static let standingText = """
+    static let currentText = """
         SELECT text_clock FROM edits
         WHERE scope = $1 AND object = $2 AND text_clock IS NOT NULL AND sequence <= $3
         ORDER BY text_clock DESC LIMIT 1

@@ -4,7 +4,7 @@ import HesperStore
 /// wanted: left to itself the planner, who does not know how much there is, would read and sort it all. Which types are
 /// asked for is in the text where Hesper knows them, else an argument.
 struct ScanStatements {
-    let reach: ScanReach
+    let reach: ScanFilter
     /// Types that apps made up and the scan names, in the order of their arguments.
     private let types: [String]
 
@@ -14,7 +14,7 @@ struct ScanStatements {
     private static let own: Set<String> = ["note", "tag", "attachment"]
 
     init(_ scan: Scan) {
-        reach = ScanReach(scan)
+        reach = ScanFilter(scan)
         var types: [String] = []
         for reached in [reach.objects, reach.deleted] {
             if case .some(let names, false) = reached { types += names.filter { !ScanStatements.own.contains($0) } }
@@ -76,7 +76,7 @@ struct ScanStatements {
             .map { "\(deleted) \($0)" }
     }
 
-    private func conditions(_ types: ScanReach.Types, ofApps: String) -> [String] {
+    private func conditions(_ types: ScanFilter.Types, ofApps: String) -> [String] {
         switch types {
         case .none: return []
         case .all: return [""]

@@ -52,7 +52,7 @@ extension SQLTransaction {
             expecting: 1)
         try addBlobBytes(blob.data.byteCount, to: scope)
         // A note may have been waiting for it.
-        try noteHolders(of: [blob.name.attachment], in: scope, at: blob.arrivalDate)
+        try updateUnheldDates(of: [blob.name.attachment], in: scope, at: blob.arrivalDate)
     }
 
     /// Adds to the number of bytes that a scope has in blobs.

@@ -85,7 +85,7 @@ extension SQLTransaction {
         try sql.enqueue(
             "UPDATE scopes SET has_revocations = true WHERE id = $1 AND NOT has_revocations",
             [.scope(revocation.scope)])
-        noteRevocation(in: revocation.scope)
+        recordRevocation(in: revocation.scope)
     }
 }
 

@@ -19,15 +19,15 @@ public protocol SQLSnapshot: Snapshot {
 public protocol SQLTransaction: SQLSnapshot, Transaction {
     /// Locks the row of a scope until the transaction ends, where rows are locked.
     /// - Returns: false if there is known to be no such scope.
-    func hold(_ scope: ScopeID) throws -> Bool
+    func lockRow(of scope: ScopeID) throws -> Bool
     /// The same before all rows of the scope are removed.
-    func holdToErase(_ scope: ScopeID) throws -> Bool
+    func lockForErasure(of scope: ScopeID) throws -> Bool
     /// Removes the rows of a scope that would not go with its row in `scopes`, which is removed next.
     func eraseRows(of scope: ScopeID) throws
     /// Notes that the scope has a revocation, where the transaction keeps the scope's row in memory.
-    func noteRevocation(in scope: ScopeID)
+    func recordRevocation(in scope: ScopeID)
     /// Keeps up since when no note has held each of these attachments, and has the sweeper look at them.
-    func noteHolders(of attachments: [UniqueID], in scope: ScopeID, at date: Timestamp) throws
+    func updateUnheldDates(of attachments: [UniqueID], in scope: ScopeID, at date: Timestamp) throws
 }
 
 // What a database with one writer at a time need not do.
@@ -37,15 +37,15 @@ extension SQLSnapshot {
 }
 
 extension SQLTransaction {
-    public func hold(_ scope: ScopeID) throws -> Bool { true }
-    public func holdToErase(_ scope: ScopeID) throws -> Bool { try hold(scope) }
-    public func noteRevocation(in scope: ScopeID) {}
+    public func lockRow(of scope: ScopeID) throws -> Bool { true }
+    public func lockForErasure(of scope: ScopeID) throws -> Bool { try lockRow(of: scope) }
+    public func recordRevocation(in scope: ScopeID) {}
 }
 
 extension SQLTransaction {
     /// Locks the row of a scope that must be there.
     func holdKnown(_ scope: ScopeID) throws {
-        guard try hold(scope) else { throw StoreError.failed("scope \(scope.rawValue) is gone") }
+        guard try lockRow(of: scope) else { throw StoreError.failed("scope \(scope.rawValue) is gone") }
     }
 }
 
@@ -58,7 +58,7 @@ extension SQLSnapshot {
         }
         if let installation { return installation }
         // A move marks a database that it has not filled yet.
-        let isUnfinished = try sql.first("SELECT 1 FROM leases WHERE name = $1", [.text(MoveMark.lease)]) { _ in true }
+        let isUnfinished = try sql.first("SELECT 1 FROM leases WHERE name = $1", [.text(MoveMarker.leaseName)]) { _ in true }
         throw isUnfinished == true ? StoreError.unfinished : .damaged("the table installation is empty")
     }
 

@@ -85,7 +85,7 @@ extension SQLTransaction {
     }
 
     public func end(_ sweep: DueSweep, next: Timestamp?) throws {
-        guard try hold(sweep.scope) else { return }
+        guard try lockRow(of: sweep.scope) else { return }
         try sql.enqueue(
             """
             UPDATE sweeps SET due_date =
@@ -95,7 +95,7 @@ extension SQLTransaction {
     }
 
     public func forget(_ sweep: DueSweep) throws {
-        guard try hold(sweep.scope) else { return }
+        guard try lockRow(of: sweep.scope) else { return }
         try sql.enqueue(
             "DELETE FROM sweeps WHERE scope = $1 AND object = $2 AND due_date = $3", sweep.key + [.date(sweep.claim)])
     }
@@ -105,7 +105,7 @@ extension SQLTransaction {
 
 extension SQLTransaction {
     public func drop(_ values: SweptEdit, of sweep: DueSweep) throws {
-        guard try hold(sweep.scope) else { return }
+        guard try lockRow(of: sweep.scope) else { return }
         let edit = sweep.key + [.integer(values.position)]
         let found = try sql.first(
             "SELECT \(ParcelChecksum.columns) FROM edits WHERE scope = $1 AND object = $2 AND number = $3", edit
@@ -130,7 +130,7 @@ extension SQLTransaction {
     }
 
     public func purge(editAt position: Int64, of sweep: DueSweep) throws {
-        guard try hold(sweep.scope) else { return }
+        guard try lockRow(of: sweep.scope) else { return }
         for statement in [
             """
             UPDATE scopes SET parcel_bytes = parcel_bytes - coalesce(

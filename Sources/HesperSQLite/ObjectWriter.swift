@@ -8,7 +8,7 @@ struct ObjectWriter {
     let device: NodeID?
     let date: Timestamp
 
-    func write(_ writing: Writing) throws {
+    func write(_ writing: RowChanges) throws {
         let insert = try transaction.prepare(PushStatements.insertObject)
         for object in writing.objects {
             try write(object, with: object.isNew ? insert : try transaction.prepare(PushStatements.updateObject))
@@ -18,7 +18,7 @@ struct ObjectWriter {
         try run(PushStatements.insertMember, writing.newMembers)
     }
 
-    private func write(_ object: Writing.Object, with statement: Prepared) throws {
+    private func write(_ object: RowChanges.Object, with statement: Prepared) throws {
         let entity = object.entity
         let body = entity.body
         statement.bind(1, scope)
@@ -34,7 +34,7 @@ struct ObjectWriter {
         }
     }
 
-    private func write(_ write: Writing.Deleted) throws {
+    private func write(_ write: RowChanges.Deleted) throws {
         let deleted = write.deleted
         if write.wasObject {
             let delete = try transaction.prepare(PushStatements.deleteObject)
@@ -55,7 +55,7 @@ struct ObjectWriter {
         try put.run()
     }
 
-    private func run(_ sql: String, _ members: [Writing.Member]) throws {
+    private func run(_ sql: String, _ members: [RowChanges.Member]) throws {
         guard !members.isEmpty else { return }
         let statement = try transaction.prepare(sql)
         statement.bind(1, scope)

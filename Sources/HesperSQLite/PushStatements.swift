@@ -24,7 +24,7 @@ public enum PushStatements {
         WHERE scope = ?1 AND object = ?2 AND last_clock IS NOT NULL ORDER BY last_clock DESC
         """
     /// Scope, object, sequence.
-    public static let standingText =
+    public static let currentText =
         "SELECT max(text_clock) FROM edits WHERE scope = ?1 AND object = ?2 AND sequence <= ?3"
 
     // MARK: What a merge came to

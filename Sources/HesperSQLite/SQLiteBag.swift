@@ -59,8 +59,8 @@ struct SQLiteBag: Bag {
         return try row.all { try row.textDescent() }
     }
 
-    func standingText(of object: UniqueID, at sequence: Int64) throws -> Clock? {
-        let row = try snapshot.prepare(PushStatements.standingText)
+    func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock? {
+        let row = try snapshot.prepare(PushStatements.currentText)
         row.bind(1, scope)
         row.bind(2, object)
         row.bind(3, sequence)

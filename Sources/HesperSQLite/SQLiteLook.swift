@@ -5,7 +5,7 @@ import HesperStore
 
 /// A look at a database that changes nothing in it, not even its version: a server may have it open, and a later Hesper
 /// may have written it.
-public struct SQLiteLook: Sendable {
+public struct SQLiteOverview: Sendable {
     /// The version of its tables.
     public let version: Int
     /// The one that this Hesper knows.
@@ -28,12 +28,12 @@ public struct SQLiteLook: Sendable {
     public init(folder: URL, clocks count: Int = 0) throws {
         var configuration = Configuration()
         configuration.readonly = true
-        configuration.busyMode = .timeout(SQLiteLook.patience)
+        configuration.busyMode = .timeout(SQLiteOverview.patience)
         let path = folder.appending(path: SQLiteStore.fileName).path
         (version, findings, installation, lastPushDate, greatestClocks) = try namingErrors {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let found = try queue.inDatabase { database in
-                let found = try String.fetchAll(database, sql: "PRAGMA quick_check(\(SQLiteLook.findingLimit))")
+                let found = try String.fetchAll(database, sql: "PRAGMA quick_check(\(SQLiteOverview.findingLimit))")
                 let last = try Int64.fetchOne(
                     database, sql: "SELECT pushed_at FROM edits ORDER BY number DESC LIMIT 1")
                 let row = try Prepared("SELECT node FROM installation", on: database)

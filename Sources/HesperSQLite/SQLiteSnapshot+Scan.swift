@@ -15,7 +15,7 @@ extension SQLiteSnapshot {
             // Stepped at once, so that the next cursor with the same statement gets one of its own.
             if try rows.step() { cursors.append(ScanCursor(rows: rows, isDeleted: isDeleted)) }
         }
-        func add(_ types: ScanReach.Types, _ sql: String, isDeleted: Bool) throws {
+        func add(_ types: ScanFilter.Types, _ sql: String, isDeleted: Bool) throws {
             switch types {
             case .none: break
             case .all, .allButTags: try add(sql, nil, isDeleted: isDeleted)
@@ -42,8 +42,8 @@ extension SQLiteSnapshot {
 
     private func reach(
         of scan: Scan, in scope: ScopeID
-    ) throws -> (objects: ScanReach.Types, deleted: ScanReach.Types) {
-        let reach = ScanReach(scan)
+    ) throws -> (objects: ScanFilter.Types, deleted: ScanFilter.Types) {
+        let reach = ScanFilter(scan)
         return (
             try named(reach.objects, in: scope, ScanStatements.nextObjectType),
             try named(reach.deleted, in: scope, ScanStatements.nextDeletedType)
@@ -57,17 +57,17 @@ extension SQLiteSnapshot {
             : cursors.indices.min { cursors[$0].sequence < cursors[$1].sequence }
     }
 
-    func amount(_ scan: Scan, in scope: ScopeID) throws -> Amount {
+    func size(of scan: Scan, in scope: ScopeID) throws -> ScanSize {
         let (objects, deleted) = try reach(of: scan, in: scope)
-        func amount(_ table: String, _ type: String? = nil) throws -> Amount {
+        func amount(_ table: String, _ type: String? = nil) throws -> ScanSize {
             let row = try prepare(ScanStatements.amount(of: table, isOfType: type != nil))
             row.bind(1, scope)
             row.bind(2, scan.sequences.lowerBound)
             row.bind(3, scan.sequences.upperBound)
             if let type { row.bind(4, type) }
-            return try row.first { Amount(objects: row.int(0), bytes: row.int(1)) } ?? .none
+            return try row.first { ScanSize(objects: row.int(0), bytes: row.int(1)) } ?? .none
         }
-        func amount(_ table: String, _ types: ScanReach.Types) throws -> Amount {
+        func amount(_ table: String, _ types: ScanFilter.Types) throws -> ScanSize {
             switch types {
             case .none: .none
             case .all: try amount(table)
@@ -82,18 +82,18 @@ extension SQLiteSnapshot {
         let everything = Scan(.all, rows: .all, sequences: 0...Int64.max, newestFirst: false)
         var reach = everything
         reach.selection = .deletedObjects
-        let live = try amount(everything, in: scope) - amount(reach, in: scope)
+        let live = try size(of: everything, in: scope) - size(of: reach, in: scope)
         return Usage(objects: live.objects, bytes: live.bytes, storage: try storage(of: scope))
     }
 }
 
-extension Amount {
-    fileprivate static func + (left: Amount, right: Amount) -> Amount {
-        Amount(objects: left.objects + right.objects, bytes: left.bytes + right.bytes)
+extension ScanSize {
+    fileprivate static func + (left: ScanSize, right: ScanSize) -> ScanSize {
+        ScanSize(objects: left.objects + right.objects, bytes: left.bytes + right.bytes)
     }
 
-    fileprivate static func - (left: Amount, right: Amount) -> Amount {
-        Amount(objects: left.objects - right.objects, bytes: left.bytes - right.bytes)
+    fileprivate static func - (left: ScanSize, right: ScanSize) -> ScanSize {
+        ScanSize(objects: left.objects - right.objects, bytes: left.bytes - right.bytes)
     }
 }
 

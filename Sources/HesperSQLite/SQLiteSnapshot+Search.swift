@@ -21,11 +21,11 @@ extension SQLiteSnapshot {
                 let position =
                     search.isRanked
                     ? SearchPosition.past(passed) : .behind(sortDate: rows.timestamp(1), note: id)
-                guard page.look(at: note, position) else { break }
+                guard page.examine(note, position) else { break }
             }
         } catch {
             guard deadline.hasPassed else { throw error }
-            guard page.hasLooked else { throw SearchTooCostly() }
+            guard page.hasExamined else { throw SearchTooCostly() }
             page.stop()
         }
         return page
@@ -58,7 +58,7 @@ extension SQLiteSnapshot {
             rows.bind(4, sortDate)
             rows.bind(5, note)
         }
-        rows.bind(6, search.reach)
+        rows.bind(6, search.noteLimit)
         rows.bind(7, search.passed)
         for (index, tag) in (tags ?? []).enumerated() { rows.bind(Int32(index) + 8, tag) }
         return rows

@@ -15,8 +15,8 @@ class SQLiteSnapshot: SQLSnapshot {
     /// A cached statement, ready to be bound.
     func prepare(_ sql: String) throws -> Prepared { try Prepared(sql, on: database) }
 
-    func standings(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStanding] {
-        var standings: [ScopeID: ScopeStanding] = [:]
+    func scopeStatuses(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStatus] {
+        var standings: [ScopeID: ScopeStatus] = [:]
         for scope in scopes {
             let rows = try sql.all(
                 """
@@ -27,7 +27,7 @@ class SQLiteSnapshot: SQLSnapshot {
                 """, [.scope(scope)]
             ) { (sequence: $0.integer(0), node: $0.nodeIfAny(1)) }
             standings[scope] = rows.first.map {
-                ScopeStanding(sequence: $0.sequence, devices: Set(rows.compactMap(\.node)))
+                ScopeStatus(sequence: $0.sequence, devices: Set(rows.compactMap(\.node)))
             }
         }
         return standings

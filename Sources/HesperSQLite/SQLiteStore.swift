@@ -14,7 +14,7 @@ public final class SQLiteStore: Store {
     public let writers = 1
     /// Who has the file has the folder.
     public let uploadStage: (any UploadStage)? = nil
-    /// One server has the file; what commands do beside it, it notices (``othersHaveCommitted()``).
+    /// One server has the file; what commands do beside it, it notices (``otherProcessesHaveCommitted()``).
     public let signals: (any Signals)? = nil
     private let pool: DatabasePool
     private let sessions: SessionReader
@@ -133,7 +133,7 @@ public final class SQLiteStore: Store {
     }
 
     /// On the writer, whose own commits do not count (SQLite, PRAGMA data_version).
-    public func othersHaveCommitted() async throws -> Bool {
+    public func otherProcessesHaveCommitted() async throws -> Bool {
         let version = try await onWriter { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
         return dataVersion.exchange(version, ordering: .relaxed) != version
     }

@@ -5,14 +5,14 @@ extension SQLiteTransaction {
     func append(
         _ outcome: MergeOutcome, to scope: LockedScope, by device: NodeID?, at date: Timestamp
     ) throws -> (head: ScopeHead, sequences: [UniqueID: Int64]) {
-        let writing = try Writing(outcome, to: scope)
+        let writing = try RowChanges(outcome, to: scope)
         let scope = writing.head.scope
         for name in writing.releasedNames { try run(PushStatements.releaseTagName, name, in: scope) }
         try ObjectWriter(transaction: self, scope: scope, device: device, date: date).write(writing)
         for name in writing.claimedNames { try run(PushStatements.claimTagName, name, in: scope) }
         // Bytes may come before their attachment: whatever is deleted under its ID, nobody can hold them any more.
         for deletion in writing.deletions { try removeBlob(of: deletion.deleted.uniqueID, in: scope) }
-        try noteHolders(of: writing.touchedAttachments, in: scope, at: date)
+        try updateUnheldDates(of: writing.touchedAttachments, in: scope, at: date)
         for object in writing.sweeps { try scheduleSweep(of: object, in: scope, at: date) }
         // What stood already; the texts of this push are marked as they are put in.
         for text in writing.lostTexts { try loseWords(of: text, in: scope) }
@@ -23,7 +23,7 @@ extension SQLiteTransaction {
 
     /// - Returns: how many bytes their bodies have.
     private func append(
-        _ parcels: [Writing.NumberedParcel], to scope: ScopeID, by device: NodeID?, at date: Timestamp
+        _ parcels: [RowChanges.NumberedParcel], to scope: ScopeID, by device: NodeID?, at date: Timestamp
     ) throws -> Int {
         var bytes = 0
         let insert = try prepare(PushStatements.insertParcel)
@@ -36,7 +36,7 @@ extension SQLiteTransaction {
             insert.bind(3, numbered.sequence)
             insert.bind(4, parcel.isRescue ? nil : device)
             insert.bind(6, parcel.objectType?.name)
-            insert.bind(7, parcel.isServers)
+            insert.bind(7, parcel.isServerMade)
             insert.bind(8, parcel.firstClock)
             insert.bind(9, parcel.lastClock)
             insert.bind(10, parcel.textClock)
@@ -59,7 +59,7 @@ extension SQLiteTransaction {
         try update.run()
     }
 
-    private func advance(_ writing: Writing, parcelBytes: Int) throws {
+    private func advance(_ writing: RowChanges, parcelBytes: Int) throws {
         let update = try prepare(PushStatements.advance)
         update.bind(1, writing.head.scope)
         update.bind(2, writing.head.sequence)
@@ -71,7 +71,7 @@ extension SQLiteTransaction {
     }
 
     /// Claims a name, or gives it up.
-    private func run(_ sql: String, _ name: Writing.TagOfName, in scope: ScopeID) throws {
+    private func run(_ sql: String, _ name: RowChanges.NamedTag, in scope: ScopeID) throws {
         let statement = try prepare(sql)
         statement.bind(1, scope)
         statement.bind(2, name.name)

@@ -3,7 +3,7 @@ import HesperSQL
 import HesperStore
 
 extension SQLiteTransaction {
-    func noteHolders(of attachments: [UniqueID], in scope: ScopeID, at date: Timestamp) throws {
+    func updateUnheldDates(of attachments: [UniqueID], in scope: ScopeID, at date: Timestamp) throws {
         for attachment in attachments { try noteHolder(of: attachment, in: scope, at: date) }
     }
 

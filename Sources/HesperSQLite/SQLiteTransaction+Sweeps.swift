@@ -10,7 +10,7 @@ extension SQLiteTransaction {
         let schedule = try prepare(PushStatements.scheduleSweep)
         schedule.bind(1, scope)
         schedule.bind(2, object)
-        schedule.bind(3, date.adding(Sweep.firstLook))
+        schedule.bind(3, date.adding(Sweep.firstCheckDelay))
         try schedule.run()
     }
 
@@ -28,7 +28,7 @@ extension SQLiteTransaction {
 // MARK: - Edits
 
 extension SQLiteTransaction {
-    func keep(_ edit: SweptEdit, of sweep: DueSweep) throws {
+    func record(_ edit: SweptEdit, of sweep: DueSweep) throws {
         let key: [SQLValue] = [.scope(sweep.scope), .id(sweep.object), .integer(edit.position)]
         // The account may have gone meanwhile.
         guard try sql.run("UPDATE sweeps SET looked_at = $3 WHERE scope = $1 AND object = $2", key) > 0 else { return }

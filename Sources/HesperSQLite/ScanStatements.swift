@@ -4,7 +4,7 @@ import HesperStore
 extension SQLiteSnapshot {
     /// What a scan reaches, with the names of types that apps made up in the place of what stands for them.
     /// - Parameter sql: finds the next type.
-    func named(_ types: ScanReach.Types, in scope: ScopeID, _ sql: String) throws -> ScanReach.Types {
+    func named(_ types: ScanFilter.Types, in scope: ScopeID, _ sql: String) throws -> ScanFilter.Types {
         guard case .some(let names, withAppObjects: true) = types else { return types }
         return .some((names + (try appTypes(in: scope, sql))).sorted(), withAppObjects: false)
     }
@@ -18,7 +18,7 @@ extension SQLiteSnapshot {
         while true {
             row.bind(2, last)
             guard let next = try row.first({ row.string(0) }) else { return types }
-            if ObjectType(next)?.isAppsOwn ?? false { types.append(next) }
+            if ObjectType(next)?.isAppDefined ?? false { types.append(next) }
             last = next
         }
     }
@@ -30,7 +30,7 @@ enum ScanStatements {
     static let nextDeletedType = "SELECT type FROM tombstones WHERE scope = ?1 AND type > ?2 ORDER BY type LIMIT 1"
 
     /// Scope, first and last sequence; the type, if there is one.
-    static func objects(_ types: ScanReach.Types, newestFirst: Bool) -> String {
+    static func objects(_ types: ScanFilter.Types, newestFirst: Bool) -> String {
         let order = newestFirst ? "DESC" : "ASC"
         return switch types {
         case .all, .none:
@@ -43,7 +43,7 @@ enum ScanStatements {
     }
 
     /// The same.
-    static func deleted(_ types: ScanReach.Types, newestFirst: Bool) -> String {
+    static func deleted(_ types: ScanFilter.Types, newestFirst: Bool) -> String {
         let order = newestFirst ? "DESC" : "ASC"
         let type = if case .some = types { "AND type = ?4" } else { "" }
         return """

@@ -54,7 +54,7 @@ struct ServerInfo: Resource {
         ("greatestPage", Limits.greatestPage), ("leastPasswordBytes", Limits.passwordBytes.lowerBound),
         ("greatestPasswordBytes", Limits.passwordBytes.upperBound), ("emailBytes", Limits.emailBytes),
         ("deviceNameLength", Limits.deviceNameLength), ("appVersionLength", Credentials.appVersionLength),
-        ("deviceListeners", EventHub.listenersOfDevice), ("ephemeralBytes", Limits.ephemeralBytes),
+        ("deviceListeners", EventHub.listenersPerDevice), ("ephemeralBytes", Limits.ephemeralBytes),
         ("searchLength", SearchQuery.maximumLength), ("searchTerms", SearchQuery.maximumTerms),
         ("clockAheadSeconds", Int(Limits.clockAhead / 1_000)),
     ]

@@ -57,7 +57,7 @@ public struct ServerSettings: Sendable {
     public var isForThisMachine: Bool { ServerSettings.isLoopback(host) && trustedProxies.isEmpty }
 
     /// Pages of `http://localhost:*` and `http://127.0.0.1:*` may call a server that only this machine can reach
-    /// (protocol.md, HTTP manners).
+    /// (protocol.md, HTTP rules).
     var allowsLoopbackOrigins: Bool { isForThisMachine }
 
     /// Whether a host can be reached from this machine alone.

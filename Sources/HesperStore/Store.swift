@@ -16,13 +16,13 @@ public protocol Store: Sendable {
     /// How many transactions may write at once: so many commits the queue of pushes has under way.
     var writers: Int { get }
     /// Whether who writes to one scope holds up none of the others: then what is done for several is better done apart.
-    var locksScopesApart: Bool { get }
+    var locksScopesIndependently: Bool { get }
     /// How other servers are told what happens on this one; nil where there are none to tell, or none that could be.
     var signals: (any Signals)? { get }
     /// How busy its connections are; nil where they are not what one waits for.
     var poolStatus: PoolStatus? { get }
     /// Whether other processes may have committed since this was asked last. Not asked where there are ``signals``.
-    func othersHaveCommitted() async throws -> Bool
+    func otherProcessesHaveCommitted() async throws -> Bool
     /// The same for all servers on this store.
     var installation: Installation { get }
     /// Where uploads that may be resumed wait, if the store keeps them itself: so that every server on it has them.
@@ -41,7 +41,7 @@ extension Store {
     /// Most have nothing that one waits for.
     public var poolStatus: PoolStatus? { nil }
     /// With one writer, nothing is gained by it.
-    public var locksScopesApart: Bool { false }
+    public var locksScopesIndependently: Bool { false }
 }
 
 /// One consistent moment of the store.
@@ -70,12 +70,12 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
     // MARK: A scope
     func head(of scope: ScopeID) throws -> ScopeHead?
     /// Where scopes stand for those who listen to them; those that are gone are missing.
-    func standings(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStanding]
+    func scopeStatuses(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStatus]
     func state(of id: UniqueID, in scope: ScopeID) throws -> ObjectState?
     /// Gives the rows of a scan one by one until it has no more, or `body` answers false.
     func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws
     /// What a scan would give in all.
-    func amount(_ scan: Scan, in scope: ScopeID) throws -> Amount
+    func size(of scan: Scan, in scope: ScopeID) throws -> ScanSize
     /// One object's parcels, the last to arrive first.
     /// - Parameter position: only those that came before the one with this ``StoredParcel/position``.
     func history(of object: UniqueID, in scope: ScopeID, before position: Int64?, limit: Int) throws -> [StoredParcel]
@@ -156,7 +156,7 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
     // MARK: A scope
     /// Told before anything else which scopes will be locked, in this order, and which of their objects be asked for: a store
     /// that is a network away asks for all of it at once. Only a hint.
-    func foresee(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws
+    func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws
     /// Locks the scope against other writers until the transaction ends.
     func lock(_ scope: ScopeID) throws -> LockedScope?
     /// What a merge may ask about the scope.
@@ -211,7 +211,7 @@ extension Store {
 
 extension Transaction {
     /// Where nothing is far away, nothing is gained by asking early.
-    public func foresee(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {}
+    public func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {}
 }
 
 /// A row of the bag, with who pushed it and when.

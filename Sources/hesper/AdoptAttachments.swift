@@ -41,11 +41,11 @@ struct AdoptAttachments: AsyncParsableCommand {
 
     private func marker(_ claim: BlobClaim, of installation: NodeID) async throws -> String {
         guard let marker = try await claim.marker() else {
-            return try await claim.obstacle() == .damaged ? "damaged" : "none"
+            return try await claim.removalBlocker() == .damaged ? "damaged" : "none"
         }
         let whose = marker.installation == installation ? "this installation" : "another installation"
         let state =
-            switch try await claim.obstacle() {
+            switch try await claim.removalBlocker() {
             case .otherNonce: ", last used by another copy of the database"
             case .contested: ", contested"
             default: ""

@@ -36,7 +36,7 @@ enum DatabaseLocation: Equatable {
         if let end = address.lastIndex(of: "@"), address[..<end].contains(where: { "@/".contains($0) }) {
             throw Wrong(why: "the @ and / of a user's name and password are written %40 and %2F in a URL.")
         }
-        if let why = PostgresStore.complaint(about: text) { throw Wrong(why: why + ".") }
+        if let why = PostgresStore.syntaxError(in: text) { throw Wrong(why: why + ".") }
         self = .postgres(text)
     }
 
@@ -67,7 +67,7 @@ enum DatabaseLocation: Equatable {
             return try SQLiteStore(folder: URL(filePath: folder))
         case .postgres(let string):
             do {
-                return try await PostgresStore(string, connections: connections, making: makes)
+                return try await PostgresStore(string, connections: connections, createIfEmpty: makes)
             } catch StoreError.unavailable(let text) {
                 throw Failure("The database is not to be had (HESPER_DATABASE or --database names it): \(text)")
             } catch is DatabaseEmpty {

@@ -78,9 +78,9 @@ struct Serve: AsyncParsableCommand {
     /// - Throws: ``Failure`` if the attachments are of another installation, or the database of these was lost.
     private func checkClaim(_ store: any Store, _ blobs: any BlobStore, _ logger: Logger) async throws {
         do {
-            guard let obstacle = try await BlobClaim(store: store, blobs: blobs).obstacle(), obstacle.forbidsServing
+            guard let blocker = try await BlobClaim(store: store, blobs: blobs).removalBlocker(), blocker.forbidsServing
             else { return }
-            throw Failure("\(obstacle)", .settings)
+            throw Failure("\(blocker)", .settings)
         } catch let error as StoreError {
             logger.warning(
                 "The marker of the attachments cannot be read; until it can, no bytes are removed",

@@ -39,7 +39,7 @@ final class Holding: Sendable {
     // MARK: What is in it
 
     @discardableResult
-    func push(_ elements: [Push.Element]) async throws -> Scope.Applied {
+    func push(_ elements: [Push.Element]) async throws -> Scope.PushResult {
         let scope = Scope(scope, queue: queue, installation: store.installation, now: { Holding.now })
         let applied = try await scope.apply(Push(elements), by: device, since: nil, of: Feed(.all))
         for receipt in applied.receipts where receipt.status == .rejected {

@@ -149,7 +149,7 @@ private struct TraceDevice {
             }
         }
         let (one, other) = (numbered(recorded), numbered(mine))
-        var effort = TextEffort(tokens: recorded.scalars.count + mine.scalars.count)
+        var effort = TextBudget(tokens: recorded.scalars.count + mine.scalars.count)
         return TextDiff(one[...], other[...], effort: &effort).hunks.flatMap { hunk in
             TextDiff(recorded.slice(hunk.base), mine.slice(hunk.side), effort: &effort).hunks
         }

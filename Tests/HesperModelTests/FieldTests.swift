@@ -128,7 +128,7 @@ import Testing
 
     /// Feeds send bodies as they were stored, and `hesper check` compares them with what the edits come to. So a change that writes another
     /// body needs migrations that write those of all objects again.
-    @Test(arguments: storedBodies) func storedBodiesStayAsTheyAre(_ section: Section, _ body: String) throws {
+    @Test(arguments: storedBodies) func storedBodiesAreUnchanged(_ section: Section, _ body: String) throws {
         let id = try #require(UniqueID(FieldTests.id))
         let entity = try Array(body.utf8).withUnsafeBytes { try Entity.read($0, id: id, section: section) }
         #expect(String(decoding: entity.body, as: UTF8.self) == body)

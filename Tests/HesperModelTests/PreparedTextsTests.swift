@@ -34,15 +34,15 @@ struct PreparedTextsTests {
         try desk.push("a b c D\n", c(2, 0xb), base: c(1))
         let push = push(desk, "A b c d\n", c(3))
         let first = try apply(push, to: desk, PreparedTexts())
-        #expect(first.unprepared.map(\.input.older) == ["a b c D\n"])
+        #expect(first.pendingMerges.map(\.input.older) == ["a b c D\n"])
         #expect(first.changes.isEmpty && first.parcels.isEmpty && first.receipts.isEmpty)
 
         var texts = PreparedTexts()
-        for need in first.unprepared { texts.add(need, need.input.outcome) }
-        #expect(try apply(push, to: desk, texts).unprepared.isEmpty)
+        for need in first.pendingMerges { texts.add(need, need.input.outcome) }
+        #expect(try apply(push, to: desk, texts).pendingMerges.isEmpty)
         try desk.push("a B c D\n", c(4, 0xb), base: c(2, 0xb))
         let second = try apply(push, to: desk, texts)
-        #expect(second.unprepared.map(\.input.newer) == ["a B c D\n"])
+        #expect(second.pendingMerges.map(\.input.newer) == ["a B c D\n"])
     }
 
     @Test("Texts below the bound, and all texts without one, are merged at once")
@@ -51,7 +51,7 @@ struct PreparedTextsTests {
         try desk.push("a b c D\n", c(2, 0xb), base: c(1))
         let push = push(desk, "A b c d\n", c(3))
         for (texts, bytes, isMerged) in [(PreparedTexts(), 24, true), (PreparedTexts(), 23, false), (nil, 0, true)] {
-            #expect(try apply(push, to: desk, texts, textBytes: bytes).unprepared.isEmpty == isMerged)
+            #expect(try apply(push, to: desk, texts, textBytes: bytes).pendingMerges.isEmpty == isMerged)
         }
     }
 }

@@ -39,7 +39,7 @@ struct PushQuotaTests {
     private func context(_ bag: MemoryBag, used: Int64 = 100, limit: Int64 = 100) -> Merge.Context {
         Merge.Context(
             now: PushQuotaTests.now, server: PushQuotaTests.server, serverClock: nil, greatestClock: bag.greatestClock,
-            room: Merge.Room(used: used, limit: limit))
+            storageUse: Merge.StorageUse(used: used, limit: limit))
     }
 
     private func slugs(_ outcome: MergeOutcome) -> [Problem.Slug?] { outcome.receipts.map { $0.problem?.slug } }
@@ -135,7 +135,7 @@ struct PushQuotaTests {
         let ours = Push([change(note, at: 6, base: base, (.text, .string("more 0123456789")))])
         let outcome = try Merge.apply(ours, to: bag, in: context(bag))
         #expect(outcome.receipts.map(\.status) == [.merged])
-        #expect(outcome.parcels.count == 2 && outcome.parcels[1].isServers)
+        #expect(outcome.parcels.count == 2 && outcome.parcels[1].isServerMade)
     }
 
     @Test("Elements need not be judged where a push fits, however its bytes are written")
@@ -144,8 +144,8 @@ struct PushQuotaTests {
         let bytes = Int64(
             ParcelBody.write([Edit(.text, .string(String(repeating: "\u{1}", count: 1_000)), at: clock(9))]).count)
         #expect(bytes > 6_000)
-        #expect(!Merge.Room(used: 0, limit: bytes - 1).fits(push))
-        #expect(Merge.Room(used: 0, limit: 2 * bytes).fits(push))
-        #expect(!Merge.Room(used: 1, limit: 0).fits(push))
+        #expect(!Merge.StorageUse(used: 0, limit: bytes - 1).fits(push))
+        #expect(Merge.StorageUse(used: 0, limit: 2 * bytes).fits(push))
+        #expect(!Merge.StorageUse(used: 1, limit: 0).fits(push))
     }
 }

@@ -23,7 +23,7 @@ import Testing
         #expect(Push().nodes.isEmpty)
     }
 
-    @Test func aPushThatLoadsTooMuchIsRefusedWhole() throws {
+    @Test func pushOverTheLoadLimitIsRefused() throws {
         #expect(Limits.pushLoadBytes == 32 << 20)
         var source = ClockSource(node: NodeID(1))
         let (server, now) = (NodeID(2), Timestamp(clamping: 1_000))

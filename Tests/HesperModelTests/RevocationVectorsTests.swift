@@ -43,11 +43,11 @@ private struct History {
         entity = Section(type).empty(id)
         for (index, json) in try vector.cases("parcels").enumerated() {
             let edits = try json.cases("edits").map { try $0.edit() }
-            let isServers = json.has("isServers") ? try json.bool("isServers") : false
+            let isServerMade = json.has("isServers") ? try json.bool("isServers") : false
             for edit in edits { entity.fold(edit) }
             parcels.append(
                 (
-                    Parcel(object: id, objectType: type, edits: edits, isServers: isServers),
+                    Parcel(object: id, objectType: type, edits: edits, isServerMade: isServerMade),
                     try json.value("pushedBy"), try json.value("pushedAt"), Int64(index + 1)
                 ))
         }
@@ -55,7 +55,7 @@ private struct History {
 
     /// What the server does, as a vector says it.
     func answer(to rewind: Rewind) throws -> [(String, JSON)] {
-        guard case .settings(let settings, let keeps) = rewind.outcome(for: entity) else {
+        guard case .restore(let settings, let keeps) = rewind.outcome(for: entity) else {
             return [("outcome", .string("gone"))]
         }
         var (putBack, older): ([(String, JSON)], [JSON]) = ([], [])

@@ -198,7 +198,7 @@ struct TextDescentTests {
     }
 
     @Test("A text, or a deletion, that names more than 16 others is refused; nothing else of the push is")
-    func namesTooMany() throws {
+    func tooManyNamedTextsAreRejected() throws {
         for count in [Limits.textAfter, Limits.textAfter + 1] {
             let clocks = (1...count).map { "\"\(c(UInt64($0)))\"" }.joined(separator: ", ")
             let (note, other) = (UniqueID.random(), UniqueID.random())

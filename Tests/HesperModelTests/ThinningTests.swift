@@ -26,7 +26,7 @@ struct ThinningTests {
     ) -> [Int64] {
         let versions = versions(times)
         guard let standing = versions.last?.clock else { return [] }
-        return Thinning(policy, devices: devices, at: date(now)).decide(versions, of: .text, standing: standing)
+        return Thinning(policy, devices: devices, at: date(now)).decide(versions, of: .text, current: standing)
             .dropped.map { $0.pushedAt.milliseconds - begin }.sorted()
     }
 
@@ -76,7 +76,7 @@ struct ThinningTests {
             clock: versions[0].clock, pushedAt: ThinningTests.date(10), position: 9, sequence: 9)
         let all = [versions[1], late]
         let decision = Thinning(.standard, devices: [], at: ThinningTests.date(400 * ThinningTests.day))
-            .decide(all, of: .text, standing: versions[1].clock)
+            .decide(all, of: .text, current: versions[1].clock)
         #expect(decision.dropped == [late])
     }
 
@@ -89,9 +89,9 @@ struct ThinningTests {
                 hasLostWords: $0.position == 0)
         }
         let thinning = Thinning(.standard, devices: [], at: ThinningTests.date(9 * ThinningTests.day))
-        #expect(thinning.decide(versions, of: .text, standing: versions[2].clock).dropped == [versions[1]])
+        #expect(thinning.decide(versions, of: .text, current: versions[2].clock).dropped == [versions[1]])
         #expect(
-            Set(thinning.decide(versions, of: .archived, standing: versions[2].clock).dropped)
+            Set(thinning.decide(versions, of: .archived, current: versions[2].clock).dropped)
                 == Set(versions.prefix(2)))
     }
 
@@ -141,7 +141,7 @@ struct ThinningTests {
         let others = ThinningTests.versions([3, 4, 5, 3 * ThinningTests.day], by: NodeID(8))
         let device = ThinningTests.device(read: nil, at: -9 * ThinningTests.day, node: ThinningTests.node)
         let decision = Thinning(.standard, devices: [device], at: ThinningTests.date(9 * ThinningTests.day))
-            .decide(own + others, of: .text, standing: others[3].clock)
+            .decide(own + others, of: .text, current: others[3].clock)
         #expect(Set(decision.dropped) == Set(own.prefix(2) + others.prefix(2)))
     }
 
@@ -150,7 +150,7 @@ struct ThinningTests {
         let versions = ThinningTests.versions(ThinningTests.times)
         let device = ThinningTests.device(read: 2, at: 25 * ThinningTests.minute)
         let decision = Thinning(.standard, devices: [device], at: ThinningTests.date(9 * ThinningTests.day))
-            .decide(versions, of: .sortDate, standing: versions[6].clock)
+            .decide(versions, of: .sortDate, current: versions[6].clock)
         #expect(decision.dropped.count == 5)
     }
 
@@ -166,8 +166,8 @@ struct ThinningTests {
     func nextLook(times: [Int64], now: Int64, next: Int64?) {
         let versions = ThinningTests.versions(times)
         let decision = Thinning(.standard, devices: [], at: ThinningTests.date(now))
-            .decide(versions, of: .text, standing: versions.last?.clock ?? .zero)
-        #expect(decision.nextLook == next.map(ThinningTests.date))
+            .decide(versions, of: .text, current: versions.last?.clock ?? .zero)
+        #expect(decision.nextReview == next.map(ThinningTests.date))
     }
 
     @Test("What stays for a device's sake, or because the policy is to keep all, is looked at again")
@@ -176,9 +176,9 @@ struct ThinningTests {
         let now = ThinningTests.date(9 * ThinningTests.day)
         let device = ThinningTests.device(read: 1, at: -9 * ThinningTests.day)
         let forDevice = Thinning(.standard, devices: [device], at: now)
-            .decide(versions, of: .text, standing: versions[2].clock)
-        #expect(forDevice.nextLook == now.adding(Thinning.patience))
-        let forever = Thinning(.forever, devices: [], at: now).decide(versions, of: .text, standing: versions[2].clock)
-        #expect(forever.nextLook == now.adding(Thinning.policyChange))
+            .decide(versions, of: .text, current: versions[2].clock)
+        #expect(forDevice.nextReview == now.adding(Thinning.patience))
+        let forever = Thinning(.forever, devices: [], at: now).decide(versions, of: .text, current: versions[2].clock)
+        #expect(forever.nextReview == now.adding(Thinning.policyChange))
     }
 }

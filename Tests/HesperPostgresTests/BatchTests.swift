@@ -11,7 +11,7 @@ struct BatchTests {
     @Test("A scan is whole and in order, either way, however many batches it takes")
     func scans() async throws {
         try await Stores.with { stores in
-            let desk = try await SmallDesk(try await stores.open())
+            let desk = try await TestClient(try await stores.open())
             let ids = (0..<300).map { _ in UniqueID.random() }
             try await desk.store.write { transaction in
                 _ = try desk.push(ids.map { desk.note($0, "Milk") }, in: transaction)
@@ -42,7 +42,7 @@ struct BatchTests {
     func suddenlyLarge() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             let ids = (0..<24).map { _ in UniqueID.random() }
             try await store.write { _ = try desk.push(ids.map { desk.note($0, "Milk") }, in: $0) }
             try await store.enlarge(ids.suffix(6))
@@ -93,14 +93,14 @@ struct BatchTests {
     @Test("The newest text of a node is found however many others came after it")
     func newestText() async throws {
         try await Stores.with { stores in
-            let desk = try await SmallDesk(try await stores.open())
+            let desk = try await TestClient(try await stores.open())
             let id = UniqueID.random()
             try await desk.push(desk.note(id, "Milk"))
             try await desk.push(desk.note(id, "Bread", at: 2))
             let other = NodeID.random()
             var source = ClockSource(node: other)
             for time in 0..<150 as Range<UInt64> {
-                let clock = source.tick(at: UInt64(SmallDesk.now.milliseconds) + 10 + time)
+                let clock = source.tick(at: UInt64(TestClient.now.milliseconds) + 10 + time)
                 try await desk.push(
                     .change(
                         Change(uniqueID: id, section: .notes, edits: [Edit(.archived, .bool(time % 2 == 0), at: clock)])

@@ -18,9 +18,9 @@ struct ConcurrencyTests {
     func scopesAtOnce() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
-            let (here, there) = (try await SmallDesk(store), try await SmallDesk(store, email: "bob@example.com"))
+            let (here, there) = (try await TestClient(store), try await TestClient(store, email: "bob@example.com"))
             let inside = NIOLockedValueBox(0)
-            @Sendable func push(_ desk: SmallDesk) async throws -> Bool {
+            @Sendable func push(_ desk: TestClient) async throws -> Bool {
                 try await store.write { transaction in
                     try desk.push([desk.note(.random(), "Milk")], in: transaction)
                     inside.withLockedValue { $0 += 1 }
@@ -44,7 +44,7 @@ struct ConcurrencyTests {
                         group.addTask {
                             var lease = SweepLease()
                             let store = index.isMultiple(of: 2) ? servers.0 : servers.1
-                            return try await lease.hold(in: store, at: SmallDesk.now) ? lease : nil
+                            return try await lease.hold(in: store, at: TestClient.now) ? lease : nil
                         }
                     }
                     return try await group.reduce(into: []) { if let lease = $1 { $0.append(lease) } }
@@ -63,7 +63,7 @@ struct ConcurrencyTests {
     func oneScope() async throws {
         try await Stores.with { stores in
             let (store, other) = (try await stores.open(), try await stores.open())
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             let locked = NIOLockedValueBox<[Int]>([])
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<12 {
@@ -88,9 +88,9 @@ struct ConcurrencyTests {
     func deadlock() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
-            let (here, there) = (try await SmallDesk(store), try await SmallDesk(store, email: "bob@example.com"))
+            let (here, there) = (try await TestClient(store), try await TestClient(store, email: "bob@example.com"))
             let (attempts, inside) = (NIOLockedValueBox(0), NIOLockedValueBox(0))
-            @Sendable func push(_ first: SmallDesk, _ second: SmallDesk) async throws {
+            @Sendable func push(_ first: TestClient, _ second: TestClient) async throws {
                 try await store.write { transaction in
                     attempts.withLockedValue { $0 += 1 }
                     try first.push([first.note(.random(), "Milk")], in: transaction)
@@ -114,7 +114,7 @@ struct ConcurrencyTests {
     func deadlockInSavepoint() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             let attempts = NIOLockedValueBox(0)
             try await store.write { transaction in
                 let attempt = attempts.withLockedValue { attempts in
@@ -136,7 +136,7 @@ struct ConcurrencyTests {
     func lockTimeout() async throws {
         try await Stores.with { stores in
             let store = try await stores.open { $0.lockTimeout = .milliseconds(100) }
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             let (isLocked, isOver) = (NIOLockedValueBox(false), NIOLockedValueBox(false))
             async let holding: Void = store.write { transaction in
                 _ = try transaction.lock(desk.scope)
@@ -160,7 +160,7 @@ struct ConcurrencyTests {
     func cut() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             let other = UniqueID.random()
             await #expect {
                 try await store.write { transaction in
@@ -183,10 +183,10 @@ struct ConcurrencyTests {
         try await Stores.with { stores in
             let (store, other) = (try await stores.open { $0.size = 8 }, try await stores.open())
             #expect(store.writers > 1)
-            let (slow, quick) = (try await SmallDesk(store), try await SmallDesk(store, email: "bob@example.com"))
+            let (slow, quick) = (try await TestClient(store), try await TestClient(store, email: "bob@example.com"))
             let queue = PushQueue(store: store)
-            @Sendable func push(_ desk: SmallDesk) async throws -> Int64 {
-                try await Scope(desk.scope, queue: queue, installation: store.installation, now: { SmallDesk.now })
+            @Sendable func push(_ desk: TestClient) async throws -> Int64 {
+                try await Scope(desk.scope, queue: queue, installation: store.installation, now: { TestClient.now })
                     .write(by: desk.node) { _, _, _ in Push([desk.note(.random(), "Milk")]) }.after.sequence
             }
             let (isLocked, isOver) = (NIOLockedValueBox(false), NIOLockedValueBox(false))
@@ -212,7 +212,7 @@ struct ConcurrencyTests {
     func roundTrips(count: Int) async throws {
         try await Stores.with { stores in
             let store = try await stores.open { $0.size = 1 }
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             let ids = (0..<count).map { _ in UniqueID.random() }
             // New, then changed.
             for time in 1...2 as ClosedRange<UInt64> {
@@ -233,13 +233,13 @@ struct ConcurrencyTests {
     func foresight() async throws {
         try await Stores.with { stores in
             let store = try await stores.open { $0.size = 1 }
-            let desks = [try await SmallDesk(store), try await SmallDesk(store, email: "bob@example.com")]
+            let desks = [try await TestClient(store), try await TestClient(store, email: "bob@example.com")]
             let (id, other) = (UniqueID.random(), UniqueID.random())
             for time in [1, 101] as [UInt64] {
                 let trips = try await store.run { connection in
                     let before = connection.roundTrips
                     try PostgresTransaction.run(on: connection) { transaction in
-                        try transaction.foresee(desks.map { ($0.scope, [id, other]) })
+                        try transaction.prefetch(desks.map { ($0.scope, [id, other]) })
                         for desk in desks {
                             for (id, time) in [(id, time), (other, time)] {
                                 _ = try desk.push([desk.note(id, "Milk \(time)", at: time)], in: transaction)
@@ -251,7 +251,7 @@ struct ConcurrencyTests {
                 #expect(trips == 2)
                 // The same note again in one transaction: what was foreseen of it no longer stands, and is asked for.
                 try await store.write { transaction in
-                    try transaction.foresee(desks.map { ($0.scope, [id]) })
+                    try transaction.prefetch(desks.map { ($0.scope, [id]) })
                     for desk in desks {
                         _ = try desk.push([desk.note(id, "Bread", at: time + 10)], in: transaction)
                         _ = try desk.push([desk.note(id, "Butter", at: time + 20)], in: transaction)
@@ -271,7 +271,7 @@ struct ConcurrencyTests {
             let store = try await stores.open { $0.size = 2 }
             var known: [TokenHash: NodeID] = [:]
             for number in 0..<20 {
-                let desk = try await SmallDesk(store, email: "user\(number)@example.com")
+                let desk = try await TestClient(store, email: "user\(number)@example.com")
                 known[desk.token] = desk.node
             }
             let strangers = (0..<100 as Range<UInt8>).map { TokenHash(bytes: [UInt8](repeating: $0, count: 32)) }

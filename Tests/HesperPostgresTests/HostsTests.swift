@@ -147,7 +147,7 @@ struct HostsTests {
         }
     }
 
-    @Test func aServerThatAStrangerVouchesForIsRefused() async throws {
+    @Test func aCertificateOfAnUntrustedAuthorityIsRejected() async throws {
         let settings = PostgresSettings(try await HostsTests.secure("stranger.crt"))
         let error = await #expect(throws: PostgresError.self) {
             try await onThread { try Connection(settings).flush() }

@@ -93,7 +93,7 @@ struct InconsistencyTests {
     func finds() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             let dead = UniqueID.random()
             let (note, tag) = try await desk.pushNoteAndTag()
             try await desk.push(desk.note(dead, "Bread", at: 2))

@@ -23,7 +23,7 @@ struct LockOrderTests {
     func indexing() async throws {
         try await Stores.with { stores in
             let (store, other) = (try await stores.open(), try await stores.open())
-            let (quick, slow) = (try await SmallDesk(store), try await SmallDesk(store, email: "bob@example.com"))
+            let (quick, slow) = (try await TestClient(store), try await TestClient(store, email: "bob@example.com"))
             for desk in [quick, slow] { try await desk.push(desk.note(.random(), "Milk")) }
             let (isBusy, isOver) = (NIOLockedValueBox(false), NIOLockedValueBox(false))
             async let holding: Void = other.write { transaction in
@@ -55,12 +55,12 @@ struct LockOrderTests {
     func tickets() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             let tokens = (0..<2 as Range<UInt8>).map { TokenHash(bytes: Array(repeating: $0, count: 32)) }
             @Sendable func issue(_ token: TokenHash, in transaction: any Transaction) throws {
-                let end = SmallDesk.now.adding(60_000)
+                let end = TestClient.now.adding(60_000)
                 let ticket = Ticket(.emailVerification, account: desk.account.uniqueID, endDate: end)
-                try transaction.issue(ticket, token: token, at: SmallDesk.now)
+                try transaction.issue(ticket, token: token, at: TestClient.now)
             }
             try await store.write { try issue(tokens[0], in: $0) }
             let (attempts, isLocked) = (NIOLockedValueBox(0), NIOLockedValueBox(false))
@@ -75,7 +75,7 @@ struct LockOrderTests {
             let isFirst = try await eventually { isLocked.withLockedValue { $0 } }
             let isUsed = try await store.write { transaction in
                 attempts.withLockedValue { $0 += 1 }
-                return try transaction.verifyEmail(with: tokens[0], at: SmallDesk.now)
+                return try transaction.verifyEmail(with: tokens[0], at: TestClient.now)
             }
             try await issuing
             #expect(isFirst && !isUsed, "the new one makes it void")

@@ -17,7 +17,7 @@ struct LostStandbyTests {
     }
 
     /// Writes until a write is not confirmed: the server's processes hear of a setting one by one.
-    private static func waitUntilRefused(_ desk: SmallDesk) async throws {
+    private static func waitUntilRefused(_ desk: TestClient) async throws {
         for _ in 1...200 {
             do { try await desk.push(desk.note(.random(), "Milk")) } catch StoreError.unavailable(_) { return }
         }
@@ -34,11 +34,11 @@ struct LostStandbyTests {
         settings.size = 4
         settings.statementTimeout = .seconds(2)
         let store = try await PostgresStore(settings)
-        let desk = try await SmallDesk(store)
+        let desk = try await TestClient(store)
         let blobs = try FolderBlobs(path: folder.path)
         let name = BlobName(scope: desk.scope, attachment: .random())
         let data = try await blobs.write(name, BlobSample(1_000).pieces()) { _ in }
-        let blob = Blob(name: name, data: data, arrivalDate: SmallDesk.now)
+        let blob = Blob(name: name, data: data, arrivalDate: TestClient.now)
         try await store.write { try $0.insert(blob) }
 
         try await LostStandbyTests.configure(server, "SET synchronous_standby_names = 'nobody'")

@@ -41,7 +41,7 @@ struct OpeningTests {
     func checksums() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             let (note, _) = try await desk.pushNoteAndTag()
             for part: UInt64 in 2...4 {
                 let notes = (1...400).map { _ in desk.note(.random(), "Bread", at: part) }
@@ -110,7 +110,7 @@ struct OpeningTests {
     func views() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             let (note, tag) = try await desk.pushNoteAndTag()
             let picture = try await desk.pushAttachment()
             try await desk.push(desk.note(.random(), "a\u{0}b\\u0000"))

@@ -11,18 +11,18 @@ struct SearchTests {
     /// Words that are all different, about a megabyte of them.
     private static let long = "alpha " + (0..<90_000).map { "w\($0)x" }.joined(separator: " ") + " milk and bread omega"
 
-    private func page(_ search: Search, _ desk: SmallDesk) async throws -> SearchPage {
+    private func page(_ search: Search, _ desk: TestClient) async throws -> SearchPage {
         try await desk.store.read { try $0.search(search, in: desk.scope) }
     }
 
     private func found(
-        _ text: String, _ desk: SmallDesk, order: Search.Order = .newest, limit: Int = 100
+        _ text: String, _ desk: TestClient, order: Search.Order = .newest, limit: Int = 100
     ) async throws -> [UniqueID] {
-        let search = Search(query: try SearchQuery(text), order: order, limit: limit, patience: .seconds(60))
+        let search = Search(query: try SearchQuery(text), order: order, limit: limit, timeout: .seconds(60))
         return try await page(search, desk).found.map(\.note.uniqueID)
     }
 
-    private func index(_ desk: SmallDesk) async throws {
+    private func index(_ desk: TestClient) async throws {
         for _ in 0..<100 where try await desk.store.write({ try $0.indexTerms(of: desk.scope, limit: 100) }) { return }
     }
 
@@ -30,7 +30,7 @@ struct SearchTests {
     func longNotes() async throws {
         #expect(SearchTests.long.utf8.count < Limits.textBytes)
         try await Stores.with { stores in
-            let desk = try await SmallDesk(try await stores.open())
+            let desk = try await TestClient(try await stores.open())
             let (long, short) = (UniqueID.random(), UniqueID.random())
             try await desk.push(desk.note(long, SearchTests.long), desk.note(short, "Milk and butter"))
             try await index(desk)
@@ -61,7 +61,7 @@ struct SearchTests {
     @Test("Pages of what is found are one list, also where phrases are looked for in the texts themselves")
     func pages() async throws {
         try await Stores.with { stores in
-            let desk = try await SmallDesk(try await stores.open())
+            let desk = try await TestClient(try await stores.open())
             let ids = (0..<200).map { _ in UniqueID.random() }
             try await desk.store.write { transaction in
                 _ = try desk.push(
@@ -73,7 +73,7 @@ struct SearchTests {
                 let all = try await found(query, desk, limit: 1_000)
                 #expect(all.count == count)
                 var paged: [UniqueID] = []
-                var search = Search(query: try SearchQuery(query), limit: 33, patience: .seconds(60))
+                var search = Search(query: try SearchQuery(query), limit: 33, timeout: .seconds(60))
                 for _ in 0..<10 {
                     let page = try await page(search, desk)
                     paged += page.found.map(\.note.uniqueID)
@@ -89,7 +89,7 @@ struct SearchTests {
     func largeNotes() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             let ids = (0..<24).map { _ in UniqueID.random() }
             try await store.write { _ = try desk.push(ids.map { desk.note($0, "milk and bread") }, in: $0) }
             try await index(desk)
@@ -104,7 +104,7 @@ struct SearchTests {
     @Test("By relevance: often before seldom, short before long, then the newest")
     func relevance() async throws {
         try await Stores.with { stores in
-            let desk = try await SmallDesk(try await stores.open())
+            let desk = try await TestClient(try await stores.open())
             let ids = (0..<4).map { _ in UniqueID.random() }
             let filler = (0..<200).map { "word\($0)" }.joined(separator: " ")
             try await desk.push(

@@ -16,9 +16,10 @@ struct SignalPayloadTests {
 
     @Test("They come back as they were") func readBack() throws {
         let signals: [Signal] = [
-            .who, .here(scope, []), .here(ScopeID(.max), [phone]), .came(scope, desk), .went(scope, phone),
-            .check(scope), .moved(scope, .max),
-            .said(scope, from: phone, ByteBuffer(string: #"{"data":{"é":"\n  🙂 "}}"#)),
+            .presenceRequest, .presence(scope, []), .presence(ScopeID(.max), [phone]), .joined(scope, desk),
+            .left(scope, phone),
+            .sessionsChanged(scope), .committed(scope, .max),
+            .message(scope, from: phone, ByteBuffer(string: #"{"data":{"é":"\n  🙂 "}}"#)),
         ]
         let payload = payloads(signals)
         #expect(payload.count == 1)
@@ -29,7 +30,7 @@ struct SignalPayloadTests {
     }
 
     @Test("As many as fit go together, in order") func packed() throws {
-        let signals = (1...5_000).map { Signal.moved(ScopeID($0), $0 + 1_000_000) }
+        let signals = (1...5_000).map { Signal.committed(ScopeID($0), $0 + 1_000_000) }
         let payloads = payloads(signals)
         #expect(payloads.dropLast().allSatisfy { $0.utf8.count > SignalPayload.limit - 20 })
         #expect(payloads.allSatisfy { $0.utf8.count <= SignalPayload.limit })
@@ -38,12 +39,12 @@ struct SignalPayloadTests {
 
     @Test("A crowd takes several lines, of which the first replaces who was there") func crowd() throws {
         let devices = Set((1...2_000).map { NodeID($0) })
-        let read = try payloads([.here(scope, devices)]).flatMap { try #require(SignalPayload.read($0)).signals }
+        let read = try payloads([.presence(scope, devices)]).flatMap { try #require(SignalPayload.read($0)).signals }
         var found: Set<NodeID> = [phone]
         for signal in read {
             switch signal {
-            case .here(scope, let some): found = some
-            case .came(scope, let device): found.insert(device)
+            case .presence(scope, let some): found = some
+            case .joined(scope, let device): found.insert(device)
             default: Issue.record("\(signal)")
             }
         }
@@ -52,8 +53,8 @@ struct SignalPayloadTests {
 
     @Test("What never fits, or is no line of JSON, is not sent; the rest is") func unsendable() {
         let long = ByteBuffer(string: "{" + String(repeating: "x", count: SignalPayload.limit) + "}")
-        let bad = ["", "{\n}", "{}\u{0}", "17"].map { Signal.said(scope, from: desk, ByteBuffer(string: $0)) }
-        let sent = payloads([.said(scope, from: desk, long)] + bad + [.check(scope)])
+        let bad = ["", "{\n}", "{}\u{0}", "17"].map { Signal.message(scope, from: desk, ByteBuffer(string: $0)) }
+        let sent = payloads([.message(scope, from: desk, long)] + bad + [.sessionsChanged(scope)])
         #expect(sent == ["1 9f86d081884c7d65\nc 17"])
         #expect(payloads(bad).isEmpty)
     }
@@ -76,24 +77,26 @@ struct SignalPayloadTests {
     @Test("Of what waits, only what still counts is sent") func outbox() {
         var outbox = Outbox()
         #expect(outbox.isEmpty)
-        outbox.add(.came(scope, desk))
-        outbox.add(.went(scope, desk))
-        for sequence in [3, 9, 7] as [Int64] { outbox.add(.moved(scope, sequence)) }
-        for _ in 0..<3 { outbox.add(.check(scope)) }
+        outbox.add(.joined(scope, desk))
+        outbox.add(.left(scope, desk))
+        for sequence in [3, 9, 7] as [Int64] { outbox.add(.committed(scope, sequence)) }
+        for _ in 0..<3 { outbox.add(.sessionsChanged(scope)) }
         #expect(!outbox.isEmpty)
-        #expect(outbox.take() == [.went(scope, desk), .check(scope), .moved(scope, 9)])
+        #expect(outbox.take() == [.left(scope, desk), .sessionsChanged(scope), .committed(scope, 9)])
         #expect(outbox.isEmpty)
-        outbox.add(.came(scope, desk))
-        outbox.add(.here(scope, [phone]))
-        outbox.add(.came(scope, desk))
-        outbox.add(.went(scope, phone))
-        outbox.add(.who)
-        #expect(outbox.take() == [.who, .here(scope, [desk])])
+        outbox.add(.joined(scope, desk))
+        outbox.add(.presence(scope, [phone]))
+        outbox.add(.joined(scope, desk))
+        outbox.add(.left(scope, phone))
+        outbox.add(.presenceRequest)
+        #expect(outbox.take() == [.presenceRequest, .presence(scope, [desk])])
     }
 
     @Test("Messages that wait are bounded; the last stay, in order") func boundedOutbox() {
         var outbox = Outbox()
-        let messages = (0..<2 * Outbox.messages).map { Signal.said(scope, from: desk, ByteBuffer(string: "{\($0)}")) }
+        let messages = (0..<2 * Outbox.messages).map {
+            Signal.message(scope, from: desk, ByteBuffer(string: "{\($0)}"))
+        }
         for message in messages { outbox.add(message) }
         #expect(outbox.take() == Array(messages.suffix(Outbox.messages)))
     }

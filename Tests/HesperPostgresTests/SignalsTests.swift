@@ -15,7 +15,7 @@ struct SignalsTests {
     private final class Ear: Sendable {
         let store: PostgresStore
         let hub: EventHub
-        private let all = NIOLockedValueBox<[Heard]>([])
+        private let all = NIOLockedValueBox<[SignalEvent]>([])
         private let tasks = NIOLockedValueBox<[Task<Void, Never>]>([])
 
         init(_ store: PostgresStore) {
@@ -26,11 +26,11 @@ struct SignalsTests {
                 await store.signals?.listen { heard in
                     all.withLockedValue { $0.append(heard) }
                     switch heard {
-                    case .signal(let signal, let server): hub.hear(signal, from: server)
-                    case .missed:
-                        hub.meetOthers()
+                    case .signal(let signal, let server): hub.receive(signal, from: server)
+                    case .connected:
+                        hub.exchangePresence()
                         Task { try await hub.refresh(from: store) }
-                    case .lost, .unreadable: break
+                    case .disconnected, .unreadable: break
                     }
                 }
             }
@@ -42,13 +42,13 @@ struct SignalsTests {
 
         deinit { for task in tasks.withLockedValue({ $0 }) { task.cancel() } }
 
-        var heard: [Heard] { all.withLockedValue { $0 } }
+        var heard: [SignalEvent] { all.withLockedValue { $0 } }
 
         var signals: [Signal] {
             heard.compactMap { if case .signal(let signal, _) = $0 { signal } else { nil } }
         }
 
-        func hears(_ count: Int = 1, _ isMeant: (Heard) -> Bool) async throws -> Bool {
+        func hears(_ count: Int = 1, _ isMeant: (SignalEvent) -> Bool) async throws -> Bool {
             try await eventually { heard.count(where: isMeant) >= count }
         }
     }
@@ -65,8 +65,8 @@ struct SignalsTests {
     ) async throws {
         try await Stores.with { stores in
             let (here, there) = (Ear(try await stores.open(log: log)), Ear(try await stores.open()))
-            #expect(try await here.hears { $0 == .missed })
-            #expect(try await there.hears { $0 == .missed })
+            #expect(try await here.hears { $0 == .connected })
+            #expect(try await there.hears { $0 == .connected })
             try await body(stores, here, there)
         }
     }
@@ -78,14 +78,18 @@ struct SignalsTests {
     @Test("What one says the other hears, in order; nobody hears himself")
     func heard() async throws {
         try await SignalsTests.withServers { _, here, there in
-            let messages = (0..<300).map { Signal.said(scope, from: desk, ByteBuffer(string: #"{"data":"é\#($0)"}"#)) }
+            let messages = (0..<300).map {
+                Signal.message(scope, from: desk, ByteBuffer(string: #"{"data":"é\#($0)"}"#))
+            }
             for message in messages { here.store.signals?.send([message]) }
-            here.store.signals?.send([.moved(scope, 4_711), .check(scope)])
-            let isHeard = try await SignalsTests.eventually { there.signals.filter { $0 != .who }.count == 302 }
+            here.store.signals?.send([.committed(scope, 4_711), .sessionsChanged(scope)])
+            let isHeard = try await SignalsTests.eventually {
+                there.signals.filter { $0 != .presenceRequest }.count == 302
+            }
             #expect(isHeard)
             #expect(there.signals.filter(messages.contains) == messages)
-            #expect(there.signals.contains(.moved(scope, 4_711)) && there.signals.contains(.check(scope)))
-            #expect(here.signals.allSatisfy { $0 == .who })
+            #expect(there.signals.contains(.committed(scope, 4_711)) && there.signals.contains(.sessionsChanged(scope)))
+            #expect(here.signals.allSatisfy { $0 == .presenceRequest })
         }
     }
 
@@ -128,7 +132,9 @@ struct SignalsTests {
                 }
             }
             #expect(
-                try await here.hears { $0 == .signal(.check(ScopeID(5)), from: ServerID(0x9f86_d081_884c_7d65)) })
+                try await here.hears {
+                    $0 == .signal(.sessionsChanged(ScopeID(5)), from: ServerID(0x9f86_d081_884c_7d65))
+                })
             let unreadable = here.heard.compactMap { if case .unreadable(let text) = $0 { text } else { nil } }
             #expect(unreadable == payloads.map { String($0.prefix(80)) })
         }
@@ -137,9 +143,9 @@ struct SignalsTests {
     @Test("What is announced can be read on the other server")
     func visible() async throws {
         try await SignalsTests.withServers { _, here, there in
-            let desk = try await Desk(on: here.store)
+            let desk = try await Client(on: here.store)
             let queue = PushQueue(store: here.store, committed: here.hub.announce)
-            let scope = Scope(desk.scope, queue: queue, installation: here.store.installation) { Desk.now }
+            let scope = Scope(desk.scope, queue: queue, installation: here.store.installation) { Client.now }
             let listener = try there.hub.listen(to: desk.scope, as: desk.device.node, ping: 1_000)
             #expect(
                 try await SignalsTests.eventually { here.hub.send(ByteBuffer(), from: .random(), in: desk.scope) == 1 })
@@ -159,9 +165,9 @@ struct SignalsTests {
     @Test("Nothing is missed when the connection that listens is cut in the middle of commits")
     func cut() async throws {
         try await SignalsTests.withServers { stores, here, there in
-            let desk = try await Desk(on: here.store)
+            let desk = try await Client(on: here.store)
             let queue = PushQueue(store: here.store, committed: here.hub.announce)
-            let scope = Scope(desk.scope, queue: queue, installation: here.store.installation) { Desk.now }
+            let scope = Scope(desk.scope, queue: queue, installation: here.store.installation) { Client.now }
             let listener = try there.hub.listen(to: desk.scope, as: desk.device.node, ping: 1_000)
             #expect(
                 try await SignalsTests.eventually { here.hub.send(ByteBuffer(), from: .random(), in: desk.scope) == 1 })
@@ -187,10 +193,10 @@ struct SignalsTests {
                     .after.sequence
                 }
                 #expect(try await SignalsTests.eventually { heard.withLockedValue { $0 } == last }, "\(round)")
-                #expect(try await there.hears(round + 1) { $0 == .missed })
+                #expect(try await there.hears(round + 1) { $0 == .connected })
             }
-            #expect(there.heard.contains(.lost))
-            listener.end(.gone)
+            #expect(there.heard.contains(.disconnected))
+            listener.end(.disconnected)
             await reader.value
         }
     }
@@ -222,7 +228,7 @@ struct SignalsTests {
                 here.hub.announce([ScopeHead(scope: scope, sequence: Int64(commit), digest: Digest())])
                 if commit.isMultiple(of: 100) { await Task.yield() }
             }
-            let last = Signal.moved(ScopeID(Int64(commits % 10_000 + 1)), Int64(commits))
+            let last = Signal.committed(ScopeID(Int64(commits % 10_000 + 1)), Int64(commits))
             #expect(try await SignalsTests.eventually { there.signals.contains(last) })
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             let sent = statements.withLockedValue { $0 }
@@ -234,5 +240,5 @@ struct SignalsTests {
         }
     }
 
-    private static func newNote(by desk: Desk) -> Push { Push([desk.note(.random(), "Milk", at: 1)]) }
+    private static func newNote(by desk: Client) -> Push { Push([desk.note(.random(), "Milk", at: 1)]) }
 }

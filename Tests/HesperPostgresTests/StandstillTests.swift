@@ -28,7 +28,7 @@ struct StandstillTests {
         var settings = database.settings
         settings.size = 4
         let before = try await PostgresStore(settings)
-        let desk = try await SmallDesk(before)
+        let desk = try await TestClient(before)
         await before.close()
         try await server.administer("ALTER DATABASE \(database.name) SET synchronous_commit = on")
         settings.statementTimeout = .seconds(10)
@@ -63,7 +63,7 @@ struct StandstillTests {
     func connection() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
-            let desk = try await SmallDesk(store)
+            let desk = try await TestClient(store)
             // The one that was used last is used next.
             let process = try await store.run { $0.processID }
             #expect(kill(process, SIGSTOP) == 0)

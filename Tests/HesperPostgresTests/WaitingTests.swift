@@ -86,7 +86,7 @@ struct WaitingTests {
         settings.size = 4
         settings.statementTimeout = .seconds(2)
         let store = try await PostgresStore(settings)
-        let desk = try await SmallDesk(store)
+        let desk = try await TestClient(store)
         @Sendable func failure(_ note: Push.Element) async -> StoreError? {
             do {
                 _ = try await store.write { try desk.push([note], in: $0) }

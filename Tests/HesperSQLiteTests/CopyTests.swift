@@ -15,16 +15,16 @@ struct CopyTests {
     /// A device, a note and a blob, and the copy that was made of it.
     private func copied() async throws -> (store: SQLiteStore, blob: Blob) {
         let store = try SQLiteStore(folder: folder.url)
-        let desk = try await SmallDesk(store)
+        let desk = try await TestClient(store)
         _ = try await desk.pushNoteAndTag()
         let blob = Blob(
             name: BlobName(scope: desk.scope, attachment: .random()), data: BlobSample(10).data,
-            arrivalDate: SmallDesk.now)
+            arrivalDate: TestClient.now)
         try await store.write { [scope = desk.scope] in
             try $0.insert(blob)
             try $0.insert(
                 Upload(
-                    uniqueID: .random(), attachment: .random(), length: nil, sha256: nil, creationDate: SmallDesk.now),
+                    uniqueID: .random(), attachment: .random(), length: nil, sha256: nil, creationDate: TestClient.now),
                 in: scope)
         }
         try await store.copy(to: path)
@@ -51,7 +51,7 @@ struct CopyTests {
 
     @Test func readersAndWritersGoOnMeanwhile() async throws {
         let store = try SQLiteStore(folder: folder.url)
-        let desk = try await SmallDesk(store)
+        let desk = try await TestClient(store)
         let other = try SQLiteStore(folder: folder.url)
         async let copying: Void = other.copy(to: path)
         for _ in 0..<20 { _ = try await desk.pushNoteAndTag() }

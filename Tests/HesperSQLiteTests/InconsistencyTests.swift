@@ -92,7 +92,7 @@ struct InconsistencyTests {
     @Test("Each kind of damage is named, with the object", arguments: damages)
     func finds(damage: Damage) async throws {
         let folder = Folder()
-        let desk = try await SmallDesk(SQLiteStore(folder: folder.url))
+        let desk = try await TestClient(SQLiteStore(folder: folder.url))
         let dead = UniqueID.random()
         let (note, tag) = try await desk.pushNoteAndTag()
         try await desk.push(desk.note(dead, "Bread", at: 2))
@@ -115,7 +115,7 @@ struct InconsistencyTests {
         ])
     func findsDamagedIndex(sql: String) async throws {
         let folder = Folder()
-        let desk = try await SmallDesk(SQLiteStore(folder: folder.url))
+        let desk = try await TestClient(SQLiteStore(folder: folder.url))
         _ = try await desk.pushNoteAndTag()
         #expect(try await desk.store.fileDamage() == [])
         let changed = try await DatabaseQueue(path: folder.database).write { database in
@@ -130,12 +130,12 @@ struct InconsistencyTests {
     @Test("Damage to an edit is still found after a value of it was thinned away")
     func survivesThinning() async throws {
         let folder = Folder()
-        let desk = try await SmallDesk(SQLiteStore(folder: folder.url))
+        let desk = try await TestClient(SQLiteStore(folder: folder.url))
         let (note, _) = try await desk.pushNoteAndTag()
         try await DatabaseQueue(path: folder.database).write {
             try $0.execute(sql: "UPDATE edits SET pushed_at = pushed_at + 1 WHERE type = 'note'")
         }
-        let sweep = DueSweep(scope: desk.scope, object: note, position: 0, claim: SmallDesk.now)
+        let sweep = DueSweep(scope: desk.scope, object: note, position: 0, claim: TestClient.now)
         try await desk.store.write { transaction in
             let edits = try transaction.edits(of: note, in: desk.scope, after: 0, limit: 9, bytes: 1_000).edits
             for edit in edits { try transaction.drop(edit, of: sweep) }
@@ -147,7 +147,7 @@ struct InconsistencyTests {
     @Test("A value of another type than its column is named")
     func findsOtherTypes() async throws {
         let folder = Folder()
-        let desk = try await SmallDesk(SQLiteStore(folder: folder.url))
+        let desk = try await TestClient(SQLiteStore(folder: folder.url))
         _ = try await desk.pushNoteAndTag()
         try await DatabaseQueue(path: folder.database).write {
             try $0.execute(sql: "UPDATE objects SET body = CAST(body AS BLOB) WHERE section = 0")

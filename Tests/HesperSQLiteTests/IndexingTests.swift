@@ -10,9 +10,9 @@ struct IndexingTests {
     @Test func aDamagedNoteKeepsNoOtherAccountBack() async throws {
         let folder = Folder()
         let store = try SQLiteStore(folder: folder.url)
-        let first = try await SmallDesk(store)
+        let first = try await TestClient(store)
         try await first.push(first.note(.random(), "Milk"))
-        let second = try await SmallDesk(store, email: "bob@example.com")
+        let second = try await TestClient(store, email: "bob@example.com")
         try await second.push(second.note(.random(), "Bread"))
         try await store.onWriter {
             try $0.execute(

@@ -16,8 +16,8 @@ struct MarkerTests {
         try await desk.store.read { try $0.blobStoreRecord() }
     }
 
-    private func obstacle(_ desk: SweepDesk) async throws -> BlobObstacle? {
-        try await BlobClaim(store: desk.store, blobs: desk.blobs).obstacle()
+    private func blocker(_ desk: SweepDesk) async throws -> RemovalBlocker? {
+        try await BlobClaim(store: desk.store, blobs: desk.blobs).removalBlocker()
     }
 
     /// An attachment that is known, and one whose bytes are to go.
@@ -71,9 +71,9 @@ struct MarkerTests {
     func upgrade() async throws {
         let desk = try await SweepDesk()
         _ = try await fill(desk)
-        #expect(try await obstacle(desk) == .unmarked)
+        #expect(try await blocker(desk) == .unmarked)
         try await desk.sweep()
-        #expect(try await obstacle(desk) == nil)
+        #expect(try await blocker(desk) == nil)
         #expect(desk.told.isEmpty)
     }
 
@@ -84,20 +84,20 @@ struct MarkerTests {
         let claim = BlobClaim(store: desk.store, blobs: desk.blobs)
         // Before there is a marker: the nonce is committed, and nothing is in place.
         try await desk.store.write { try $0.set(BlobStoreRecord(nextNonce: 7)) }
-        #expect(try await claim.obstacle() == .unmarked)
+        #expect(try await claim.removalBlocker() == .unmarked)
         #expect(try await claim.renew() == nil)
         #expect(try await marker(desk).nonce == 7)
         // The next one is committed, and the old marker is in place; then the new marker, and the old nonce is current.
         try await desk.store.write { try $0.set(BlobStoreRecord(currentNonce: 7, nextNonce: 8)) }
-        #expect(try await claim.obstacle() == nil)
+        #expect(try await claim.removalBlocker() == nil)
         let next = BlobMarker(installation: desk.store.installation.node, nonce: 8)
         await desk.blobs.replaceMarker(next.bytes)
-        #expect(try await claim.obstacle() == nil)
+        #expect(try await claim.removalBlocker() == nil)
         // A renewal that breaks off once more, right after its first commit, has not forgotten the marker that is in place.
         await desk.blobs.setReadOnly(true)
         await #expect(throws: StoreError.self) { _ = try await claim.renew() }
         #expect(try await record(desk).currentNonce == 8)
-        #expect(try await claim.obstacle() == nil)
+        #expect(try await claim.removalBlocker() == nil)
         let waiting = try await record(desk).nextNonce
         await desk.blobs.setReadOnly(false)
         #expect(try await claim.renew() == nil)
@@ -117,7 +117,7 @@ struct MarkerTests {
                 try await claim.adopt(acceptingUnknown: 0)
             }
             _ = try await first
-            #expect(try await obstacle(desk) == nil)
+            #expect(try await blocker(desk) == nil)
         }
     }
 
@@ -136,7 +136,7 @@ struct MarkerTests {
         }
         // The copy has the lease, too: so long its server does not sweep.
         for _ in 0..<10 { try await sweepBoth(after: 60_000) }
-        #expect(try await obstacle(desk) == .contested)
+        #expect(try await blocker(desk) == .contested)
         #expect(desk.told.contains { $0.contains("was written by another copy of this database") })
         var left = await desk.blobs.names.keys.sorted()
         #expect(left == [names.kept.path], "\(names) \(desk.told)")
@@ -152,7 +152,7 @@ struct MarkerTests {
         try await desk.sweep(after: Sweep.settling)
         left = await desk.blobs.names.keys.sorted()
         #expect(left == [names.kept.path])
-        #expect(desk.told.last == "bytesGo")
+        #expect(desk.told.last == "removalResumed")
     }
 
     @Test("An old copy that finds a later nonce removes nothing, and has nobody remove anything")
@@ -164,7 +164,7 @@ struct MarkerTests {
         try await desk.sweep(after: Timestamp.hour)
         let later = try await desk.bytes(for: .random())
         _ = await sweeper(desk, on: old).sweep { desk.note($0) }
-        #expect(try await obstacle(desk) == .contested)
+        #expect(try await blocker(desk) == .contested)
         for _ in 0..<40 { try await desk.sweep(after: Timestamp.day) }
         #expect(await desk.blobs.has(later))
         try old.close()
@@ -190,7 +190,7 @@ struct MarkerTests {
         for _ in 0..<40 { try await desk.sweep(after: Timestamp.day) }
         #expect(await desk.blobs.has(names.deleted))
         #expect(try await marker(desk) == BlobMarker(installation: other, nonce: 1, isContested: true))
-        #expect(BlobObstacle.otherInstallation(other).forbidsServing)
+        #expect(RemovalBlocker.otherInstallation(other).forbidsServing)
     }
 
     @Test("Bytes beside an empty database are nobody's to remove")
@@ -198,11 +198,11 @@ struct MarkerTests {
         let desk = try await SweepDesk()
         try await desk.store.write { try $0.deleteAccount(desk.account.uniqueID) }
         _ = await desk.sweeper().sweep { desk.note($0) }
-        #expect(try await obstacle(desk) == nil, "an empty database beside nothing has its marker")
+        #expect(try await blocker(desk) == nil, "an empty database beside nothing has its marker")
         await desk.blobs.replaceMarker(nil)
         try await desk.store.write { try $0.set(BlobStoreRecord()) }
         await desk.blobs.put(BlobName(scope: ScopeID(1), attachment: .random()), desk.now)
-        #expect(try await obstacle(desk) == .lostDatabase)
+        #expect(try await blocker(desk) == .lostDatabase)
         for _ in 0..<40 { _ = await desk.sweeper().sweep { desk.note($0) } }
         #expect(await desk.blobs.names.count == 1)
         #expect(try await desk.blobs.marker() == nil, "nothing is claimed")
@@ -220,7 +220,7 @@ struct MarkerTests {
         for _ in 0..<3 { try await desk.sweep(after: Timestamp.hour) }
         #expect(await desk.blobs.has(names.deleted))
         #expect(try await desk.blobs.marker() == bytes)
-        #expect(try await obstacle(desk) == (bytes == nil ? .missing : .damaged))
+        #expect(try await blocker(desk) == (bytes == nil ? .missing : .damaged))
         #expect(desk.told.count == 3, "once an hour: \(desk.told)")
     }
 

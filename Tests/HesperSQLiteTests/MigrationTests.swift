@@ -35,16 +35,16 @@ struct MigrationTests {
         """
 
     /// A scope with all that the migration looks at, in a database as the first version left it.
-    private func firstVersion() async throws -> (desk: SmallDesk, shared: UniqueID, own: UniqueID, dead: UniqueID) {
+    private func firstVersion() async throws -> (desk: TestClient, shared: UniqueID, own: UniqueID, dead: UniqueID) {
         let store = try SQLiteStore(folder: folder.url)
-        let desk = try await SmallDesk(store)
+        let desk = try await TestClient(store)
         let (shared, own, dead, waiting) = (UniqueID.random(), UniqueID.random(), UniqueID.random(), UniqueID.random())
         let (_, tag) = try await desk.pushNoteAndTag()
         try await desk.push(desk.note(shared, "red"), desk.note(own, "one"), desk.note(dead, "Bread"))
         try await desk.push(desk.text(own, "two", at: desk.clock(2), base: desk.clock(1)))
         // Two devices, neither of which knows of the other: the words of one are lost.
         var other = ClockSource(node: .random())
-        let theirs = other.tick(at: UInt64(SmallDesk.now.milliseconds) + 3)
+        let theirs = other.tick(at: UInt64(TestClient.now.milliseconds) + 3)
         try await desk.push(desk.text(shared, "green", at: theirs, base: nil))
         try await desk.push(desk.delete(dead))
         try await desk.push(
@@ -87,7 +87,7 @@ struct MigrationTests {
         let salvaged = folder.url.appending(path: "salvaged")
         try FileManager.default.createDirectory(at: salvaged, withIntermediateDirectories: true)
         let path = salvaged.appending(path: SQLiteStore.fileName).path
-        #expect(try SQLiteSalvage(of: copy, to: path, passwordHash: "$none", at: SmallDesk.now).run() == [])
+        #expect(try SQLiteSalvage(of: copy, to: path, passwordHash: "$none", at: TestClient.now).run() == [])
         let scope = desk.scope
         var heads: [ScopeHead?] = []
         for folder in [folder.url, salvaged] {
@@ -115,19 +115,19 @@ struct MigrationTests {
             return found
         }
         #expect(found == [])
-        #expect(try await store.read { try $0.arrivalDate(ofDeleted: dead, in: scope) } == SmallDesk.now)
+        #expect(try await store.read { try $0.arrivalDate(ofDeleted: dead, in: scope) } == TestClient.now)
         // What words two devices lost, nobody noted then: so none of their texts is ever removed.
         let kept = try DatabaseQueue(path: folder.database).read {
             try Row.fetchAll($0, sql: "SELECT object, count(*) AS texts FROM edits WHERE has_lost_words = 1 GROUP BY 1")
         }
         #expect(kept.map { $0["texts"] as Int } == [2])
         #expect(kept.first.map { UniqueID(bytes: $0["object"] as Data) } == shared)
-        let due = try await store.write { try $0.claimSweeps(dueBy: SmallDesk.now, limit: 9, until: SmallDesk.now) }
+        let due = try await store.write { try $0.claimSweeps(dueBy: TestClient.now, limit: 9, until: TestClient.now) }
         #expect(Set(due.map(\.object)).isSuperset(of: [shared, own, dead]))
     }
 }
 
-extension SmallDesk {
+extension TestClient {
     fileprivate func text(_ id: UniqueID, _ text: String, at clock: Clock, base: Clock?) -> Push.Element {
         .change(
             Change(

@@ -98,7 +98,7 @@ struct OpeningTests {
 
     @Test("Views show an operator plain columns")
     func views() async throws {
-        let desk = try await SmallDesk(SQLiteStore(folder: folder.url))
+        let desk = try await TestClient(SQLiteStore(folder: folder.url))
         let (note, tag) = try await desk.pushNoteAndTag()
         let rows = try await DatabaseQueue(path: folder.database).read { database in
             try [

@@ -13,25 +13,25 @@ struct OtherProcessesTests {
     @Test("They are noticed, once; one's own are not")
     func noticed() async throws {
         let (store, other) = (try SQLiteStore(folder: folder.url), try SQLiteStore(folder: folder.url))
-        _ = try await store.othersHaveCommitted()
-        #expect(try await store.othersHaveCommitted() == false)
-        let desk = try await SmallDesk(store)
-        #expect(try await store.othersHaveCommitted() == false)
+        _ = try await store.otherProcessesHaveCommitted()
+        #expect(try await store.otherProcessesHaveCommitted() == false)
+        let desk = try await TestClient(store)
+        #expect(try await store.otherProcessesHaveCommitted() == false)
         try await other.write { transaction in
             _ = try transaction.insertAccount(
-                .random(), email: "other@example.org", passwordHash: "", creationDate: SmallDesk.now)
+                .random(), email: "other@example.org", passwordHash: "", creationDate: TestClient.now)
         }
-        #expect(try await store.othersHaveCommitted())
-        #expect(try await store.othersHaveCommitted() == false)
+        #expect(try await store.otherProcessesHaveCommitted())
+        #expect(try await store.otherProcessesHaveCommitted() == false)
         _ = try await desk.pushNoteAndTag()
-        #expect(try await store.othersHaveCommitted() == false)
-        #expect(try await other.othersHaveCommitted())
+        #expect(try await store.otherProcessesHaveCommitted() == false)
+        #expect(try await other.otherProcessesHaveCommitted())
     }
 
     @Test("Listeners hear of them, and whose device or account is gone is signed out")
     func heard() async throws {
         let (store, other) = (try SQLiteStore(folder: folder.url), try SQLiteStore(folder: folder.url))
-        let desk = try await SmallDesk(store)
+        let desk = try await TestClient(store)
         let (_, _) = try await desk.pushNoteAndTag()
         let hub = EventHub()
         let known = try hub.listen(to: desk.scope, as: desk.node, ping: 20)
@@ -39,8 +39,8 @@ struct OtherProcessesTests {
         let nowhere = try hub.listen(to: ScopeID(1_000), as: desk.node, ping: 20)
         try await hub.refresh(from: other)
         #expect(await known.next().sequence == 2)
-        #expect(known.isOver == nil)
-        #expect(unknown.isOver == .signedOut)
-        #expect(nowhere.isOver == .signedOut)
+        #expect(known.endReason == nil)
+        #expect(unknown.endReason == .signedOut)
+        #expect(nowhere.endReason == .signedOut)
     }
 }

@@ -17,7 +17,7 @@ struct QueryPlanTests {
     func pathsOfSync() async throws {
         let log = StatementLog()
         let store = try SQLiteStore(folder: folder.url, prepare: { log.watch($0) })
-        let desk = try await SmallDesk(store)
+        let desk = try await TestClient(store)
         log.begin()
         try await desk.everythingThatSyncDoes()
         let statements = log.end()
@@ -80,11 +80,11 @@ struct QueryPlanTests {
     @Test("A search for words begins with the words, wherever it goes on")
     func searches() async throws {
         let log = StatementLog()
-        let desk = try await SmallDesk(try SQLiteStore(folder: folder.url, prepare: { log.watch($0) }))
+        let desk = try await TestClient(try SQLiteStore(folder: folder.url, prepare: { log.watch($0) }))
         let (note, tag) = try await desk.pushNoteAndTag()
         log.begin()
         for order in [Search.Order.newest, .relevance] {
-            for start in [nil, SearchPosition.behind(sortDate: SmallDesk.now, note: note), .past(1)] {
+            for start in [nil, SearchPosition.behind(sortDate: TestClient.now, note: note), .past(1)] {
                 let search = Search(query: try SearchQuery("milk"), tags: [tag], order: order, start: start, limit: 9)
                 _ = try await desk.store.read { try $0.search(search, in: desk.scope).found.count }
             }
@@ -120,7 +120,7 @@ struct QueryPlanTests {
     }
 }
 
-extension SmallDesk {
+extension TestClient {
     fileprivate func everythingThatSyncDoes() async throws {
         let (first, second) = try await pushNoteAndTag()
         let (third, board) = (UniqueID.random(), UniqueID.random())
@@ -148,14 +148,14 @@ extension SmallDesk {
             _ = try transaction.bag(of: scope).parcels(of: first, holding: clock(1))
             _ = try transaction.bag(of: scope).newestText(of: first, by: node, before: clock(9))
             _ = try transaction.bag(of: scope).textDescents(of: first)
-            _ = try transaction.bag(of: scope).standingText(of: first, at: 1)
+            _ = try transaction.bag(of: scope).currentText(of: first, at: 1)
             _ = try transaction.bag(of: scope).parcels(rescuedInto: first, holding: clock(1))
             _ = try transaction.bag(of: scope).tag(named: "lyon")
             try transaction.put(
                 Revocation(
-                    of: .random(), named: "phone", in: scope, by: node, at: SmallDesk.now, since: SmallDesk.now))
+                    of: .random(), named: "phone", in: scope, by: node, at: TestClient.now, since: TestClient.now))
             try transaction.recordUse(
-                of: node, at: SmallDesk.now, appVersion: nil, userAgent: nil, address: nil, readSequence: 1)
+                of: node, at: TestClient.now, appVersion: nil, userAgent: nil, address: nil, readSequence: 1)
         }
         _ = try await store.session(of: token)
         let epoch = store.installation.epoch
@@ -168,7 +168,7 @@ extension SmallDesk {
                 let page = try await store.read {
                     var sink = NoSink()
                     return try Feed(selection, limit: 1).page(
-                        since: since, of: scope, epoch: epoch, demanding: [first], in: $0, into: &sink)
+                        since: since, of: scope, epoch: epoch, including: [first], in: $0, into: &sink)
                 }
                 token = page.token
                 if !page.hasMore { break }
@@ -186,9 +186,9 @@ extension SmallDesk {
             _ = try snapshot.openRevocations(limit: 9)
             _ = try snapshot.revocations(of: [node, .random()], in: scope)
             _ = try snapshot.hasTrace(of: .random(), in: scope)
-            _ = try snapshot.objects(in: scope, beyond: 0, pushedBy: node, after: SmallDesk.now, limit: 9)
-            _ = try snapshot.deletions(by: node, after: SmallDesk.now, in: scope, before: nil, limit: 9)
-            _ = try snapshot.deletedNotes(in: scope, since: SmallDesk.now, before: nil, limit: 9)
+            _ = try snapshot.objects(in: scope, beyond: 0, pushedBy: node, after: TestClient.now, limit: 9)
+            _ = try snapshot.deletions(by: node, after: TestClient.now, in: scope, before: nil, limit: 9)
+            _ = try snapshot.deletedNotes(in: scope, since: TestClient.now, before: nil, limit: 9)
             _ = try snapshot.scopesToIndex(after: nil, limit: 9)
             try snapshot.digests(in: scope, prefix: "a") { _, _, _ in }
             return try snapshot.devices(of: account.uniqueID, after: node, limit: 9).count

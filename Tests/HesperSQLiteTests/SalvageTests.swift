@@ -15,9 +15,9 @@ struct SalvageTests {
     private var salvaged: URL { folder.url.appending(path: "salvaged") }
 
     /// A copy of a database with some hundred notes, and its account.
-    private func makeCopy() async throws -> SmallDesk {
+    private func makeCopy() async throws -> TestClient {
         let store = try SQLiteStore(folder: folder.url)
-        let desk = try await SmallDesk(store)
+        let desk = try await TestClient(store)
         for _ in 0..<300 { _ = try await desk.pushNoteAndTag() }
         try await store.copy(to: copy)
         try store.close()
@@ -30,7 +30,7 @@ struct SalvageTests {
         try? FileManager.default.removeItem(at: salvaged)
         try FileManager.default.createDirectory(at: salvaged, withIntermediateDirectories: true)
         let path = salvaged.appending(path: SQLiteStore.fileName).path
-        return try SQLiteSalvage(of: copy, to: path, passwordHash: "$none", at: SmallDesk.now).run()
+        return try SQLiteSalvage(of: copy, to: path, passwordHash: "$none", at: TestClient.now).run()
     }
 
     private func findings(_ store: SQLiteStore) async throws -> [String] {

@@ -23,7 +23,7 @@ import Testing
 
     private static let words = ["xylophonequagga", "unicornzebra"]
 
-    private func write(_ desk: SmallDesk, in store: SQLiteStore) async throws {
+    private func write(_ desk: TestClient, in store: SQLiteStore) async throws {
         for number in 0..<200 {
             try await desk.push(desk.note(.random(), "\(ScrubTests.words[number % 2]) \(number)"))
         }
@@ -31,9 +31,9 @@ import Testing
         while try await !store.write({ try $0.indexTerms(of: scope, limit: 50) }) {}
     }
 
-    @Test func nothingIsLeftInTheFiles() async throws {
+    @Test func scrubbingRemovesErasedTextFromAllFiles() async throws {
         let store = try SQLiteStore(folder: folder.url)
-        let desk = try await SmallDesk(store)
+        let desk = try await TestClient(store)
         try await write(desk, in: store)
         #expect(try count(ScrubTests.words) > 0)
         let id = desk.account.uniqueID
@@ -48,7 +48,7 @@ import Testing
     /// What is open for long holds it up, and it says so; what has nothing to do takes no time.
     @Test func aReaderHoldsItUp() async throws {
         let store = try SQLiteStore(folder: folder.url)
-        let desk = try await SmallDesk(store)
+        let desk = try await TestClient(store)
         try await write(desk, in: store)
         let (entered, enter) = AsyncStream.makeStream(of: Void.self)
         let gate = DispatchSemaphore(value: 0)

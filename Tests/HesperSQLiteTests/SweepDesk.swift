@@ -93,7 +93,7 @@ final class SweepDesk: Sendable {
     }
 
     @discardableResult
-    func push(_ elements: Push.Element..., by node: NodeID? = nil) async throws -> Scope.Applied {
+    func push(_ elements: Push.Element..., by node: NodeID? = nil) async throws -> Scope.PushResult {
         try await Scope(scope, queue: queue, installation: store.installation, now: { self.now })
             .write(by: node ?? self.node) { _, _, _ in Push(elements) }
     }
@@ -261,7 +261,7 @@ actor MemoryStage: UploadStage {
         checking check: (@Sendable (AttachmentData) throws -> Void)?
     ) async throws -> Int64 where Bytes.Element == ByteBuffer { throw StoreError.failed("not for sweeps") }
 
-    func give(
+    func copy(
         _ id: UniqueID, to blobs: any BlobStore, as name: BlobName,
         checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData { throw StoreError.failed("not for sweeps") }

@@ -24,7 +24,7 @@ struct UnavailableTests {
 
     @Test("A write that waits too long for another process is unavailable, and works afterwards; reads never wait")
     func busy() async throws {
-        let desk = try await SmallDesk(SQLiteStore(folder: folder.url, busyTimeout: .milliseconds(50)))
+        let desk = try await TestClient(SQLiteStore(folder: folder.url, busyTimeout: .milliseconds(50)))
         let (note, other) = (UniqueID.random(), UniqueID.random())
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -43,7 +43,7 @@ struct UnavailableTests {
         let pages = 120
         let store = try SQLiteStore(
             folder: folder.url, prepare: { try $0.execute(sql: "PRAGMA max_page_count = \(pages)") })
-        let desk = try await SmallDesk(store)
+        let desk = try await TestClient(store)
         let first = UniqueID.random()
         try await desk.push(desk.note(first, "Milk"))
         #expect(
@@ -57,7 +57,7 @@ struct UnavailableTests {
 
     @Test("A transaction that SQLite has rolled back takes nothing more: it would be committed bit by bit")
     func rolledBack() async throws {
-        let desk = try await SmallDesk(SQLiteStore(folder: folder.url))
+        let desk = try await TestClient(SQLiteStore(folder: folder.url))
         #expect(
             await isUnavailable {
                 try await desk.store.write { transaction in

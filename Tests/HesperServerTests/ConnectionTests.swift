@@ -9,7 +9,7 @@ import Testing
 
 @testable import HesperServer
 
-/// Limits on header, body, time and connections that a slow or hostile client cannot get past (protocol.md, HTTP manners).
+/// Limits on header, body, time and connections that a slow or hostile client cannot get past (protocol.md, HTTP rules).
 @Suite(.serialized) struct ConnectionTests {
     /// Runs what blocks on a socket beside the threads of the tests.
     private static func talk(

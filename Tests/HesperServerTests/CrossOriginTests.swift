@@ -3,7 +3,7 @@ import Testing
 
 @testable import HesperServer
 
-/// protocol.md, HTTP manners: CORS.
+/// protocol.md, HTTP rules: CORS.
 @Suite struct CrossOriginTests {
     @Test(arguments: [
         ("http://localhost:5173", true), ("http://localhost", true), ("http://127.0.0.1:8081", true),

@@ -60,7 +60,7 @@ struct ListeningTests {
         /// How often the store was looked at.
         var looks: Int { -store.failures.withLockedValue { $0 } }
 
-        func hear(_ heard: Heard) { wire.heard.continuation.yield(heard) }
+        func hear(_ heard: SignalEvent) { wire.heard.continuation.yield(heard) }
 
         func eventually(_ condition: () -> Bool) async throws -> Bool {
             let end = ContinuousClock.now + .seconds(60)
@@ -75,13 +75,13 @@ struct ListeningTests {
             let listener = try scene.hub.listen(to: scene.account.scope, as: scene.phone, ping: 100)
             // One look comes after the other: when the second begins the first is over.
             for count in 1...2 {
-                scene.hear(.signal(.check(scene.account.scope), from: .random()))
+                scene.hear(.signal(.sessionsChanged(scene.account.scope), from: .random()))
                 #expect(try await scene.eventually { scene.looks >= count })
             }
-            #expect(listener.isOver == nil)
+            #expect(listener.endReason == nil)
             try await scene.signOut()
-            scene.hear(.signal(.check(scene.account.scope), from: .random()))
-            #expect(try await scene.eventually { listener.isOver == .signedOut })
+            scene.hear(.signal(.sessionsChanged(scene.account.scope), from: .random()))
+            #expect(try await scene.eventually { listener.endReason == .signedOut })
         }
     }
 
@@ -89,9 +89,9 @@ struct ListeningTests {
     func checkElsewhere() async throws {
         try await Scene.with { scene in
             let listener = try scene.hub.listen(to: scene.account.scope, as: scene.phone, ping: 100)
-            scene.hear(.signal(.check(ScopeID(1_000)), from: .random()))
+            scene.hear(.signal(.sessionsChanged(ScopeID(1_000)), from: .random()))
             // What is heard later is heard in turn.
-            scene.hear(.signal(.moved(scene.account.scope, 7), from: .random()))
+            scene.hear(.signal(.committed(scene.account.scope, 7), from: .random()))
             while await listener.next().sequence < 7 {}
             #expect(scene.looks == 0)
         }
@@ -104,12 +104,16 @@ struct ListeningTests {
             try await scene.signOut()
             // The store is away at first.
             scene.store.failures.withLockedValue { $0 = 1 }
-            scene.hear(.lost)
-            scene.hear(.lost)
-            scene.hear(.missed)
-            #expect(try await scene.eventually { listener.isOver == .signedOut })
+            scene.hear(.disconnected)
+            scene.hear(.disconnected)
+            scene.hear(.connected)
+            #expect(try await scene.eventually { listener.endReason == .signedOut })
             let sent = scene.wire.sent.withLockedValue { $0 }
-            #expect(sent == [.came(scene.account.scope, scene.phone), .who, .here(scene.account.scope, [scene.phone])])
+            #expect(
+                sent == [
+                    .joined(scene.account.scope, scene.phone), .presenceRequest,
+                    .presence(scene.account.scope, [scene.phone]),
+                ])
             let lines = scene.lines.withLockedValue { $0 }
             #expect(lines.map { $0.prefix { $0 != " " } } == ["warning", "notice", "error"])
         }
@@ -120,7 +124,7 @@ struct ListeningTests {
         try await Scene.with { scene in
             let listener = try scene.hub.listen(to: scene.account.scope, as: scene.phone, ping: 100)
             try await scene.signOut()
-            #expect(try await scene.eventually { listener.isOver == .signedOut })
+            #expect(try await scene.eventually { listener.endReason == .signedOut })
         }
     }
 
@@ -130,7 +134,7 @@ struct ListeningTests {
             let listener = try scene.hub.listen(to: scene.account.scope, as: scene.phone, ping: 100)
             scene.hear(.unreadable("a\nb"))
             scene.hear(.unreadable("c"))
-            scene.hear(.signal(.moved(scene.account.scope, 7), from: .random()))
+            scene.hear(.signal(.committed(scene.account.scope, 7), from: .random()))
             while await listener.next().sequence < 7 {}
             let lines = scene.lines.withLockedValue { $0 }
             #expect(lines.count == 1 && lines[0].contains(#"a\nb"#))

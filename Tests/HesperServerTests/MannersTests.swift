@@ -4,7 +4,7 @@ import Testing
 
 @testable import HesperServer
 
-/// protocol.md, HTTP manners and Errors.
+/// protocol.md, HTTP rules and Errors.
 @Suite struct MannersTests {
     static let rows = [
         Row("an unknown path", .get, "/v1/nothing", status: 404, contains: ["not-found", "/docs"]),

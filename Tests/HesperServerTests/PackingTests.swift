@@ -5,7 +5,7 @@ import Testing
 
 @testable import HesperServer
 
-/// Compression of answers and of requests (protocol.md, HTTP manners).
+/// Compression of answers and of requests (protocol.md, HTTP rules).
 @Suite struct PackingTests {
     @Test(
         arguments: [

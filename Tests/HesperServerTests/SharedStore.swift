@@ -5,12 +5,12 @@ import NIOConcurrencyHelpers
 
 /// Signals that the test says.
 final class Wire: Signals {
-    let heard = AsyncStream.makeStream(of: Heard.self)
+    let heard = AsyncStream.makeStream(of: SignalEvent.self)
     let sent = NIOLockedValueBox<[Signal]>([])
 
     func send(_ signals: [Signal]) { sent.withLockedValue { $0 += signals } }
 
-    func listen(_ hear: @Sendable (Heard) -> Void) async {
+    func listen(_ hear: @Sendable (SignalEvent) -> Void) async {
         for await heard in heard.stream { hear(heard) }
     }
 }
@@ -41,7 +41,7 @@ struct SharedStore: Store {
 
     func close() async throws { try store.close() }
     func session(of token: TokenHash) async throws -> Session? { try store.session(of: token) }
-    func othersHaveCommitted() async throws -> Bool { throw StoreError.failed("nobody asks that") }
+    func otherProcessesHaveCommitted() async throws -> Bool { throw StoreError.failed("nobody asks that") }
     var writers: Int { store.writers }
     var installation: Installation { store.installation }
     var uploadStage: (any UploadStage)? { nil }

@@ -34,7 +34,7 @@ struct EventHubServersTests {
         let listener = try listen(phone, on: there)
         exchange()
         here.hub.announce([head(7), head(9, of: ScopeID(2))])
-        #expect(here.deliver(to: there) == [.moved(scope, 7)])
+        #expect(here.deliver(to: there) == [.committed(scope, 7)])
         #expect(await listener.next().sequence == 7)
         // It is not told on and on.
         #expect(there.wire.taken().isEmpty)
@@ -46,7 +46,7 @@ struct EventHubServersTests {
         for number in 2...10_000 { here.hub.announce([head(1, of: ScopeID(Int64(number)))]) }
         // Nor those of a scope to which somebody listens here alone.
         here.hub.announce([head(3)])
-        #expect(here.wire.taken() == [.came(scope, phone)])
+        #expect(here.wire.taken() == [.joined(scope, phone)])
         withExtendedLifetime(listener) {}
     }
 
@@ -58,7 +58,7 @@ struct EventHubServersTests {
         here.hub.announce([head(5)])
         #expect(here.wire.taken().isEmpty)
         there.deliver(to: here)
-        #expect(here.deliver(to: there) == [.moved(scope, 5)])
+        #expect(here.deliver(to: there) == [.committed(scope, 5)])
         #expect(await listener.next().sequence == 5)
         // Another device there has heard what this one heard.
         let second = try listen(laptop, on: there)
@@ -139,12 +139,12 @@ struct EventHubServersTests {
     func asked() throws {
         let first = try listen(desk, on: here)
         _ = here.wire.taken()
-        there.hub.meetOthers()
-        #expect(there.deliver(to: here, here, here) == [.who])
-        #expect(here.deliver(to: there) == [.here(scope, [desk])])
+        there.hub.exchangePresence()
+        #expect(there.deliver(to: here, here, here) == [.presenceRequest])
+        #expect(here.deliver(to: there) == [.presence(scope, [desk])])
         #expect(there.hub.send(ByteBuffer(string: "{}"), from: phone, in: scope) == 1)
         here.hub.tick()
-        #expect(here.wire.taken() == [.here(scope, [desk])])
+        #expect(here.wire.taken() == [.presence(scope, [desk])])
         here.hub.tick()
         #expect(here.wire.taken().isEmpty)
         withExtendedLifetime(first) {}
@@ -176,9 +176,9 @@ struct EventHubServersTests {
         there.deliver(to: here)
         another.deliver(to: here)
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 2)
-        here.hub.hear(.here(scope, []), from: there.wire.server)
+        here.hub.receive(.presence(scope, []), from: there.wire.server)
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 1)
-        here.hub.hear(.went(scope, phone), from: another.wire.server)
+        here.hub.receive(.left(scope, phone), from: another.wire.server)
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 1)
         withExtendedLifetime((second, third)) {}
     }
@@ -191,7 +191,7 @@ struct EventHubServersTests {
         _ = here.wire.taken()
         here.hub.signOut(of: scope) { $0 == phone }
         #expect((first.isOver, second.isOver) == (nil, .signedOut))
-        #expect(here.wire.taken() == [.check(scope)])
+        #expect(here.wire.taken() == [.sessionsChanged(scope)])
     }
 
     @Test("A hub without others keeps nothing for them")

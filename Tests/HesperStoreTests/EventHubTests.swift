@@ -45,10 +45,10 @@ struct EventHubTests {
         #expect(await listener.next().sequence == 5)
         hub.announce([head(5)])
         hub.announce([head(2)])
-        listener.end(.gone)
+        listener.end(.disconnected)
         let last = await listener.next()
         #expect(last.sequence == 5)
-        #expect(last.end == .gone)
+        #expect(last.end == .disconnected)
     }
 
     // MARK: Messages
@@ -63,7 +63,7 @@ struct EventHubTests {
         for listener in [first, again, second] {
             #expect(await listener.next().messages.map { String(buffer: $0) } == ["one", "two"])
         }
-        own.end(.gone)
+        own.end(.disconnected)
         #expect(await own.next().messages.isEmpty)
         #expect(hub.send(ByteBuffer(string: "three"), from: desk, in: ScopeID(2)) == 0)
     }
@@ -98,7 +98,7 @@ struct EventHubTests {
         let again = try listen(phone)
         #expect(await again.next().others == 1)
         hub.tick()
-        first.end(.gone)
+        first.end(.disconnected)
         #expect(await first.next().others == nil)
         withExtendedLifetime(second) {}
     }
@@ -113,7 +113,7 @@ struct EventHubTests {
         #expect(await first.next().others == 100)
         // A second in which nobody comes or goes has no news.
         hub.tick()
-        first.end(.gone)
+        first.end(.disconnected)
         #expect(await first.next().others == nil)
         withExtendedLifetime(others) {}
     }
@@ -126,12 +126,12 @@ struct EventHubTests {
         hub.tick()
         hub.tick()
         hub.announce([head(1)])
-        #expect(await listener.next().isQuiet == false)
+        #expect(await listener.next().isPingDue == false)
         for _ in 0..<3 { hub.tick() }
-        #expect(await listener.next().isQuiet)
+        #expect(await listener.next().isPingDue)
         hub.tick()
-        listener.end(.gone)
-        #expect(await listener.next().isQuiet == false)
+        listener.end(.disconnected)
+        #expect(await listener.next().isPingDue == false)
     }
 
     // MARK: The end
@@ -149,7 +149,7 @@ struct EventHubTests {
     func forgotten() async throws {
         var listener: Listener? = try listen(desk)
         #expect(!hub.isEmpty)
-        listener?.end(.gone)
+        listener?.end(.disconnected)
         #expect(!hub.isEmpty)
         listener = nil
         #expect(hub.isEmpty)
@@ -158,10 +158,10 @@ struct EventHubTests {
     @Test("Of more streams of a device than it may have, the oldest ends")
     func deviceLimit() async throws {
         var listeners: [Listener] = []
-        for _ in 0..<EventHub.listenersOfDevice { listeners.append(try listen(desk)) }
+        for _ in 0..<EventHub.listenersPerDevice { listeners.append(try listen(desk)) }
         #expect(listeners.allSatisfy { $0.isOver == nil })
         listeners.append(try listen(desk))
-        #expect(listeners.map(\.isOver) == [.replaced] + Array(repeating: nil, count: EventHub.listenersOfDevice))
+        #expect(listeners.map(\.isOver) == [.replaced] + Array(repeating: nil, count: EventHub.listenersPerDevice))
         // That the first goes at last takes no place from the others.
         listeners.removeFirst()
         #expect(hub.send(ByteBuffer(), from: phone, in: scope) == 1)
@@ -170,7 +170,7 @@ struct EventHubTests {
     @Test("Of more streams of an account than it may have, the last is refused")
     func scopeLimit() throws {
         var listeners: [Listener] = []
-        for _ in 0..<EventHub.listenersOfScope { listeners.append(try listen(.random())) }
+        for _ in 0..<EventHub.listenersPerScope { listeners.append(try listen(.random())) }
         #expect(throws: Problem(.tooManyRequests, "")) { try listen(.random()) }
         listeners.removeLast()
         listeners.append(try listen(.random()))

@@ -19,7 +19,7 @@ import Testing
     /// Looks at notes at places from 1 on.
     /// - Returns: how many it took, the last of which ended it, or one more.
     private func look(_ page: inout SearchPage, at notes: [Note?]) -> Int {
-        for (index, note) in notes.enumerated() where !page.look(at: note, .past(index + 1)) { return index + 1 }
+        for (index, note) in notes.enumerated() where !page.examine(note, .past(index + 1)) { return index + 1 }
         return notes.count + 1
     }
 
@@ -40,7 +40,7 @@ import Testing
         #expect(page.next == nil)
     }
 
-    @Test func whatWasLookedAtInVainCounts() throws {
+    @Test func examinedNotesWithoutMatchCount() throws {
         var page = SearchPage(try search(reach: 3))
         let looked = look(&page, at: [nil, nil, nil, note()])
         #expect(looked == 3)
@@ -50,10 +50,10 @@ import Testing
 
     @Test func whereTimeIsUpOneWasLookedAt() throws {
         var page = SearchPage(try search(patience: .zero))
-        #expect(!page.hasLooked)
+        #expect(!page.hasExamined)
         let looked = look(&page, at: [note(), note()])
         #expect(looked == 1)
-        #expect(page.hasLooked)
+        #expect(page.hasExamined)
         #expect(page.found.count == 1)
         #expect(page.next == .past(1))
     }

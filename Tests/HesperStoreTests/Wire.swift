@@ -11,7 +11,7 @@ final class Wire: Signals {
 
     func send(_ signals: [Signal]) { sent.withLockedValue { $0 += signals } }
 
-    func listen(_ hear: @Sendable (Heard) -> Void) async {}
+    func listen(_ hear: @Sendable (SignalEvent) -> Void) async {}
 
     /// What was sent since this was asked last.
     func taken() -> [Signal] {
@@ -34,7 +34,7 @@ struct HubOnWire {
     func deliver(to others: HubOnWire...) -> [Signal] {
         let signals = wire.taken()
         for other in others {
-            for signal in signals { other.hub.hear(signal, from: wire.server) }
+            for signal in signals { other.hub.receive(signal, from: wire.server) }
         }
         return signals
     }

@@ -24,7 +24,7 @@ import Testing
                 continue
             }
             guard let section = citation.section else { continue }
-            // "HTTP manners and Errors" are two, unless there is a section of that name.
+            // "HTTP rules and Errors" are two, unless there is a section of that name.
             let isThere =
                 headings.contains(section) || section.components(separatedBy: " and ").allSatisfy(headings.contains)
             #expect(
@@ -39,14 +39,14 @@ import Testing
 
     @Test func citationsAreFoundAcrossLines() {
         let text =
-            "/// How it is said (RFC 9457; clients.md; protocol.md, HTTP\n    /// manners): so. See merge.md, Clocks, Ahead."
+            "/// How it is said (RFC 9457; clients.md; protocol.md, HTTP\n    /// rules): so. See merge.md, Clocks, Clock skew."
         let found = CitationsTests.citations(inText: text, file: "x")
         #expect(
             Set(found) == [
                 Citation(page: "clients.md", section: nil, file: "x"),
-                Citation(page: "protocol.md", section: "HTTP manners", file: "x"),
+                Citation(page: "protocol.md", section: "HTTP rules", file: "x"),
                 Citation(page: "merge.md", section: "Clocks", file: "x"),
-                Citation(page: "merge.md", section: "Ahead", file: "x"),
+                Citation(page: "merge.md", section: "Clock skew", file: "x"),
             ])
     }
 

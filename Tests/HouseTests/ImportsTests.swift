@@ -53,7 +53,7 @@ import Testing
     }
 
     /// No client names an address that we would go to: only the attachments' bucket is asked for something, by its own module.
-    @Test func theServerAsksNobody() throws {
+    @Test func onlyHesperBlobsMakesRequests() throws {
         for module in [
             "HesperModel", "HesperStore", "HesperServer", "HesperArchive", "HesperSQL", "HesperSQLite", "hesper",
         ] {

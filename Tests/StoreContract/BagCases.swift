@@ -162,7 +162,7 @@ extension StoreContract {
                 clock: desk.clock(7), missingAncestors: [desk.clock(7)], sequence: third.head.sequence)
             try expect(try await descents(), is: [first, givenBack])
             func standing(_ sequence: Int64) async throws -> Clock? {
-                try await desk.bag { try $0.standingText(of: note, at: sequence) }
+                try await desk.bag { try $0.currentText(of: note, at: sequence) }
             }
             try expect(try await standing(made.head.sequence - 1), is: nil)
             try expect(try await standing(made.head.sequence), is: desk.clock(1))
@@ -194,7 +194,7 @@ extension StoreContract {
                 try $0.history(of: note.rescue, in: desk.scope, before: nil, limit: 9)
             }
             try expect(history.map(\.pushedBy), is: [nil])
-            try expect(history.map(\.parcel.isServers), is: [true])
+            try expect(history.map(\.parcel.isServerMade), is: [true])
             // What the deleted note had before is found for what is moved to the new one, and nothing that came later.
             try await desk.push(desk.set(note, .text, .string("late"), at: 7, by: other))
             let found = try await desk.bag { bag in

@@ -46,12 +46,12 @@ extension StoreContract {
             _ = try await desk.store.write { try $0.deleteDevice(other.device.node, of: other.account.uniqueID) }
             let asked = [desk.scope, other.scope, ScopeID(1_000_000)]
             try expect(
-                try await desk.read { try $0.standings(of: asked) },
+                try await desk.read { try $0.scopeStatuses(of: asked) },
                 is: [
-                    desk.scope: ScopeStanding(sequence: head.sequence, devices: [desk.device.node, phone.node]),
-                    other.scope: ScopeStanding(sequence: 0, devices: []),
+                    desk.scope: ScopeStatus(sequence: head.sequence, devices: [desk.device.node, phone.node]),
+                    other.scope: ScopeStatus(sequence: 0, devices: []),
                 ])
-            try expect(try await desk.read { try $0.standings(of: []) }, is: [:])
+            try expect(try await desk.read { try $0.scopeStatuses(of: []) }, is: [:])
         },
         Case("lists devices, the last signed in first, in pages") { (desk: Desk) in
             let id = desk.account.uniqueID

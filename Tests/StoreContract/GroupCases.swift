@@ -80,11 +80,11 @@ extension Desk {
     /// Puts jobs through the queue of pushes while the scope is locked, so that they come into one transaction.
     fileprivate func group(
         _ jobs: [Job], committed: @escaping @Sendable ([ScopeHead]) -> Void = { _ in }
-    ) async throws -> [Result<Scope.Applied, any Error>] {
+    ) async throws -> [Result<Scope.PushResult, any Error>] {
         let queue = PushQueue(store: store, committed: committed)
         let scope = Scope(scope, queue: queue, installation: store.installation, now: { Desk.date(1_000) })
         let node = device.node
-        return try await withThrowingTaskGroup(of: (Int, Result<Scope.Applied, any Error>).self) { tasks in
+        return try await withThrowingTaskGroup(of: (Int, Result<Scope.PushResult, any Error>).self) { tasks in
             let (began, begin) = AsyncStream.makeStream(of: Void.self)
             async let held: Void = store.write { transaction in
                 _ = try transaction.lock(account.scope)
@@ -110,7 +110,7 @@ extension Desk {
                 }
             }
             try await held
-            var results: [(Int, Result<Scope.Applied, any Error>)] = []
+            var results: [(Int, Result<Scope.PushResult, any Error>)] = []
             for try await result in tasks { results.append(result) }
             return results.sorted { $0.0 < $1.0 }.map(\.1)
         }

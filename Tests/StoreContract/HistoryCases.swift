@@ -61,7 +61,7 @@ extension StoreContract {
             ]
             var servers = Parcel(object: id, objectType: nil, edits: [Edit(.text, .string("Bread"), at: desk.clock(9))])
             servers.textOrigin = desk.clock(8)
-            servers.isServers = true
+            servers.isServerMade = true
             let parcels = [parcel, servers, Parcel(object: id, objectType: ObjectType("a.b-c_D9"), edits: [])]
             try await desk.store.write { transaction in
                 var outcome = MergeOutcome()

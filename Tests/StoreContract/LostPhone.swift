@@ -24,7 +24,7 @@ struct LostPhone: Sendable {
     func revoker() -> Revoker { Revoker(store: desk.store, queue: queue, now: { Desk.date(900_000) }) }
 
     @discardableResult
-    func push(by node: NodeID, at second: Int, _ elements: [Push.Element]) async throws -> Scope.Applied {
+    func push(by node: NodeID, at second: Int, _ elements: [Push.Element]) async throws -> Scope.PushResult {
         let writer = Scope(
             scope, queue: queue, installation: desk.store.installation, now: { Desk.date(Int64(second) * 1_000) })
         return try await writer.write(by: node) { _, _, _ in Push(elements) }
@@ -34,7 +34,7 @@ struct LostPhone: Sendable {
     @discardableResult
     func set(
         _ id: UniqueID, _ edits: (Attribute, Value)..., by node: NodeID, at second: Int, base: Clock? = nil
-    ) async throws -> Scope.Applied {
+    ) async throws -> Scope.PushResult {
         let clock = desk.clock(UInt64(second) * 1_000, by: node)
         let section: Section = edits.contains { $0.0 == .name } ? .tags : .notes
         return try await push(

@@ -104,7 +104,7 @@ extension StoreContract {
             let id = desk.account.uniqueID
             func session() async throws -> Session? { try await desk.store.session(of: desk.token) }
             func listeners() async throws -> Set<NodeID>? {
-                try await desk.read { try $0.standings(of: [desk.scope])[desk.scope]?.devices }
+                try await desk.read { try $0.scopeStatuses(of: [desk.scope])[desk.scope]?.devices }
             }
             try expect(try await session()?.isDisabled, is: false)
             try await desk.store.write { try $0.setDisabled(since: Desk.date(7), id) }
@@ -128,7 +128,7 @@ extension Desk {
         try await history(id).reduce(0) { $0 + Int64(ParcelBody.write($1.parcel.edits).count) }
     }
 
-    fileprivate func write(_ elements: [Push.Element], quota: Int64?) async throws -> Scope.Applied {
+    fileprivate func write(_ elements: [Push.Element], quota: Int64?) async throws -> Scope.PushResult {
         let queue = PushQueue(store: store)
         return try await Scope(scope, queue: queue, installation: store.installation, quota: quota) { Desk.now }
             .write(by: device.node) { _, _, _ in Push(elements) }

@@ -213,14 +213,14 @@ extension LostPhone {
     /// The laptop brings a text that the phone made.
     fileprivate func relay(
         _ note: UniqueID, _ text: String, made: UInt64, at second: Int
-    ) async throws -> Scope.Applied {
+    ) async throws -> Scope.PushResult {
         try await push(
             by: laptop, at: second,
             [desk.set(note, .text, .string(text), at: made * 1_000, by: phone.node)])
     }
 
     /// What the phone pushes is refused, whole.
-    fileprivate func expectRefusal(_ push: (NodeID) async throws -> Scope.Applied) async throws {
+    fileprivate func expectRefusal(_ push: (NodeID) async throws -> Scope.PushResult) async throws {
         do {
             _ = try await push(phone.node)
         } catch let problem as Problem where problem.slug == .unauthenticated {

@@ -33,8 +33,8 @@ extension Desk {
 
     func amount(
         _ selection: Selection = .all, _ rows: Scan.Rows = .all, in sequences: ClosedRange<Int64> = 0...Int64.max
-    ) async throws -> Amount {
+    ) async throws -> ScanSize {
         let scan = Scan(selection, rows: rows, sequences: sequences, newestFirst: false)
-        return try await store.read { try $0.amount(scan, in: scope) }
+        return try await store.read { try $0.size(of: scan, in: scope) }
     }
 }

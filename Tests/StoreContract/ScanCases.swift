@@ -98,7 +98,7 @@ extension StoreContract {
                 for part in [.all, .tagsOnly, .withoutTags] as [Scan.Rows] {
                     for stretch in [0...Int64.max, 3...7, 5...5, 11...20] as [ClosedRange<Int64>] {
                         let rows = try await desk.rows(selection, part, in: stretch)
-                        let amount = Amount(objects: rows.count, bytes: rows.reduce(0) { $0 + $1.body.count })
+                        let amount = ScanSize(objects: rows.count, bytes: rows.reduce(0) { $0 + $1.body.count })
                         let what = "\(selection.name), \(part), \(stretch)"
                         try expect(try await desk.amount(selection, part, in: stretch), is: amount, what)
                         let down = try await desk.rows(selection, part, in: stretch, newestFirst: true)
@@ -125,7 +125,7 @@ extension StoreContract {
             try expect(rows.map(\.sequence), is: rows.map(\.sequence).sorted())
             try expect(try await desk.rows(newestFirst: true), is: rows.reversed())
             let objects = try await desk.rows(.objects)
-            try expect(objects, is: rows.filter { row in desk.type(ids.firstIndex(of: row.id) ?? 0).isAppsOwn })
+            try expect(objects, is: rows.filter { row in desk.type(ids.firstIndex(of: row.id) ?? 0).isAppDefined })
         },
     ]
 }

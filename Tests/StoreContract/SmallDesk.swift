@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 
 /// An account on a store, with a push or two.
-public struct SmallDesk: Sendable {
+public struct TestClient: Sendable {
     public let store: any Store
     public let account: Account
     public let node = NodeID.random()
@@ -13,13 +13,13 @@ public struct SmallDesk: Sendable {
     public init(_ store: any Store, email: String = "ada@example.com") async throws {
         self.store = store
         let account = try await store.write {
-            try $0.insertAccount(.random(), email: email, passwordHash: "x", creationDate: SmallDesk.now)
+            try $0.insertAccount(.random(), email: email, passwordHash: "x", creationDate: TestClient.now)
         }
         guard let account else { throw StoreError.failed("no account") }
         self.account = account
         let device = Device(
             node: node, account: account.uniqueID, name: "laptop", appVersion: nil, userAgent: nil,
-            creationDate: SmallDesk.now, lastUseDate: SmallDesk.now)
+            creationDate: TestClient.now, lastUseDate: TestClient.now)
         let token = token
         try await store.write { try $0.insert(device, token: token) }
     }
@@ -28,12 +28,12 @@ public struct SmallDesk: Sendable {
 
     public func clock(_ milliseconds: UInt64) -> Clock {
         var source = ClockSource(node: node)
-        return source.tick(at: UInt64(SmallDesk.now.milliseconds) + milliseconds)
+        return source.tick(at: UInt64(TestClient.now.milliseconds) + milliseconds)
     }
 
     public func note(_ id: UniqueID, _ text: String, at time: UInt64 = 1, tag: UniqueID? = nil) -> Push.Element {
         let edits = [
-            Edit(.creationDate, .date(SmallDesk.now), at: nil), Edit(.text, .string(text), at: clock(time)),
+            Edit(.creationDate, .date(TestClient.now), at: nil), Edit(.text, .string(text), at: clock(time)),
         ]
         return .change(
             Change(
@@ -57,7 +57,7 @@ public struct SmallDesk: Sendable {
     public func pushAttachment() async throws -> UniqueID {
         let id = UniqueID.random()
         let data = AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32))
-        let blob = Blob(name: BlobName(scope: scope, attachment: id), data: data, arrivalDate: SmallDesk.now)
+        let blob = Blob(name: BlobName(scope: scope, attachment: id), data: data, arrivalDate: TestClient.now)
         try await store.write { try $0.insert(blob) }
         try await push(
             .change(
@@ -72,9 +72,9 @@ public struct SmallDesk: Sendable {
         let outcome = try Merge.apply(
             Push(elements), to: transaction.bag(of: scope),
             in: Merge.Context(
-                now: SmallDesk.now, server: store.installation.node, serverClock: locked.serverClock,
+                now: TestClient.now, server: store.installation.node, serverClock: locked.serverClock,
                 greatestClock: locked.greatestClock))
-        return try transaction.append(outcome, to: locked, by: node, at: SmallDesk.now).head
+        return try transaction.append(outcome, to: locked, by: node, at: TestClient.now).head
     }
 
     @discardableResult

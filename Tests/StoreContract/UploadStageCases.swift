@@ -30,7 +30,7 @@ extension UploadStageContract {
                     Rest(range: 0..<5), to: id, at: 0, limit: noLimit, checking: nil)
             }
             try await refuses(UploadMissing.self) {
-                _ = try await subject.stage.give(id, to: subject.blobs, as: BlobStoreContract.Subject.name()) { _ in }
+                _ = try await subject.stage.copy(id, to: subject.blobs, as: BlobStoreContract.Subject.name()) { _ in }
             }
             try await subject.stage.remove(id)
         },
@@ -72,8 +72,8 @@ extension UploadStageContract {
                     _ = try await subject.elsewhere.append(
                         Rest(range: offset..<2_000), to: id, at: offset, limit: noLimit, checking: nil)
                     throw Violation(description: "bytes were taken at \(offset)")
-                } catch let misplaced as UploadMisplaced {
-                    try expect(misplaced, is: UploadMisplaced(offset: 1_000))
+                } catch let misplaced as UploadOffsetMismatch {
+                    try expect(misplaced, is: UploadOffsetMismatch(offset: 1_000))
                 }
             }
             try await subject.expectBytes(of: id, toEndAt: 1_000)
@@ -106,7 +106,7 @@ extension UploadStageContract {
             let id = try await subject.begun(BlobSample(large))
             let name = BlobStoreContract.Subject.name()
             try await refuses(Deliberate.self) {
-                _ = try await subject.stage.give(id, to: subject.blobs, as: name) { _ in throw Deliberate() }
+                _ = try await subject.stage.copy(id, to: subject.blobs, as: name) { _ in throw Deliberate() }
             }
             try expect(try await subject.blobs.byteCount(of: name), is: nil)
             try await subject.expectBytes(of: id, toEndAt: large)

@@ -57,7 +57,7 @@ extension UploadStageContract.Subject {
     {
         try expect(try await elsewhere.byteCount(of: id), is: byteCount, "byteCount", file: file, line: line)
         let (name, sample) = (BlobStoreContract.Subject.name(), BlobSample(byteCount))
-        let data = try await elsewhere.give(id, to: blobs, as: name) { told in
+        let data = try await elsewhere.copy(id, to: blobs, as: name) { told in
             try expect(told, is: sample.data, "what the check was told", file: file, line: line)
         }
         try expect(data, is: sample.data, "what was given", file: file, line: line)

@@ -35,7 +35,7 @@ extension UploadStageContract {
                                 Rest(range: 100..<large), to: id, at: 100, limit: noLimit, checking: nil)
                         } catch is UploadSuperseded {
                             return nil
-                        } catch is UploadMisplaced {
+                        } catch is UploadOffsetMismatch {
                             return nil
                         }
                     }

@@ -110,7 +110,7 @@ def listed(members):
 
 
 def state(one):
-    """As sync shows it (protocol.md, Two shapes)."""
+    """As sync shows it (protocol.md, Two forms)."""
     registers, custom = one["registers"], under(one, "attributes.")
     shown = {"uniqueID": one["id"], **one["once"]}
     if one["type"] == "attachment":

@@ -97,7 +97,7 @@ import Testing
         #expect(try await other.head()?.digest == home.head()?.digest)
     }
 
-    /// merge.md, Clocks, Ahead: whoever exported lives in the future.
+    /// merge.md, Clocks, Clock skew: whoever exported lives in the future.
     @Test func clocksAheadAreStampedAnew() async throws {
         let home = try await Household()
         let future = Timestamp(clamping: Timestamp.now.milliseconds + 86_400_000 * 365)

@@ -69,7 +69,7 @@ import X509
         ("10.1.2.3", true), ("fe80::1", true), ("fd00::1", true), ("::1", true), ("example.org", false),
         ("example.com", false), ("localhost.example.com", false), ("192.0.2.8", false), ("8.8.8.8", false),
         ("2001:db8::1", false), ("172.32.0.1", false), ("chair", false),
-    ]) func itVouchesForLittle(_ host: String, _ does: Bool) throws {
+    ]) func nameConstraintsAreNarrow(_ host: String, _ does: Bool) throws {
         let names = try ["notes.example.org", "192.0.2.7", "desk", "example.net", "www.example.net"]
             .map { try #require(CertificateName($0)) }
         let authority = try LocalAuthority(for: names, now: now)
@@ -172,7 +172,7 @@ import X509
     // MARK: What nobody is asked to trust unawares
 
     @Test(arguments: ["authority.key is missing", "it cannot be read", "it was made without the name example.org"])
-    func noOtherAuthorityTakesItsPlace(_ why: String) async throws {
+    func unusableAuthorityIsNotReplaced(_ why: String) async throws {
         _ = try await own().prepare(now: now)
         let tls = folder.url.appending(path: "tls")
         var wanted: [String] = []
@@ -193,7 +193,7 @@ import X509
 
     /// Its owner moved it to a device instead of copying it: nothing is made in its place, and put back it goes on.
     @Test(arguments: [["authority.pem"], ["authority.pem", "authority.key"], ["authority.pem", "server.key"]])
-    func anAuthorityThatWasMovedAwayIsWaitedFor(_ moved: [String]) async throws {
+    func movedAuthorityIsNotReplaced(_ moved: [String]) async throws {
         let own = try own()
         let authority = try await own.prepare(now: now).authority
         let whole = try everything()

@@ -4,7 +4,7 @@ import Testing
 @testable import hesper
 
 /// What is wrong is named with where it stands: at its flag, its variable, or its name in the file.
-@Suite struct WrongSettingsTests {
+@Suite struct InvalidSettingsTests {
     private let folder = TemporaryFolder()
 
     private func file(_ json: String) throws -> String { try folder.write(json, to: "settings.json") }

@@ -99,7 +99,7 @@ export class ClockSource {
     this.observe(serverClock)
   }
 
-  /** Forgets clocks that the server does not know, because it refused them (merge.md, Ahead). */
+  /** Forgets clocks that the server does not know, because it refused them (merge.md, Clock skew). */
   setBack() {
     this.saved.greatest = this.saved.agreed
   }

@@ -84,7 +84,7 @@ export const writeChange = ({uniqueID, type, fixed, registers}) => {
 }
 
 /**
- * An object as sync shows it, with defaults (protocol.md, Two shapes).
+ * An object as sync shows it, with defaults (protocol.md, Two forms).
  *
  * @type {(entity: Entity) => any}
  */

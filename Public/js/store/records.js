@@ -51,7 +51,7 @@ export const edit = async (tx, type, uniqueID, attribute, value) => {
 }
 
 /**
- * Gives all unsent edits new clocks, in their order, from the greatest clock that the server knows (merge.md, Ahead).
+ * Gives all unsent edits new clocks, in their order, from the greatest clock that the server knows (merge.md, Clock skew).
  * Needs `meta`, `unsent`.
  *
  * @param {Transaction} tx

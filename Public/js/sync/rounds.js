@@ -1,4 +1,4 @@
-// Rounds of sync: each sends a push and takes a page (protocol.md, One round), until nothing is left on either side.
+// Rounds of sync: each sends a push and takes a page (protocol.md, Sync cycle), until nothing is left on either side.
 import {ZERO} from "../model/digest.js"
 import {takeDeletions} from "../store/records.js"
 import {Problem} from "./http.js"

@@ -145,7 +145,7 @@ export class Transfers {
     })
   }
 
-  /** A resumable upload (protocol.md, Uploads that go on), which continues where it was interrupted. */
+  /** A resumable upload (protocol.md, Resumable uploads), which continues where it was interrupted. */
   async #sendParts(id, blob, headers, signal) {
     let {location} = await this.copy.transaction(["uploads"], "readonly", tx => tx.get("uploads", id)) ?? {}
     let begun = location && await this.http.send("HEAD", location, {signal}).catch(error => {

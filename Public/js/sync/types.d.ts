@@ -8,7 +8,7 @@
 // random between half and whole; polls, while no stream is open, 5 s to 60 s. A stream that was open for 30 s and breaks is
 // opened again at once. Transfers have waits of their own, as they may fail though sync does not.
 //
-// A round (protocol.md, One round) sends what is unsent and takes a page, in one transaction with its token. A page has 500
+// A round (protocol.md, Sync cycle) sends what is unsent and takes a page, in one transaction with its token. A page has 500
 // objects: taking them in delays no frame for long. A push is smaller than the server's limits (protocol.md, Limits). If the
 // server was restored (`token-expired`), or the digests differ though nothing is unsent (at most once an hour), everything is
 // read again, and what the server lacks or has older is given back: `relays`. Bases of texts go along when it may lack them.

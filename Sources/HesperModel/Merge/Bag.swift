@@ -14,7 +14,7 @@ public protocol Bag {
     /// The texts of an object that name clocks which the bag lacked when they came, in any order.
     func textDescents(of object: UniqueID) throws -> [TextDescent]
     /// The clock of the text of an object that stood when the scope was at this sequence number; nil if it had none.
-    func standingText(of object: UniqueID, at sequence: Int64) throws -> Clock?
+    func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock?
     /// The same of the deleted note whose words were rescued into this one, as far as they came before its deletion.
     func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel]
     /// What the server knows of the bytes of an attachment; nil if it has none.

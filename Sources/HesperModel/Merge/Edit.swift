@@ -24,13 +24,13 @@ public struct Parcel: Sendable, Equatable {
     /// them, if that was given back.
     public var missingAncestors: [Clock]
     /// Whether the server made these edits itself.
-    public var isServers: Bool
+    public var isServerMade: Bool
     /// Whether they keep what a deletion had not seen: then no device counts as having pushed them.
     public var isRescue: Bool
 
     public init(
         object: UniqueID, objectType: ObjectType?, edits: [Edit], textOrigin: Clock? = nil,
-        missingAncestors: [Clock] = [], isServers: Bool = false, isRescue: Bool = false
+        missingAncestors: [Clock] = [], isServerMade: Bool = false, isRescue: Bool = false
     ) {
         self.missingAncestors = missingAncestors
         self.isRescue = isRescue
@@ -38,7 +38,7 @@ public struct Parcel: Sendable, Equatable {
         self.objectType = objectType
         self.edits = edits
         self.textOrigin = textOrigin
-        self.isServers = isServers
+        self.isServerMade = isServerMade
     }
 
     public var textClock: Clock? { edits.first { $0.attribute == .text }?.clock }

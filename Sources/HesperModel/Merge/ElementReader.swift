@@ -37,7 +37,7 @@ struct ElementReader {
         switch convert(json) {
         case .success(let value): return value
         case .failure(let error):
-            refuse(field, .invalidField, "\(field) \(error.what)", limit: error.limit)
+            refuse(field, .invalidField, "\(field) \(error.requirement)", limit: error.limit)
             return nil
         }
     }
@@ -142,7 +142,7 @@ struct ElementReader {
                 case .success(let value): values[member.name] = value
                 case .failure(let error):
                     refuse(
-                        "attributes.\(member.name)", .invalidField, error.what,
+                        "attributes.\(member.name)", .invalidField, error.requirement,
                         at: "/attributes/\(JSONPointer.escape(member.name))", limit: error.limit)
                 }
             }

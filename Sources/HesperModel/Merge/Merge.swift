@@ -19,7 +19,7 @@ public struct Merge {
         for (index, element) in push.elements.enumerated() {
             if case .change(let change) = element { try merge.change(change, index) }
         }
-        guard merge.texts.unprepared.isEmpty else { return MergeOutcome(unprepared: merge.texts.unprepared) }
+        guard merge.texts.pendingMerges.isEmpty else { return MergeOutcome(pendingMerges: merge.texts.pendingMerges) }
         for (index, rescue) in try merge.rescues.make(in: &merge.draft, &merge.texts) {
             merge.receipts[index]?.rescue = rescue
         }
@@ -86,7 +86,7 @@ public struct Merge {
     }
 
     private func matches(_ entity: Entity, _ type: ObjectType) -> Bool {
-        entity.objectType.map { $0 == type } ?? type.isAppsOwn
+        entity.objectType.map { $0 == type } ?? type.isAppDefined
     }
 
     private func wrongType(_ type: ObjectType?, _ id: UniqueID, at pointer: String) -> Problem {

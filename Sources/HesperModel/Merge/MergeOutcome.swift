@@ -9,13 +9,13 @@ public struct MergeOutcome: Sendable {
     /// Texts of the bag or of ``parcels`` that have words which no merge took in: no time removes those.
     public var lostTexts: [LostText] = []
     /// Merges of large texts that are to be prepared; unless this is empty, nothing else here may be used.
-    public var unprepared: [PreparedTexts.Need] = []
+    public var pendingMerges: [PreparedTexts.PendingMerge] = []
     /// The last clock that the server ticked for it; nil if it ticked none.
     public var serverClock: Clock?
     /// The greatest clock that it adds to the bag; nil if it adds none.
     public var greatestClock: Clock?
 
-    public init(unprepared: [PreparedTexts.Need] = []) { self.unprepared = unprepared }
+    public init(pendingMerges: [PreparedTexts.PendingMerge] = []) { self.pendingMerges = pendingMerges }
 }
 
 /// A text that lost words in a merge (merge.md, Text).

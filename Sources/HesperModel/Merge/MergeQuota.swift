@@ -1,11 +1,11 @@
 /// What a push may store while the account is at its quota (protocol.md, Quota).
 struct MergeQuota {
     /// Nil if no element needs to be judged.
-    private let room: Merge.Room?
+    private let room: Merge.StorageUse?
     /// How many bytes the parcels have that were taken from the push so far; counted only with ``room``.
     private var bytesOfPush: Int64 = 0
 
-    init(_ room: Merge.Room?) { self.room = room }
+    init(_ room: Merge.StorageUse?) { self.room = room }
 
     /// Why a change cannot be stored; nil if it can. What makes nothing longer always can, and so can a change that is sent
     /// again: it stores nothing.
@@ -28,7 +28,7 @@ struct MergeQuota {
     /// Counts parcels that were added; the server's own only count for the next push.
     mutating func count(_ parcels: ArraySlice<Parcel>) {
         guard room != nil else { return }
-        for parcel in parcels where !parcel.isServers && !parcel.edits.isEmpty {
+        for parcel in parcels where !parcel.isServerMade && !parcel.edits.isEmpty {
             bytesOfPush += Int64(ParcelBody.write(parcel.edits).count)
         }
     }

@@ -87,7 +87,7 @@ struct MergeRescues {
         draft.add(
             Parcel(
                 object: id, objectType: .note, edits: edits, textOrigin: try draft.textOrigin(of: note),
-                isServers: true, isRescue: true))
+                isServerMade: true, isRescue: true))
         draft.set(id, .entity(entity))
     }
 
@@ -98,7 +98,7 @@ struct MergeRescues {
         guard let clock = note.textClock, try draft.find(.text, clock, of: entity.uniqueID) == nil else { return }
         var entity = entity
         let parcel = draft.add(
-            Parcel(object: entity.uniqueID, objectType: .note, edits: [], isServers: true, isRescue: true))
+            Parcel(object: entity.uniqueID, objectType: .note, edits: [], isServerMade: true, isRescue: true))
         let text = MergeTexts.Incoming(clock: clock, text: note.text, after: [])
         try texts.merge(text, into: &entity, parcel: parcel, in: &draft)
         draft.set(entity.uniqueID, .entity(entity))

@@ -3,7 +3,7 @@ struct MergeTexts {
     /// Texts that lost words, in the order in which they did.
     private(set) var lost: [LostText] = []
     /// Merges of large texts that are to be prepared.
-    private(set) var unprepared: [PreparedTexts.Need] = []
+    private(set) var pendingMerges: [PreparedTexts.PendingMerge] = []
     /// Texts of the push whose base is not known: no merge has taken them in.
     private var unmerged: Set<Clock> = []
     /// Texts of the push that others in the bag descend from.
@@ -122,11 +122,11 @@ struct MergeTexts {
         of input: TextMerge.Input, for text: LostText, _ bounds: Merge.Bounds
     ) -> TextMerge.Outcome? {
         guard let prepared = bounds.texts else { return input.outcome }
-        let need = PreparedTexts.Need(text: text, input: input)
+        let need = PreparedTexts.PendingMerge(text: text, input: input)
         if let outcome = prepared.outcome(of: need) { return outcome }
         mergedBytes += input.byteCount
         if mergedBytes <= bounds.textBytes { return input.outcome }
-        unprepared.append(need)
+        pendingMerges.append(need)
         return nil
     }
 
@@ -138,7 +138,7 @@ struct MergeTexts {
         let clock = draft.tick(after: clock, entity.lastClock)
         let edit = Edit(.text, .string(text), at: clock)
         draft.add(
-            Parcel(object: entity.uniqueID, objectType: .note, edits: [edit], textOrigin: origin, isServers: true))
+            Parcel(object: entity.uniqueID, objectType: .note, edits: [edit], textOrigin: origin, isServerMade: true))
         entity.fold(edit)
     }
 
@@ -177,12 +177,12 @@ struct MergeTexts {
         let base: Clock?
         if text.isGivenBack {
             guard let restored = draft.context.restoredSequence else { return text.isBase ? .history : .unknown }
-            // Texts given back are a chain, in the order of their clocks, from what stood when the server was restored.
+            // Restored texts are a chain, in the order of their clocks, from what stood when the server was restored.
             let givenBack = known.filter { $0.missingAncestors.contains($0.clock) && $0.sequence > restored }
             if givenBack.contains(where: { $0.clock > text.clock }) { return .history }
             base =
                 try givenBack.map(\.clock).max()
-                ?? (draft.wasKnown(id) ? draft.bag.standingText(of: id, at: restored) : nil)
+                ?? (draft.wasKnown(id) ? draft.bag.currentText(of: id, at: restored) : nil)
         } else if let after = text.after {
             base = try after.last { try draft.hasText($0, of: id) } ?? text.base
         } else {

@@ -1,7 +1,7 @@
 /// Merges of texts that were made before a push is merged, so that those do not keep the scope locked.
 ///
 /// Merging texts takes far longer than everything else that a merge does. ``Merge/apply(_:to:in:)`` merges some itself
-/// (``Merge/Bounds/textBytes``) and lists the others (``MergeOutcome/unprepared``); its caller merges those, adds the outcomes here
+/// (``Merge/Bounds/textBytes``) and lists the others (``MergeOutcome/pendingMerges``); its caller merges those, adds the outcomes here
 /// and applies the push again. The merge of three texts depends on nothing else: an outcome holds as long as the texts are the same.
 public struct PreparedTexts: Sendable {
     /// The merge that a pushed text needs.

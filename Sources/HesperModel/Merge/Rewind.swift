@@ -14,7 +14,7 @@ public struct Rewind: Sendable {
         let position: Int64
         let pushedBy: NodeID?
         let pushedAt: Timestamp
-        let isServers: Bool
+        let isServerMade: Bool
         let edits: [Key]
 
         func isOfOnePush(with other: Seen) -> Bool { pushedBy == other.pushedBy && pushedAt == other.pushedAt }
@@ -63,7 +63,7 @@ public struct Rewind: Sendable {
             return Key(attribute: edit.attribute, clock: edit.clock, digest: digest, hasValue: edit.value != nil)
         }
         parcels.append(
-            Seen(position: position, pushedBy: pusher, pushedAt: date, isServers: parcel.isServers, edits: edits))
+            Seen(position: position, pushedBy: pusher, pushedAt: date, isServerMade: parcel.isServerMade, edits: edits))
     }
 
     /// The position of the last parcel.
@@ -134,7 +134,7 @@ extension Rewind {
             if index == 0 || !parcel.isOfOnePush(with: parcels[index - 1]) { (before, texts) = (standing, []) }
             let text = parcel.edits.first { $0.attribute == .text }
             var isDoubted = parcel.pushedBy == device && parcel.pushedAt > moment
-            if parcel.isServers, let text {
+            if parcel.isServerMade, let text {
                 // A text that the push itself brought, to which the server only gave a clock of its own, is nobody else's.
                 let isTheirs = text.digest.map(texts.contains) ?? false
                 if before?.isDoubted == true, !isTheirs { isDoubted = true }
@@ -155,7 +155,7 @@ extension Rewind {
     }
 }
 
-extension Rewind.Setting {
+extension Rewind.Restoration {
     /// The edit that makes it so; nil if the register has that value already.
     /// - Parameter value: of ``version``, if there is one.
     public func edit(of entity: Entity, _ value: Value?, at clock: Clock) -> Edit? {
@@ -170,7 +170,7 @@ extension Attribute {
     /// What a register comes closest to that was never set.
     fileprivate func standard(in entity: Entity) -> Value {
         switch self {
-        case .field(let field): entity.content.standard(field) ?? .null
+        case .field(let field): entity.content.defaultValue(of: field) ?? .null
         case .tag, .attachment: .bool(false)
         case .custom: .null
         }

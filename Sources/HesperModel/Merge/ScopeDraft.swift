@@ -7,7 +7,7 @@ struct ScopeDraft {
     private var loaded: BagLoad
     /// Objects as they were, by ID, and those that were touched, as they are by now.
     private var before: [UniqueID: ObjectState]
-    private var after: [UniqueID: StateChange.After] = [:]
+    private var after: [UniqueID: StateChange.NewState] = [:]
     /// In the order in which they were touched.
     private(set) var touched: [UniqueID] = []
     /// What goes into the bag: the push's own edits and the server's.
@@ -27,7 +27,7 @@ struct ScopeDraft {
     // MARK: Objects
 
     /// What stands for an ID by now; nil if nobody has seen it.
-    func state(_ id: UniqueID) -> StateChange.After? {
+    func state(_ id: UniqueID) -> StateChange.NewState? {
         if let state = after[id] { return state }
         switch before[id] {
         case .entity(let entity, _)?: return .entity(entity)
@@ -41,7 +41,7 @@ struct ScopeDraft {
 
     func isTouched(_ id: UniqueID) -> Bool { after[id] != nil }
 
-    mutating func set(_ id: UniqueID, _ state: StateChange.After) {
+    mutating func set(_ id: UniqueID, _ state: StateChange.NewState) {
         if after.updateValue(state, forKey: id) == nil { touched.append(id) }
     }
 
@@ -153,7 +153,7 @@ struct ScopeDraft {
         return self.clocks.tick(at: wall)
     }
 
-    /// Why a clock cannot be taken; nil if it can (merge.md, Clocks, Ahead).
+    /// Why a clock cannot be taken; nil if it can (merge.md, Clocks, Clock skew).
     func ahead(_ clock: Clock, field: String, pointer: String) -> Problem? {
         guard clock.milliseconds > wall + Limits.clockAhead,
             clock.milliseconds > context.greatestClock?.milliseconds ?? 0

@@ -110,7 +110,7 @@ public struct Thinning: Sendable {
     private func startingPoints(_ versions: [Version]) -> Set<Clock> {
         var starts: Set<Clock> = []
         for device in devices
-        where max(device.lastUseDate, device.readDate).milliseconds >= now.milliseconds - Thinning.memory {
+        where max(device.lastUseDate, device.readDate).milliseconds >= now.milliseconds - Thinning.deviceRetention {
             if let read = device.readSequence, let text = versions.first(where: { $0.sequence <= read }) {
                 starts.insert(text.clock)
             }
@@ -123,7 +123,7 @@ public struct Thinning: Sendable {
         }
         // What a device writes descends from what it wrote before, also if it has signed in again since.
         var nodes: Set<NodeID> = []
-        for version in versions where version.pushedAt.milliseconds >= now.milliseconds - Thinning.memory {
+        for version in versions where version.pushedAt.milliseconds >= now.milliseconds - Thinning.deviceRetention {
             if nodes.insert(version.clock.node).inserted { starts.insert(version.clock) }
         }
         return starts

@@ -35,7 +35,7 @@ public struct Content: Sendable, Equatable {
     public func clock(_ field: Field) -> Clock? { entry(field)?.clock }
 
     /// Whether the field is known that makes an object exist.
-    var exists: Bool { self[section.needed] != nil }
+    var exists: Bool { self[section.requiredField] != nil }
 
     private func entry(_ field: Field) -> Entry? { entries.first { $0.field == field } }
 
@@ -106,7 +106,7 @@ public struct Content: Sendable, Equatable {
 
     // MARK: JSON
 
-    /// With all clocks, for clients that merge: members as their registers have them (protocol.md, Two shapes).
+    /// With all clocks, for clients that merge: members as their registers have them (protocol.md, Two forms).
     func state(_ uniqueID: UniqueID) -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         writer.object { writer in

@@ -40,7 +40,7 @@ public enum FieldValue {
 
     /// The type of an app's own object.
     public static func objectType(_ json: JSON) -> Outcome {
-        guard case .string(let name) = json, let type = ObjectType(name), type.isAppsOwn else {
+        guard case .string(let name) = json, let type = ObjectType(name), type.isAppDefined else {
             return .failure(
                 FieldError(
                     "is a type that your app made up, matching [A-Za-z][A-Za-z0-9_.-]{0,63}, not note, tag or attachment"

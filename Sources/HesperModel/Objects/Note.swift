@@ -17,7 +17,7 @@ public struct Note: Sendable, Equatable {
     public var attachments: Members { content.attachments }
     public var attributes: CustomAttributes { content.attributes }
 
-    /// For readers that keep no clocks (protocol.md, Two shapes).
+    /// For readers that keep no clocks (protocol.md, Two forms).
     /// - Parameters: the live members, as ``Members/resolved(_:)`` finds them.
     public func plain(tags: [UniqueID], attachments: [UniqueID]) -> [UInt8] {
         content.plain(uniqueID, tags: tags, attachments: attachments)

@@ -15,7 +15,7 @@ public struct ObjectType: Hashable, Sendable {
     private init(unchecked name: String) { self.name = name }
 
     /// Whether an app made it up.
-    public var isAppsOwn: Bool { self != .note && self != .tag && self != .attachment }
+    public var isAppDefined: Bool { self != .note && self != .tag && self != .attachment }
 }
 
 /// The names that apps make up: of types and of attributes.

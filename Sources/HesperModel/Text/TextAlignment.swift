@@ -17,7 +17,7 @@ struct TextAlignment {
     /// The moved lines of the side, by their first token.
     private var movedStarts: [Int: Range<Int>] = [:]
 
-    init(base: TextTokens, side: TextTokens, numbers: inout TextNumbers, effort: inout TextEffort) {
+    init(base: TextTokens, side: TextTokens, numbers: inout TextNumbers, effort: inout TextBudget) {
         self.base = base
         self.side = side
         let lines = TextWordDiff.hunks(
@@ -40,7 +40,7 @@ struct TextAlignment {
 
     /// Compares one line of each.
     init(
-        _ line: TextHunk, base: TextTokens, side: TextTokens, numbers: inout TextNumbers, effort: inout TextEffort
+        _ line: TextHunk, base: TextTokens, side: TextTokens, numbers: inout TextNumbers, effort: inout TextBudget
     ) {
         self.base = base
         self.side = side
@@ -88,7 +88,7 @@ struct TextAlignment {
     }
 
     /// Compares the tokens of lines that differ, from the end of the line above to the start of the one below.
-    private mutating func compareTokens(_ stretch: TextHunk, numbers: inout TextNumbers, effort: inout TextEffort) {
+    private mutating func compareTokens(_ stretch: TextHunk, numbers: inout TextNumbers, effort: inout TextBudget) {
         let one = self.numbers(of: stretch.base, in: base, moved: movedTokens.base, as: -1, &numbers)
         let other = self.numbers(of: stretch.side, in: side, moved: movedTokens.side, as: -2, &numbers)
         let (start, sideStart) = (stretch.base.lowerBound, stretch.side.lowerBound)

@@ -8,7 +8,7 @@ extension TextDiff {
     /// The longest list of anchors in a box that have the same order in both texts, found by patience sorting; and
     /// whether the texts have any number in common there.
     static func anchors(
-        _ box: TextHunk, base: ArraySlice<Int32>, side: ArraySlice<Int32>, effort: inout TextEffort
+        _ box: TextHunk, base: ArraySlice<Int32>, side: ArraySlice<Int32>, effort: inout TextBudget
     ) -> (anchors: [Anchor], haveCommon: Bool) {
         struct Places {
             var base = -1

@@ -9,7 +9,7 @@ struct TextHunk: Equatable, Sendable {
     var isPure: Bool { base.isEmpty != side.isEmpty }
 
     /// What is left without the numbers that both begin or end with.
-    func trimmed(_ numbers: ArraySlice<Int32>, _ sideNumbers: ArraySlice<Int32>, effort: inout TextEffort) -> TextHunk {
+    func trimmed(_ numbers: ArraySlice<Int32>, _ sideNumbers: ArraySlice<Int32>, effort: inout TextBudget) -> TextHunk {
         var (start, sideStart) = (base.lowerBound, side.lowerBound)
         var (end, sideEnd) = (base.upperBound, side.upperBound)
         while start < end, sideStart < sideEnd, numbers[start] == sideNumbers[sideStart] {
@@ -24,7 +24,7 @@ struct TextHunk: Equatable, Sendable {
 }
 
 /// How much work a merge has done and may do.
-struct TextEffort: Sendable {
+struct TextBudget: Sendable {
     /// Comparisons made so far: never more than 64 a token and 65,536, since what runs when the limit is passed is one
     /// run along a diagonal or one sorting of anchors, and trimming what is left.
     private(set) var steps = 0
@@ -62,7 +62,7 @@ struct TextDiff {
     /// Compares two slices; the hunks have the slices' own indices.
     init(
         _ base: ArraySlice<Int32>, _ side: ArraySlice<Int32>, first method: Method = .search,
-        effort: inout TextEffort
+        effort: inout TextBudget
     ) {
         self.base = base
         self.side = side
@@ -108,7 +108,7 @@ struct TextDiff {
     }
 
     /// Myers' greedy search, or nil when it would take more than `mostDifferences` or the effort is spent.
-    private func differences(_ box: TextHunk, effort: inout TextEffort) -> [TextHunk]? {
+    private func differences(_ box: TextHunk, effort: inout TextBudget) -> [TextHunk]? {
         if effort.isSpent { return nil }
         let (n, m) = (box.base.count, box.side.count)
         let (baseStart, sideStart) = (box.base.lowerBound, box.side.lowerBound)

@@ -44,23 +44,23 @@ public enum TextMerge {
 
     /// The same, and which words of the older had to make room.
     public static func outcome(base: String, older: String, newer: String) -> Outcome {
-        var effort: TextEffort?
+        var effort: TextBudget?
         return outcome(base: base, older: older, newer: newer, effort: &effort)
     }
 
     /// The same; says how much work it was, or nil when there was nothing to align.
-    static func merge(base: String, older: String, newer: String, effort: inout TextEffort?) -> String {
+    static func merge(base: String, older: String, newer: String, effort: inout TextBudget?) -> String {
         outcome(base: base, older: older, newer: newer, effort: &effort).text
     }
 
-    private static func outcome(base: String, older: String, newer: String, effort: inout TextEffort?) -> Outcome {
+    private static func outcome(base: String, older: String, newer: String, effort: inout TextBudget?) -> Outcome {
         if isSame(older, newer) || isSame(base, older) { return Outcome(text: newer) }
         if isSame(base, newer) { return Outcome(text: older) }
         var lines = TextNumbers(capacity: base.utf8.count / 32)
         let base = TextTokens(base, numbers: &lines)
         let olderTokens = TextTokens(older, numbers: &lines)
         let newerTokens = TextTokens(newer, numbers: &lines)
-        var spent = TextEffort(tokens: base.count + olderTokens.count + newerTokens.count)
+        var spent = TextBudget(tokens: base.count + olderTokens.count + newerTokens.count)
         var numbers = TextNumbers()
         let plan = TextPlan(
             base: base, older: TextSide(base: base, side: olderTokens, numbers: &numbers, effort: &spent),

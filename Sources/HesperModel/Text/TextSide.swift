@@ -16,7 +16,7 @@ struct TextSide {
     private var keptWords: [Int32] = []
     private let base: TextTokens
 
-    init(base: TextTokens, side: TextTokens, numbers: inout TextNumbers, effort: inout TextEffort) {
+    init(base: TextTokens, side: TextTokens, numbers: inout TextNumbers, effort: inout TextBudget) {
         self.base = base
         tokens = side
         let alignment = TextAlignment(base: base, side: side, numbers: &numbers, effort: &effort)
@@ -55,7 +55,7 @@ struct TextSide {
     /// the other between two words are seen to be in one gap.
     private func slid(
         _ hunks: [TextHunk], in bounds: TextHunk, around moved: (base: [Range<Int>], side: [Range<Int>]) = ([], []),
-        effort: inout TextEffort
+        effort: inout TextBudget
     ) -> [TextHunk] {
         var slid: [TextHunk] = []
         for (index, hunk) in hunks.enumerated() {
@@ -83,7 +83,7 @@ struct TextSide {
 
     /// How far an insertion or a deletion slides, given how far it may. No moved line is cut by it.
     private func shift(
-        _ hunk: TextHunk, up highest: Int, down lowest: Int, around moved: [Range<Int>], effort: inout TextEffort
+        _ hunk: TextHunk, up highest: Int, down lowest: Int, around moved: [Range<Int>], effort: inout TextBudget
     ) -> Int {
         let (text, run) = hunk.base.isEmpty ? (tokens, hunk.side) : (base, hunk.base)
         var (up, down) = (0, 0)
@@ -124,7 +124,7 @@ struct TextSide {
     ///
     /// Deletions are cut at line ends, so that a line that comes back brings no other with it.
     private mutating func takeOut(
-        _ found: [TextAlignment.Move], numbers: inout TextNumbers, effort: inout TextEffort
+        _ found: [TextAlignment.Move], numbers: inout TextNumbers, effort: inout TextBudget
     ) {
         for move in found {
             let (line, sideLine) = (base.lines[move.line], tokens.lines[move.sideLine])
@@ -179,7 +179,7 @@ struct TextSide {
     }
 
     /// Adds what was changed in a moved line, and places what was not.
-    private mutating func addChanges(of line: Int, numbers: inout TextNumbers, effort: inout TextEffort) {
+    private mutating func addChanges(of line: Int, numbers: inout TextNumbers, effort: inout TextBudget) {
         guard let sideLine = moves[line] else { return }
         let whole = TextHunk(base: base.lines[line], side: tokens.lines[sideLine])
         let changes = TextAlignment(whole, base: base, side: tokens, numbers: &numbers, effort: &effort).hunks

@@ -7,7 +7,7 @@ enum TextWordDiff {
     /// Compares what stands at the indices `words` and `sideWords`, then what is between those that are matched.
     static func hunks(
         _ base: [Int32], _ side: [Int32], words: [Int], _ sideWords: [Int], first method: TextDiff.Method,
-        effort: inout TextEffort
+        effort: inout TextBudget
     ) -> [TextHunk] {
         let differences = TextDiff(
             words.map { base[$0] }[...], sideWords.map { side[$0] }[...], first: method, effort: &effort

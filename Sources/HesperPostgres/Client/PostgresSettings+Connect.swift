@@ -2,7 +2,7 @@ import CPostgres
 import Foundation
 
 extension PostgresSettings {
-    private static let keepOpenSSL: Void = postgres_keep_openssl()
+    private static let keepOpenSSL: Void = postgres_disable_openssl_cleanup()
 
     /// Connects, as libpq does it; nil without memory. Whether it came to be is for the caller to ask.
     func connect() -> OpaquePointer? {

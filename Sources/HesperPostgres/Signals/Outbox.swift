@@ -22,15 +22,15 @@ struct Outbox {
 
     mutating func add(_ signal: Signal) {
         switch signal {
-        case .who: isAsking = true
-        case .here(let scope, let devices):
+        case .presenceRequest: isAsking = true
+        case .presence(let scope, let devices):
             here[scope] = devices
             changes[scope] = nil
-        case .came(let scope, let device): change(scope, device, isHere: true)
-        case .went(let scope, let device): change(scope, device, isHere: false)
-        case .check(let scope): checks.insert(scope)
-        case .moved(let scope, let sequence): moves[scope] = max(moves[scope] ?? 0, sequence)
-        case .said:
+        case .joined(let scope, let device): change(scope, device, isHere: true)
+        case .left(let scope, let device): change(scope, device, isHere: false)
+        case .sessionsChanged(let scope): checks.insert(scope)
+        case .committed(let scope, let sequence): moves[scope] = max(moves[scope] ?? 0, sequence)
+        case .message:
             if said.count == Outbox.messages { said.removeFirst() }
             said.append(signal)
         }
@@ -46,13 +46,13 @@ struct Outbox {
 
     /// Takes them all: first who listens, so that a message finds them.
     mutating func take() -> [Signal] {
-        var signals: [Signal] = isAsking ? [.who] : []
-        signals += here.map { .here($0.key, $0.value) }
+        var signals: [Signal] = isAsking ? [.presenceRequest] : []
+        signals += here.map { .presence($0.key, $0.value) }
         for (scope, devices) in changes {
-            signals += devices.map { $0.value ? .came(scope, $0.key) : .went(scope, $0.key) }
+            signals += devices.map { $0.value ? .joined(scope, $0.key) : .left(scope, $0.key) }
         }
-        signals += checks.map { .check($0) }
-        signals += moves.map { .moved($0.key, $0.value) }
+        signals += checks.map { .sessionsChanged($0) }
+        signals += moves.map { .committed($0.key, $0.value) }
         signals += said
         self = Outbox()
         return signals

@@ -103,13 +103,13 @@ final class PostgresSignals: Signals {
 
     // MARK: Hearing
 
-    func listen(_ hear: @Sendable (Heard) -> Void) async {
+    func listen(_ hear: @Sendable (SignalEvent) -> Void) async {
         let listener = PostgresListener(settings, channels: [channel])
         defer { listener.close() }
         for await event in listener.events {
             switch event {
-            case .connected: hear(.missed)
-            case .disconnected: hear(.lost)
+            case .connected: hear(.connected)
+            case .disconnected: hear(.disconnected)
             case .notification(_, let payload):
                 guard let (server, signals) = SignalPayload.read(payload) else {
                     hear(.unreadable(String(payload.prefix(80))))

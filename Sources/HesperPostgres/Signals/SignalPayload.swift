@@ -39,18 +39,18 @@ enum SignalPayload {
 
     private static func lines(of signal: Signal) -> [String] {
         switch signal {
-        case .who: return ["w"]
-        case .check(let scope): return ["c \(scope.rawValue)"]
-        case .moved(let scope, let sequence): return ["m \(scope.rawValue) \(sequence)"]
-        case .came(let scope, let device): return ["+ \(scope.rawValue) \(device)"]
-        case .went(let scope, let device): return ["- \(scope.rawValue) \(device)"]
-        case .here(let scope, let devices):
+        case .presenceRequest: return ["w"]
+        case .sessionsChanged(let scope): return ["c \(scope.rawValue)"]
+        case .committed(let scope, let sequence): return ["m \(scope.rawValue) \(sequence)"]
+        case .joined(let scope, let device): return ["+ \(scope.rawValue) \(device)"]
+        case .left(let scope, let device): return ["- \(scope.rawValue) \(device)"]
+        case .presence(let scope, let devices):
             let words = devices.map { " \($0)" }
             return stride(from: 0, to: max(words.count, 1), by: devicesOfLine).map { start in
                 let some = words[start..<min(start + devicesOfLine, words.count)].joined()
                 return "\(start == 0 ? "h" : "+") \(scope.rawValue)\(some)"
             }
-        case .said(let scope, let device, let message):
+        case .message(let scope, let device, let message):
             guard isLine(message.readableBytesView) else { return [] }
             return ["s \(scope.rawValue) \(device) \(String(buffer: message))"]
         }
@@ -78,18 +78,18 @@ enum SignalPayload {
     }
 
     private static func signals(of line: Substring) -> [Signal]? {
-        if line == "w" { return [.who] }
+        if line == "w" { return [.presenceRequest] }
         let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
         guard words.count >= 2, let scope = number(words[1]).map(ScopeID.init) else { return nil }
         switch (words[0], words.count) {
-        case ("c", 2): return [.check(scope)]
-        case ("m", 3): return number(words[2]).map { [.moved(scope, $0)] }
+        case ("c", 2): return [.sessionsChanged(scope)]
+        case ("m", 3): return number(words[2]).map { [.committed(scope, $0)] }
         case ("s", 4):
             guard let device = NodeID(String(words[2])), isLine(words[3].utf8) else { return nil }
-            return [.said(scope, from: device, ByteBuffer(substring: words[3]))]
-        case ("h", _): return devices(line).map { [.here(scope, Set($0))] }
-        case ("+", 3...): return devices(line).map { $0.map { .came(scope, $0) } }
-        case ("-", 3...): return devices(line).map { $0.map { .went(scope, $0) } }
+            return [.message(scope, from: device, ByteBuffer(substring: words[3]))]
+        case ("h", _): return devices(line).map { [.presence(scope, Set($0))] }
+        case ("+", 3...): return devices(line).map { $0.map { .joined(scope, $0) } }
+        case ("-", 3...): return devices(line).map { $0.map { .left(scope, $0) } }
         default: return nil
         }
     }

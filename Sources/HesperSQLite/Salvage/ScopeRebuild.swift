@@ -185,13 +185,13 @@ struct ScopeRebuild {
 
     private func append(_ parcel: Parcel, at sequence: Int64) throws {
         let insert = statements.insertParcel
-        let numbered = Writing.NumberedParcel(parcel: parcel, sequence: sequence, hasLostWords: false)
+        let numbered = RowChanges.NumberedParcel(parcel: parcel, sequence: sequence, hasLostWords: false)
         insert.bind(2, parcel.object)
         insert.bind(3, sequence)
         insert.bindNull(4)
         insert.bind(5, date)
         insert.bind(6, parcel.objectType?.name)
-        insert.bind(7, parcel.isServers)
+        insert.bind(7, parcel.isServerMade)
         insert.bind(8, parcel.firstClock)
         insert.bind(9, parcel.lastClock)
         insert.bind(10, parcel.textClock)

@@ -54,7 +54,7 @@ struct AttachmentIntake: Sendable {
             Expectation(sha256: sha256) { DigestFields.mismatch(.reprDigest, found: $0) }
         }
         let name = BlobName(scope: session.scope, attachment: upload.attachment)
-        let data = try await stage.give(upload.uniqueID, to: backend.blobs, as: name) { try expectation?.check($0) }
+        let data = try await stage.copy(upload.uniqueID, to: backend.blobs, as: name) { try expectation?.check($0) }
         var finished = upload
         finished.isFinished = true
         finished.length = data.byteCount
@@ -65,7 +65,7 @@ struct AttachmentIntake: Sendable {
         }
         guard !taken.isNew, try await !backend.blobs.has(taken.blob) else { return taken }
         try await bringBack(taken.blob, admission) { name, check in
-            try await stage.give(upload.uniqueID, to: backend.blobs, as: name, checking: check)
+            try await stage.copy(upload.uniqueID, to: backend.blobs, as: name, checking: check)
         }
         return (taken.blob, true)
     }

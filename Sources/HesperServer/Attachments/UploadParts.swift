@@ -45,7 +45,7 @@ extension Uploads {
     ) async throws -> Int64 {
         do {
             return try await stage.append(bytes, to: upload.uniqueID, at: offset, limit: limit, checking: check)
-        } catch let error as UploadMisplaced {
+        } catch let error as UploadOffsetMismatch {
             throw Problem.uploadOffset(error.offset, asked: offset)
         } catch is UploadTooLong {
             throw tooLarge

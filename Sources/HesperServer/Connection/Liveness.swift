@@ -66,7 +66,7 @@ extension Resolver {
     }
 }
 
-extension Scope.Applied {
+extension Scope.PushResult {
     /// Whether it made this object: it has a number now and had none before.
     func isNew(_ id: UniqueID) -> Bool { created.contains(id) }
 }

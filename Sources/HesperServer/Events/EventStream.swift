@@ -45,7 +45,7 @@ struct EventStream: Sendable {
 
     /// - Returns: whether there may be more.
     private func write(
-        _ news: News, from token: inout SyncToken, to writer: inout any ResponseBodyWriter
+        _ news: ListenerUpdate, from token: inout SyncToken, to writer: inout any ResponseBodyWriter
     ) async throws -> Bool {
         if let end = news.end {
             if let goodbye = ServerSentEvent.goodbye(end) { try await writer.write(goodbye) }
@@ -63,7 +63,7 @@ struct EventStream: Sendable {
             data.object { $0.member("listeners", Int64(others)) }
             rest.writeImmutableBuffer(ServerSentEvent.bytes(.listeners, data.bytes))
         }
-        if news.isQuiet { rest.writeImmutableBuffer(ServerSentEvent.ping) }
+        if news.isPingDue { rest.writeImmutableBuffer(ServerSentEvent.ping) }
         if rest.readableBytes > 0 { try await writer.write(rest) }
         reading.isAlive(at: token.sequence)
         return true
@@ -75,7 +75,7 @@ struct EventStream: Sendable {
         upTo sequence: Int64, from token: inout SyncToken, to writer: inout any ResponseBodyWriter
     ) async throws -> Bool {
         while token.sequence < sequence {
-            if listener.isOver != nil { return true }
+            if listener.endReason != nil { return true }
             let page: EventPage
             do {
                 page = try await pages.page(after: token, upTo: sequence)

@@ -36,7 +36,7 @@ struct Events: Resource {
         let listener = try backend.hub.listen(to: session.scope, as: session.device.node, ping: ping)
         // What commits from now on is announced; what has, this look tells, and whether the device was signed out since.
         let head = try await authenticator.session(of: call.request).head
-        call.send(Farewell { [weak listener] in listener?.end(.gone) })
+        call.send(Farewell { [weak listener] in listener?.end(.disconnected) })
         call.channel.noticeSilence()
         call.hasRead(Feed(.all), since: token, session)
         let stream = EventStream(

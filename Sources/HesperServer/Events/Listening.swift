@@ -54,7 +54,7 @@ struct Listening: Service {
                 "Looking for commits of other processes", every: Listening.pause, backoff: backoff, logger: logger
             ) {
                 guard !hub.isEmpty else { return }
-                if try await store.othersHaveCommitted() { looks.ask(.everywhere) }
+                if try await store.otherProcessesHaveCommitted() { looks.ask(.everywhere) }
             }
             : BackgroundLoop(
                 "Looking for what was not signalled", every: Listening.pauseOfServers, logger: logger
@@ -80,15 +80,15 @@ struct Listening: Service {
 
     // MARK: Hearing
 
-    @Sendable private func hear(_ heard: Heard) {
+    @Sendable private func hear(_ heard: SignalEvent) {
         switch heard {
-        case .signal(.check(let scope), _): if hub.hasListeners(to: scope) { looks.ask(.scopes([scope])) }
-        case .signal(let signal, let server): hub.hear(signal, from: server)
-        case .missed:
+        case .signal(.sessionsChanged(let scope), _): if hub.hasListeners(to: scope) { looks.ask(.scopes([scope])) }
+        case .signal(let signal, let server): hub.receive(signal, from: server)
+        case .connected:
             if turn(isDeaf, to: false) { logger.notice("Other servers are heard again.") }
-            hub.meetOthers()
+            hub.exchangePresence()
             looks.ask(.everywhere)
-        case .lost:
+        case .disconnected:
             guard !turn(isDeaf, to: true) else { return }
             logger.warning(
                 """

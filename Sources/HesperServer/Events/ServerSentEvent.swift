@@ -41,13 +41,13 @@ enum ServerSentEvent {
     }
 
     /// That the stream ends, and in how many milliseconds to come back.
-    static func goodbye(_ end: News.End) -> ByteBuffer? {
+    static func goodbye(_ end: ListenerUpdate.End) -> ByteBuffer? {
         switch end {
         // Not all at once, and not before another server had time to take over.
         case .shutdown: ByteBuffer(string: "retry: \(Int.random(in: 500...3_000))\n: the server stops\n\n")
         // Else it would end the next one as soon as that, and so on.
         case .replaced: ByteBuffer(string: "retry: 60000\n: this device has opened others since\n\n")
-        case .signedOut, .gone: nil
+        case .signedOut, .disconnected: nil
         }
     }
 }

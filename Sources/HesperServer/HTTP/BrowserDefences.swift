@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What browsers are told of every answer, so that no answer is of use to another site's page (protocol.md, HTTP manners).
+/// What browsers are told of every answer, so that no answer is of use to another site's page (protocol.md, HTTP rules).
 enum BrowserDefences {
     /// Answers that are shown as pages bring a policy of their own; what is none gets one that allows nothing, for whoever opens
     /// its address.

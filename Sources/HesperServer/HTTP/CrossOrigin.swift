@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 
 /// Which pages of other origins may call the API with a bearer token (the Fetch standard's CORS; protocol.md, HTTP
-/// manners). Never with cookies: no answer ever allows credentials.
+/// rules). Never with cookies: no answer ever allows credentials.
 struct CrossOrigin: Sendable {
     private let origins: Set<String>
     private let allowsLoopback: Bool

@@ -15,7 +15,7 @@ struct Route: Sendable {
         case signedIn(@Sendable (Call, Session) async throws -> Response)
     }
 
-    /// What may be kept of an answer by whoever carries it (protocol.md, HTTP manners). Errors are never kept.
+    /// What may be kept of an answer by whoever carries it (protocol.md, HTTP rules). Errors are never kept.
     enum Keeping: Sendable {
         /// By the client alone, which asks each time whether it is still good.
         case revalidated

@@ -37,10 +37,10 @@ struct Metrics: Sendable {
         add(requestsTo: &text)
         add(commitsTo: &text)
         text.gauge("hesper_event_streams", "Open streams of events on this server.", backend.hub.listenerCount)
-        let obstacle = await sweeper.obstacle
+        let blocker = await sweeper.removalBlocker
         text.gauge(
             "hesper_attachment_removal_stopped", "1 while no bytes of attachments are removed; the log has the reason.",
-            obstacle == nil || obstacle == .unmarked ? 0 : 1)
+            blocker == nil || blocker == .unmarked ? 0 : 1)
         await add(storeTo: &text)
         if !settings.disks.isEmpty {
             text.family("hesper_disk_free_bytes", "gauge", "Room on the disk of a folder, for this user.")

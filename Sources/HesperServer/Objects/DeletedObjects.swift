@@ -22,7 +22,7 @@ struct DeletedObjects: Resource {
         let answer = FeedAnswer(
             backend: backend, feed: feed, shape: .section(nil), results: Receipt.json(applied.receipts))
         return try await answer.page(
-            since: token, session, demanding: applied.receipts.filter(\.isDemanding).compactMap(\.uniqueID),
+            since: token, session, including: applied.receipts.filter(\.isDemanding).compactMap(\.uniqueID),
             afterPush: true)
     }
 }

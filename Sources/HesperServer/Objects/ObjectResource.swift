@@ -4,7 +4,7 @@ import HesperStore
 import Hummingbird
 
 /// The routes of one object, for people and scripts who keep no clocks: of notes, of tags, of attachments (but their bytes)
-/// and of apps' own objects (protocol.md, Two shapes).
+/// and of apps' own objects (protocol.md, Two forms).
 struct ObjectResource: Resource {
     let section: Section
     let backend: Backend

@@ -33,7 +33,7 @@ struct PlainFields: Sendable {
         try fields.end()
         // Wanted also of an object that is there already: the same request is right or wrong, whatever is kept. A note is made now,
         // if no other date is given.
-        let needed = section.needed
+        let needed = section.requiredField
         guard isPatch || section == .notes || values[.field(needed)] != nil else {
             throw Problem(.invalidField, "\(needed.rawValue) is missing.", at: "/\(needed.rawValue)")
         }
@@ -43,7 +43,7 @@ struct PlainFields: Sendable {
         guard let json = fields.value(field.rawValue) else { return nil }
         switch field.read(json) {
         case .success(let value): return value
-        case .failure(let error): throw fields.invalid(field.rawValue, error.what, limit: error.limit)
+        case .failure(let error): throw fields.invalid(field.rawValue, error.requirement, limit: error.limit)
         }
     }
 
@@ -72,7 +72,7 @@ struct PlainFields: Sendable {
             case .success(let value): values[.custom(member.name)] = value
             case .failure(let error):
                 throw Problem(
-                    .invalidField, "attributes.\(member.name.prefix(64)): \(error.what).",
+                    .invalidField, "attributes.\(member.name.prefix(64)) \(error.requirement).",
                     at: "/attributes/\(JSONPointer.escape(member.name))")
             }
         }

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// Turns plain fields into the edits that make an object so: only what differs from what stands (protocol.md, Two shapes).
+/// Turns plain fields into the edits that make an object so: only what differs from what stands (protocol.md, Two forms).
 struct PlainWrite {
     let id: UniqueID
     let section: Section
@@ -49,8 +49,8 @@ struct PlainWrite {
     /// What gives fields that were left out their default; those that have it already need no edit.
     private func defaults(_ content: Content) -> [(Attribute, Value)] {
         Field.allCases.filter { $0.section == section && fields.values[.field($0)] == nil }.compactMap { field in
-            guard let standard = content.standard(field), content.value(field) != standard else { return nil }
-            return (.field(field), standard)
+            guard let defaultValue = content.defaultValue(of: field), content.value(field) != defaultValue else { return nil }
+            return (.field(field), defaultValue)
         }
     }
 

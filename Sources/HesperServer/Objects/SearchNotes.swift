@@ -25,7 +25,7 @@ struct SearchNotes: Resource {
     private func search(_ call: Call, _ session: Session) async throws -> Response {
         var search = Search(
             query: try query(call), archived: try call.query.bool("archived"), order: try order(call),
-            limit: try call.limit(), patience: timeout)
+            limit: try call.limit(), timeout: timeout)
         search.start = try start(call, of: search)
         let tag = try tag(call)
         return .json(try await permits.withPermit(session.scope) { [search] in try await body(search, tag, session) })
@@ -81,7 +81,7 @@ struct SearchNotes: Resource {
         let indexed = try resolver.snapshot.indexedSequence(of: resolver.scope)
         guard indexed < sequence else { return 0 }
         let rest = Scan(.notes, rows: .all, sequences: indexed + 1...sequence, newestFirst: false)
-        return try resolver.snapshot.amount(rest, in: resolver.scope).objects
+        return try resolver.snapshot.size(of: rest, in: resolver.scope).objects
     }
 
     private func write(

@@ -24,7 +24,7 @@ struct FeedAnswer: Sendable {
     ///   - demanded: objects that are on it, whatever token and limit say.
     ///   - afterPush: whether the scope has moved on since the session looked at it.
     func page(
-        since token: SyncToken?, _ session: Session, demanding demanded: [UniqueID] = [], afterPush: Bool = false
+        since token: SyncToken?, _ session: Session, including demanded: [UniqueID] = [], afterPush: Bool = false
     ) async throws -> Response {
         if let token, !afterPush {
             try feed.check(token, epoch: backend.epoch, head: session.head)
@@ -37,7 +37,7 @@ struct FeedAnswer: Sendable {
         Task {
             do {
                 try await backend.store.read { snapshot in
-                    try answer.write(since: token, of: scope, demanding: demanded, in: snapshot) {
+                    try answer.write(since: token, of: scope, including: demanded, in: snapshot) {
                         continuation.yield($0)
                     }
                 }
@@ -51,12 +51,12 @@ struct FeedAnswer: Sendable {
 
     /// Writes the whole page, chunk by chunk.
     private func write(
-        since token: SyncToken?, of scope: ScopeID, demanding demanded: [UniqueID] = [], in snapshot: any Snapshot,
+        since token: SyncToken?, of scope: ScopeID, including demanded: [UniqueID] = [], in snapshot: any Snapshot,
         _ send: @escaping (ByteBuffer) -> Void
     ) throws {
         var body = FeedBody(shape, results: results, send: send)
         let page = try feed.page(
-            since: token, of: scope, epoch: backend.epoch, demanding: demanded, in: snapshot, into: &body)
+            since: token, of: scope, epoch: backend.epoch, including: demanded, in: snapshot, into: &body)
         body.end { writeTail(of: page, to: &$0) }
     }
 

@@ -38,7 +38,7 @@ struct Sync: Resource {
         }
         return try await answer.page(
             since: request.token, session,
-            demanding: demanded.flatMap { [$0.uniqueID, $0.rescuedInto].compactMap(\.self) },
+            including: demanded.flatMap { [$0.uniqueID, $0.rescuedInto].compactMap(\.self) },
             afterPush: true)
     }
 }

@@ -19,11 +19,11 @@ extension Logger {
             warning(
                 "among the attachments lies something that Hesper did not put there; it is left alone",
                 metadata: ["path": "\(path)"])
-        case .bytesStay(let obstacle):
+        case .removalBlocked(let blocker):
             error(
-                "No bytes of attachments are removed. \(obstacle) See \"Whose attachments they are\" in docs/operating.md."
+                "No bytes of attachments are removed. \(blocker) See \"Attachment ownership\" in docs/operating.md."
             )
-        case .bytesGo: notice("Bytes of attachments are removed again.")
+        case .removalResumed: notice("Bytes of attachments are removed again.")
         case .strays(let count):
             notice("files that no attachment and no upload has were removed", metadata: ["count": "\(count)"])
         case .unfinished(let count):

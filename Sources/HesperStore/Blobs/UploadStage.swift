@@ -16,7 +16,7 @@ public protocol UploadStage: Sendable {
     ///   - limit: how many there may be at the end.
     ///   - check: told what was appended; if it throws, that is taken back.
     /// - Returns: how many there are.
-    /// - Throws: ``UploadMissing``, ``UploadMisplaced``, ``UploadTooLong``, ``UploadSuperseded``; ``StoreError``.
+    /// - Throws: ``UploadMissing``, ``UploadOffsetMismatch``, ``UploadTooLong``, ``UploadSuperseded``; ``StoreError``.
     func append<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, to id: UniqueID, at offset: Int64, limit: Int64,
         checking check: (@Sendable (AttachmentData) throws -> Void)?
@@ -41,7 +41,7 @@ public protocol UploadStage: Sendable {
 public struct UploadMissing: Error, Sendable { public init() {} }
 
 /// Bytes were to be appended where an upload does not end.
-public struct UploadMisplaced: Error, Sendable, Equatable {
+public struct UploadOffsetMismatch: Error, Sendable, Equatable {
     /// Where it ends.
     public let offset: Int64
 

@@ -22,12 +22,12 @@ public struct ParcelChecksum {
     /// The checksum of a row that is about to be inserted.
     /// - Parameter body: of the row: ``ParcelBody``.
     public static func of(
-        _ numbered: Writing.NumberedParcel, body: [UInt8], in scope: ScopeID, by device: NodeID?, at date: Timestamp
+        _ numbered: RowChanges.NumberedParcel, body: [UInt8], in scope: ScopeID, by device: NodeID?, at date: Timestamp
     ) -> Int64 {
         let parcel = numbered.parcel
         var sum = ParcelChecksum()
         sum.add(parcel.objectType.map { Array($0.name.utf8) })
-        sum.add(parcel.isServers ? 1 : 0)
+        sum.add(parcel.isServerMade ? 1 : 0)
         sum.add(parcel.textOrigin?.bytes)
         sum.add(body)
         sum.add(parcel.object.bytes)

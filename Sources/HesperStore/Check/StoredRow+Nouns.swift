@@ -75,7 +75,7 @@ extension StoredRow {
     public func parcel(of object: UniqueID) throws -> Parcel {
         Parcel(
             object: object, objectType: isNull(0) ? nil : try type(0), edits: try ParcelBody.read(bytes(3)),
-            textOrigin: clockIfAny(2), isServers: bool(1))
+            textOrigin: clockIfAny(2), isServerMade: bool(1))
     }
 }
 

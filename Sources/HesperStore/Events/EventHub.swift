@@ -9,9 +9,9 @@ import NIOCore
 ///     let news = await listener.next()
 public final class EventHub: Sendable {
     /// Streams of one account at once; whoever comes then is told to come again.
-    public static let listenersOfScope = 2_000
+    public static let listenersPerScope = 2_000
     /// Streams of one device at once: of more, the oldest ends, as it is one whose end the network has not told.
-    public static let listenersOfDevice = 8
+    public static let listenersPerDevice = 8
     /// What whoever comes too many is told to wait, in seconds.
     static let wait: Int64 = 30
     /// How often all who listen here are named again to the other servers, in seconds.
@@ -64,25 +64,25 @@ public final class EventHub: Sendable {
         let mailbox = Mailbox(ping: ping)
         let isFree = state.withLockedValue { state in
             var room = state.rooms[scope] ?? Room()
-            guard room.count < EventHub.listenersOfScope else { return false }
+            guard room.count < EventHub.listenersPerScope else { return false }
             var mailboxes = room.devices[device] ?? []
             let isNew = mailboxes.isEmpty
-            if mailboxes.count == EventHub.listenersOfDevice { mailboxes.removeFirst().end(.replaced) }
+            if mailboxes.count == EventHub.listenersPerDevice { mailboxes.removeFirst().end(.replaced) }
             mailboxes.append(mailbox)
             room.devices[device] = mailboxes
             let elsewhere = state.elsewhere.devices(of: scope)
             mailbox.tell(others: room.others(elsewhere))
             if isNew {
                 if room.devices.count > 1 { room.tell(elsewhere) }
-                signals?.send([.came(scope, device)])
+                signals?.send([.joined(scope, device)])
             }
             state.rooms[scope] = room
             return true
         }
         guard isFree else {
             throw Problem(
-                .tooManyRequests, "\(EventHub.listenersOfScope) streams of this account are open: close some.",
-                context: ["retryAfter": .integer(EventHub.wait), "limit": .integer(Int64(EventHub.listenersOfScope))])
+                .tooManyRequests, "\(EventHub.listenersPerScope) streams of this account are open: close some.",
+                context: ["retryAfter": .integer(EventHub.wait), "limit": .integer(Int64(EventHub.listenersPerScope))])
         }
         return Listener(mailbox, of: device, in: scope, hub: self)
     }
@@ -95,7 +95,7 @@ public final class EventHub: Sendable {
             if room.devices[device]?.isEmpty == true {
                 room.devices[device] = nil
                 room.tell(state.elsewhere.devices(of: scope))
-                signals?.send([.went(scope, device)])
+                signals?.send([.left(scope, device)])
             }
             state.rooms[scope] = room.devices.isEmpty ? nil : room
         }
@@ -116,7 +116,7 @@ public final class EventHub: Sendable {
             guard let signals else { return }
             // Where nobody listens, nobody is told: most commits are of such scopes.
             let listened = heads.filter { state.elsewhere.hasListeners(to: $0.scope) }
-            if !listened.isEmpty { signals.send(listened.map { .moved($0.scope, $0.sequence) }) }
+            if !listened.isEmpty { signals.send(listened.map { .committed($0.scope, $0.sequence) }) }
             for head in heads where !state.elsewhere.hasListeners(to: head.scope) { state.recent.keep(head) }
         }
     }
@@ -128,7 +128,7 @@ public final class EventHub: Sendable {
         state.withLockedValue { state in
             state.put(message, from: device, in: scope)
             let elsewhere = state.elsewhere.devices(of: scope).subtracting([device])
-            if !elsewhere.isEmpty { signals?.send([.said(scope, from: device, message)]) }
+            if !elsewhere.isEmpty { signals?.send([.message(scope, from: device, message)]) }
             let here = state.rooms[scope]?.devices ?? [:]
             return elsewhere.count { here[$0] == nil } + here.count - (here[device] == nil ? 0 : 1)
         }
@@ -137,7 +137,7 @@ public final class EventHub: Sendable {
     /// Ends the streams of devices that were signed out, on all servers.
     public func signOut(of scope: ScopeID, where isSignedOut: (NodeID) -> Bool) {
         end(scope, where: isSignedOut)
-        signals?.send([.check(scope)])
+        signals?.send([.sessionsChanged(scope)])
     }
 
     /// The same on this server.
@@ -164,13 +164,13 @@ public final class EventHub: Sendable {
     public func hear(_ signal: Signal, from server: ServerID) {
         state.withLockedValue { state in
             switch signal {
-            case .moved(let scope, let sequence): state.wake(scope, sequence)
-            case .said(let scope, let device, let message): state.put(message, from: device, in: scope)
+            case .committed(let scope, let sequence): state.wake(scope, sequence)
+            case .message(let scope, let device, let message): state.put(message, from: device, in: scope)
             case .check: break
-            case .here(let scope, let devices): change(&state, scope, server) { $0 = devices }
-            case .came(let scope, let device): change(&state, scope, server) { $0.insert(device) }
-            case .went(let scope, let device): change(&state, scope, server) { $0.remove(device) }
-            case .who:
+            case .presence(let scope, let devices): change(&state, scope, server) { $0 = devices }
+            case .joined(let scope, let device): change(&state, scope, server) { $0.insert(device) }
+            case .left(let scope, let device): change(&state, scope, server) { $0.remove(device) }
+            case .presenceRequest:
                 state.isAsked = true
                 // When all servers ask at once, as the database is back, each is not answered by all.
                 if state.toldSecond != state.second { tellPresence(&state) }
@@ -183,13 +183,13 @@ public final class EventHub: Sendable {
     ) {
         let change = state.elsewhere.change(scope, on: server, at: state.second, body)
         if change != .none { state.tellCount(in: scope) }
-        if change == .first, let sequence = state.recent[scope] { signals?.send([.moved(scope, sequence)]) }
+        if change == .first, let sequence = state.recent[scope] { signals?.send([.committed(scope, sequence)]) }
     }
 
     /// Tells the other servers all who listen here, and asks who listens there: for when signals may have been missed.
-    public func meetOthers() {
+    public func exchangePresence() {
         state.withLockedValue { state in
-            signals?.send([.who])
+            signals?.send([.presenceRequest])
             tellPresence(&state)
         }
     }
@@ -197,7 +197,7 @@ public final class EventHub: Sendable {
     private func tellPresence(_ state: inout State) {
         state.isAsked = false
         state.toldSecond = state.second
-        signals?.send(state.rooms.map { .here($0.key, Set($0.value.devices.keys)) })
+        signals?.send(state.rooms.map { .presence($0.key, Set($0.value.devices.keys)) })
     }
 
     private func tickOthers(_ state: inout State) {
@@ -222,7 +222,7 @@ public final class EventHub: Sendable {
         while !left.isEmpty {
             let some = Array(left.prefix(EventHub.scopesOfLook))
             left = left.dropFirst(EventHub.scopesOfLook)
-            let found = try await store.read { try $0.standings(of: some) }
+            let found = try await store.read { try $0.scopeStatuses(of: some) }
             for scope in some {
                 if let sequence = found[scope]?.sequence { state.withLockedValue { $0.wake(scope, sequence) } }
                 let gone = (listening[scope] ?? []).subtracting(found[scope]?.devices ?? [])

@@ -17,11 +17,11 @@ public final class Listener: Sendable {
     deinit { hub.remove(mailbox, of: device, in: scope) }
 
     /// Waits for whatever comes up, all of it together.
-    public func next() async -> News { await mailbox.next() }
+    public func next() async -> ListenerUpdate { await mailbox.next() }
 
     /// Has ``next()`` say that it is over.
-    public func end(_ end: News.End) { mailbox.end(end) }
+    public func end(_ end: ListenerUpdate.End) { mailbox.end(end) }
 
     /// Why it is over, if it is.
-    public var isOver: News.End? { mailbox.isOver }
+    public var isOver: ListenerUpdate.End? { mailbox.isOver }
 }

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 
 /// What has come up for a listener since it last asked.
-public struct News: Sendable {
+public struct ListenerUpdate: Sendable {
     /// Up to where its scope has committed, as far as that was announced.
     public var sequence: Int64 = 0
     /// What other devices said, in the order of each: JSON, a line each.
@@ -10,7 +10,7 @@ public struct News: Sendable {
     /// How many other devices listen, if that has changed.
     public var others: Int?
     /// Whether it is time for a sign of life.
-    public var isQuiet = false
+    public var isPingDue = false
     public var end: End?
 
     /// Why a listener hears no more.
@@ -33,7 +33,7 @@ final class Mailbox: Sendable {
     static let messages = 32
 
     private struct State {
-        var news = News()
+        var news = ListenerUpdate()
         var toldSequence: Int64 = 0
         var toldOthers: Int?
         /// Seconds since the last news.
@@ -41,16 +41,16 @@ final class Mailbox: Sendable {
         var waiting: CheckedContinuation<Void, Never>?
 
         var hasNews: Bool {
-            news.sequence > toldSequence || !news.messages.isEmpty || news.others != nil || news.isQuiet
+            news.sequence > toldSequence || !news.messages.isEmpty || news.others != nil || news.isPingDue
                 || news.end != nil
         }
 
-        mutating func take() -> News {
+        mutating func take() -> ListenerUpdate {
             defer {
                 toldSequence = news.sequence
                 toldOthers = news.others ?? toldOthers
                 quiet = 0
-                news = News(sequence: news.sequence, end: news.end)
+                news = ListenerUpdate(sequence: news.sequence, end: news.end)
             }
             return news
         }
@@ -81,11 +81,11 @@ final class Mailbox: Sendable {
     func tick() {
         change { state in
             state.quiet += 1
-            if state.quiet >= ping { state.news.isQuiet = true }
+            if state.quiet >= ping { state.news.isPingDue = true }
         }
     }
 
-    func end(_ end: News.End) {
+    func end(_ end: ListenerUpdate.End) {
         change { $0.news.end = $0.news.end ?? end }
     }
 
@@ -102,10 +102,10 @@ final class Mailbox: Sendable {
 
     // MARK: For the listener
 
-    var isOver: News.End? { state.withLockedValue(\.news.end) }
+    var isOver: ListenerUpdate.End? { state.withLockedValue(\.news.end) }
 
     /// - Precondition: nobody else waits.
-    func next() async -> News {
+    func next() async -> ListenerUpdate {
         await withCheckedContinuation { continuation in
             let hasNews = state.withLockedValue { state in
                 if !state.hasNews { state.waiting = continuation }

@@ -7,7 +7,7 @@ public protocol Signals: Sendable {
     /// Sends to all other servers that listen now, in this order for each kind of signal. Never waits and never fails.
     func send(_ signals: [Signal])
     /// Hears what other servers send, until the task is cancelled. For one caller.
-    func listen(_ hear: @Sendable (Heard) -> Void) async
+    func listen(_ hear: @Sendable (SignalEvent) -> Void) async
 }
 
 /// What one server tells all others.
@@ -28,7 +28,7 @@ public enum Signal: Sendable, Equatable {
 }
 
 /// What a server hears from the others.
-public enum Heard: Sendable, Equatable {
+public enum SignalEvent: Sendable, Equatable {
     case signal(Signal, from: ServerID)
     /// It hears from now on; of what was sent before, some was missed, perhaps.
     case missed

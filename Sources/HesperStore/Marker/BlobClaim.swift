@@ -3,7 +3,7 @@ import HesperModel
 /// Whether the bytes of attachments belong to a database: the marker beside them has a nonce that the database knows
 /// (storage.md, The marker).
 ///
-///     if let obstacle = try await BlobClaim(store: store, blobs: blobs).obstacle() { … }   // remove nothing
+///     if let blocker = try await BlobClaim(store: store, blobs: blobs).removalBlocker() { … }   // remove nothing
 public struct BlobClaim: Sendable {
     let store: any Store
     let blobs: any BlobStore
@@ -15,22 +15,22 @@ public struct BlobClaim: Sendable {
 
     /// Why no bytes may be removed; nil if they may. Asked before every batch.
     /// - Throws: ``StoreError``, if the marker or the database cannot be read.
-    public func obstacle() async throws -> BlobObstacle? { try await look().obstacle }
+    public func blocker() async throws -> RemovalBlocker? { try await look().removalBlocker }
 
-    private func look() async throws -> (obstacle: BlobObstacle?, marker: BlobMarker?) {
+    private func look() async throws -> (blocker: RemovalBlocker?, marker: BlobMarker?) {
         var record = try await store.read { try $0.blobStoreRecord() }
         while true {
             let bytes = try await blobs.marker()
             let before = record
             record = try await store.read { try $0.blobStoreRecord() }
-            let obstacle = try await judge(bytes, record)
+            let blocker = try await judge(bytes, record)
             // What another process renewed between these reads is no foreign nonce: both are read again.
             let isSteady = record.currentNonce == before.currentNonce && record.nextNonce == before.nextNonce
-            if obstacle == nil || isSteady { return (obstacle, bytes.flatMap(BlobMarker.init)) }
+            if blocker == nil || isSteady { return (blocker, bytes.flatMap(BlobMarker.init)) }
         }
     }
 
-    private func judge(_ bytes: [UInt8]?, _ record: BlobStoreRecord) async throws -> BlobObstacle? {
+    private func judge(_ bytes: [UInt8]?, _ record: BlobStoreRecord) async throws -> RemovalBlocker? {
         guard let bytes else {
             if try await isOfLostDatabase() { return .lostDatabase }
             return record.currentNonce == nil ? .unmarked : .missing
@@ -39,7 +39,7 @@ public struct BlobClaim: Sendable {
         guard marker.installation == store.installation.node else { return .otherInstallation(marker.installation) }
         guard !marker.isContested else { return .contested }
         guard record.accepts(marker.nonce) else { return .otherNonce }
-        return record.hasTooManyUnknown ? record.walk.map(BlobObstacle.tooManyUnknown) : nil
+        return record.hasTooManyUnknown ? record.walk.map(RemovalBlocker.tooManyUnknown) : nil
     }
 
     /// The marker that is in place; nil if there is none, or it cannot be understood.
@@ -62,9 +62,9 @@ public struct BlobClaim: Sendable {
     /// Replaces the marker by one with a new nonce, so that every older copy of the database is found out. A first marker
     /// is written where there is none and the database never wrote one.
     /// - Returns: why it was left as it is; nil if it was replaced. Too many unknown blobs do not keep it from that.
-    public func renew() async throws -> BlobObstacle? {
-        let (obstacle, marker) = try await look()
-        if let obstacle, obstacle.isOfMarker, obstacle != .unmarked { return obstacle }
+    public func renew() async throws -> RemovalBlocker? {
+        let (blocker, marker) = try await look()
+        if let blocker, blocker.isOfMarker, blocker != .unmarked { return blocker }
         let nonce = try await store.write { transaction in
             var record = try transaction.blobStoreRecord()
             let nonce: UInt64
@@ -114,8 +114,8 @@ public struct BlobClaim: Sendable {
 
     /// Has nobody remove anything any more, as another database has written the marker.
     func contest() async throws {
-        let (obstacle, marker) = try await look()
-        guard let obstacle, obstacle.isOfAnotherDatabase, var marker else { return }
+        let (blocker, marker) = try await look()
+        guard let blocker, blocker.isOfAnotherDatabase, var marker else { return }
         marker.isContested = true
         try await blobs.setMarker(marker.bytes)
     }

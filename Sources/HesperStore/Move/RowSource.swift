@@ -33,7 +33,7 @@ public protocol RowTarget: RowSource {
 
 /// The mark of a database that is only partly filled: a lease of this name whose holder is the epoch of what moves there,
 /// and no row in `installation`. So older versions do not serve it either.
-public enum MoveMark {
+public enum MoveMarker {
     public static let lease = "moving"
 }
 
@@ -44,9 +44,9 @@ public enum MoveRefusal: Error, Sendable, Equatable {
     /// The source is only partly filled itself.
     case sourceIsUnfinished
     /// The target has this very installation, whole.
-    case isThereAlready
+    case alreadyMoved
     /// The target has accounts, or was begun to be filled from elsewhere.
-    case holdsAnother
+    case targetNotEmpty
     /// What was read back from the target is not what was sent.
     case differs(table: String, scopes: ClosedRange<ScopeID>?)
 }

@@ -15,7 +15,7 @@ struct RevocationPlan: Sendable {
 
     /// A register and what it is set to; nil for its default.
     struct Restored: Sendable {
-        let setting: Rewind.Setting
+        let setting: Rewind.Restoration
         let value: Value?
     }
 
@@ -38,8 +38,8 @@ struct RevocationPlan: Sendable {
         }
         lastPosition = rewind.lastPosition
         switch rewind.outcome(for: entity) {
-        case .gone: action = .delete
-        case .settings(let settings, let keeps):
+        case .delete: action = .delete
+        case .restore(let settings, let keeps):
             let values = try settings.map { setting in
                 Restored(
                     setting: setting,

@@ -23,12 +23,12 @@ public struct SearchPage: Sendable {
 
     public init(_ search: Search) {
         self.search = search
-        end = .now + search.patience
+        end = .now + search.timeout
         tags = search.tags.map { Set($0).sorted() }
     }
 
     /// Whether it has come to anything, so that there is something to answer.
-    public var hasLooked: Bool { looked > 0 }
+    public var hasExamined: Bool { looked > 0 }
 
     /// Looks at the next that the index found; nil if that is no longer there, or is not what was asked for after all.
     /// - Returns: whether to go on.
@@ -44,7 +44,7 @@ public struct SearchPage: Sendable {
         }
         looked += 1
         last = position
-        guard looked < search.reach, ContinuousClock.now < end else {
+        guard looked < search.noteLimit, ContinuousClock.now < end else {
             stop()
             return false
         }

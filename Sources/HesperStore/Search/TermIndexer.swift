@@ -83,7 +83,7 @@ public actor TermIndexer {
         lastScope = scopes.last
         // Where scopes are locked apart, each has a transaction of its own: none stays locked for the others.
         var failure: (any Error)?
-        for group in store.locksScopesApart ? scopes.map({ [$0] }) : [scopes] {
+        for group in store.locksScopesIndependently ? scopes.map({ [$0] }) : [scopes] {
             do {
                 try await index(group, restPerWork: restPerWork)
             } catch {

@@ -35,17 +35,17 @@ struct ObjectSweep: Sendable {
             return
         }
         let versions = try snapshot.versions(of: sweep.object, in: sweep.scope) + new.edits.flatMap(\.versions)
-        let since = Timestamp(clamping: now.milliseconds - Thinning.memory)
+        let since = Timestamp(clamping: now.milliseconds - Thinning.deviceRetention)
         let devices = try snapshot.devices(of: sweep.scope, usedSince: since)
         let thinning = Thinning(policy.history, devices: devices, at: now)
         var dropped: [Int64: [StoredVersion]] = [:]
         for (attribute, stored) in Dictionary(grouping: versions, by: \.attribute) {
             guard let standing = entity.register(attribute)?.clock else { continue }
-            let decision = thinning.decide(stored.map(\.version), of: attribute, standing: standing)
+            let decision = thinning.decide(stored.map(\.version), of: attribute, current: standing)
             for version in decision.dropped {
                 dropped[version.position, default: []].append(StoredVersion(attribute, version))
             }
-            if let next = decision.nextLook { look.look(at: next) }
+            if let next = decision.nextReview { look.look(at: next) }
         }
         for (position, versions) in dropped.sorted(by: { $0.key < $1.key }) {
             look.steps.append(.drop(SweptEdit(position: position, versions: versions), sweep))

@@ -47,7 +47,7 @@ public protocol SweepTransaction: SweepSnapshot {
     /// Takes objects that are due, the longest due first, so that nobody else does until the claim is over.
     func claimSweeps(dueBy date: Timestamp, limit: Int, until claim: Timestamp) throws -> [DueSweep]
     /// Remembers what an edit has, and that it was looked at.
-    func keep(_ edit: SweptEdit, of sweep: DueSweep) throws
+    func record(_ edit: SweptEdit, of sweep: DueSweep) throws
     /// Drops values that an edit has; its keys stay.
     func drop(_ values: SweptEdit, of sweep: DueSweep) throws
     /// Removes an edit, keys and all.

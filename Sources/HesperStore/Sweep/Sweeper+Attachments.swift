@@ -60,7 +60,7 @@ extension Sweeper {
     /// went back in time: they go when they were unknown for 30 days.
     func unknownBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
-        if let obstacle = try await lookAtMarker(report), obstacle.isOfMarker { return }
+        if let blocker = try await lookAtMarker(report), blocker.isOfMarker { return }
         guard watch.allowsRemoval(at: now) else { return }
         let isDue = try await store.writeDerived {
             try $0.takeLease(

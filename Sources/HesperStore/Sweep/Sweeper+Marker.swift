@@ -3,9 +3,9 @@ import HesperModel
 extension Sweeper {
     /// Reads the marker. If another database has written it, marks it as contested.
     /// - Returns: why no bytes may be removed; nil if they may.
-    func lookAtMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws -> BlobObstacle? {
+    func lookAtMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws -> RemovalBlocker? {
         watch.nextLook = now().adding(Sweep.markerLook)
-        let found = try await claim.obstacle()
+        let found = try await claim.removalBlocker()
         note(found, report)
         if let found, found.isOfAnotherDatabase, try await hold() { try await claim.contest() }
         return found
@@ -16,9 +16,9 @@ extension Sweeper {
     func renewMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
         guard watch.isRenewalDue(at: now) else { return }
-        let isFirst = try await claim.obstacle() == .unmarked
+        let isFirst = try await claim.removalBlocker() == .unmarked
         watch.nextRenewal = now.adding(Sweep.renewalAfterFailure)
-        if let obstacle = try await claim.renew() { return note(obstacle, report) }
+        if let blocker = try await claim.renew() { return note(blocker, report) }
         watch.nextRenewal = now.adding(Sweep.renewal)
         watch.renewalDate = now
         if watch.settlingEnd == nil { watch.settlingEnd = isFirst ? now : now.adding(Sweep.settling) }
@@ -32,20 +32,20 @@ extension Sweeper {
     }
 
     /// Reports what is in the way when that changes, and every hour.
-    private func note(_ found: BlobObstacle?, _ report: (SweepEvent) -> Void) {
+    private func note(_ found: RemovalBlocker?, _ report: (SweepEvent) -> Void) {
         let now = now()
         if let found {
             if found.isOfMarker { watch.settlingEnd = nil }
             // A first marker is about to be written.
-            if found != .unmarked, found.isOther(than: obstacle) || watch.nextReport <= now {
+            if found != .unmarked, found.isOther(than: blocker) || watch.nextReport <= now {
                 watch.nextReport = now.adding(Timestamp.hour)
-                report(.bytesStay(found))
+                report(.removalBlocked(found))
             }
-        } else if let obstacle, obstacle != .unmarked {
-            report(.bytesGo)
+        } else if let blocker, blocker != .unmarked {
+            report(.removalResumed)
             watch.nextRenewal = now
         }
-        obstacle = found
+        blocker = found
     }
 }
 

@@ -29,7 +29,7 @@ extension Sweeper {
                 strayUploads[file] = now
                 continue
             }
-            guard first.adding(Sweep.firstLook) <= now else { continue }
+            guard first.adding(Sweep.firstCheckDelay) <= now else { continue }
             try await stage.remove(file)
             strayUploads[file] = nil
             removed += 1

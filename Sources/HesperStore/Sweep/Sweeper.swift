@@ -17,7 +17,7 @@ public actor Sweeper {
     var strayUploads: [UniqueID: Timestamp] = [:]
     let claim: BlobClaim
     /// Why no bytes are removed; nil if they are, and before the marker was read first.
-    public internal(set) var obstacle: BlobObstacle?
+    public internal(set) var blocker: RemovalBlocker?
     /// What the sweeper knows of the marker.
     var watch = MarkerWatch()
     /// When to look for strays again.
@@ -32,7 +32,7 @@ public actor Sweeper {
     static let steps = 500
     /// How long an object is one's own to look at, in milliseconds: longer than ``Sweep/firstLook``, so that a change that
     /// comes meanwhile sets an earlier date and is noticed by that.
-    static let claim = 2 * Sweep.firstLook
+    static let claim = 2 * Sweep.firstCheckDelay
 
     /// - Parameter queue: the server's, before which the deletions of attachments wait like all pushes.
     public init(
@@ -143,7 +143,7 @@ public actor Sweeper {
                 } else {
                     try await end(look.bytes, of: sweep)
                     // Somebody may have been quicker, so that they are still needed.
-                    steps.append(.end(sweep, next: now().adding(Sweep.firstLook)))
+                    steps.append(.end(sweep, next: now().adding(Sweep.firstCheckDelay)))
                 }
                 if steps.count >= Sweeper.steps { try await write(&steps) }
                 return
@@ -170,7 +170,7 @@ public actor Sweeper {
     /// Once an hour: what crashes have left beside the store.
     private func strays(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         guard nextRound <= now() else { return }
-        nextRound = now().adding(Sweep.firstLook)
+        nextRound = now().adding(Sweep.firstCheckDelay)
         try await strayUploads(report)
         try await unknownBlobs(report)
     }
@@ -186,9 +186,9 @@ public enum SweepEvent: Sendable {
     /// Among the blobs lies something that Hesper has never put there; it is left alone.
     case foreignFile(path: String)
     /// No bytes of attachments are removed.
-    case bytesStay(BlobObstacle)
+    case removalBlocked(RemovalBlocker)
     /// Bytes of attachments are removed again.
-    case bytesGo
+    case removalResumed
     /// So many blobs, or staged files, that nothing knew were removed.
     case strays(Int)
     /// So many writes that broke off had left something, which was removed.

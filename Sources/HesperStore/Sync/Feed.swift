@@ -61,7 +61,7 @@ public struct Feed: Sendable {
     /// The page after a token, or the first one.
     /// - Parameter demanded: objects that are on it, whatever token and limit say.
     public func page(
-        since token: SyncToken?, of scope: ScopeID, epoch: UInt64, demanding demanded: [UniqueID] = [],
+        since token: SyncToken?, of scope: ScopeID, epoch: UInt64, including demanded: [UniqueID] = [],
         in snapshot: any Snapshot, into sink: inout some PageSink
     ) throws -> Page {
         guard let head = try snapshot.head(of: scope) else { throw Problem(.unauthenticated, "The account is gone.") }
@@ -163,11 +163,11 @@ public struct Feed: Sendable {
             return
         }
         if let known = token.remaining {
-            page.remaining = Amount(
+            page.remaining = ScanSize(
                 objects: max(known.objects - page.amount.objects, 1), bytes: max(known.bytes - page.amount.bytes, 1))
         } else {
             for scan in scansLeft(at: page.token.position, head: page.head) {
-                let amount = try snapshot.amount(scan, in: page.head.scope)
+                let amount = try snapshot.size(of: scan, in: page.head.scope)
                 page.remaining.objects += amount.objects
                 page.remaining.bytes += amount.bytes
             }

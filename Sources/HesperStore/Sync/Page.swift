@@ -3,11 +3,11 @@ import HesperModel
 /// What a page of a feed has beside the bodies of its objects: where to go on from, and what is left.
 public struct Page: Sendable {
     /// What was put on it.
-    public internal(set) var amount = Amount.none
+    public internal(set) var amount = ScanSize.none
     public internal(set) var token: SyncToken
     public internal(set) var hasMore = false
     /// What is left to fetch after it.
-    public internal(set) var remaining = Amount.none
+    public internal(set) var remaining = ScanSize.none
     /// Where the scope stood.
     public internal(set) var head: ScopeHead
 

@@ -153,7 +153,7 @@ public actor PushQueue {
         let start = ContinuousClock.now
         do {
             let values = try await store.write { transaction in
-                try transaction.foresee(group.map { ($0.scope, $0.objects) })
+                try transaction.prefetch(group.map { ($0.scope, $0.objects) })
                 return try group.map { try $0.run(transaction) }
             }
             meter.committed(group.count, in: .now - start)
@@ -194,7 +194,7 @@ public actor PushQueue {
 
     private func announce(_ values: [any Sendable]) {
         var heads: [ScopeID: ScopeHead] = [:]
-        for case let applied as Scope.Applied in values where applied.after.sequence > applied.before.sequence {
+        for case let applied as Scope.PushResult in values where applied.after.sequence > applied.before.sequence {
             // A scope's pushes stand in the order in which they moved it on.
             heads[applied.after.scope] = applied.after
         }

@@ -57,11 +57,11 @@ public struct ScanRow {
 }
 
 /// How much a scan has yet to give.
-public struct Amount: Sendable, Hashable {
+public struct ScanSize: Sendable, Hashable {
     public var objects: Int
     public var bytes: Int
 
-    public static let none = Amount(objects: 0, bytes: 0)
+    public static let none = ScanSize(objects: 0, bytes: 0)
 
     public init(objects: Int, bytes: Int) {
         self.objects = objects

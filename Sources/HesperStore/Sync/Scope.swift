@@ -33,7 +33,7 @@ public struct Scope: Sendable {
         /// Those of them that did not exist before.
         public let created: Set<UniqueID>
         /// Merges of large texts to prepare before the push is applied again; unless this is empty, nothing was applied.
-        let unprepared: [PreparedTexts.Need]
+        let pendingMerges: [PreparedTexts.PendingMerge]
 
         /// Whether nothing but echoes has changed since `token`: then the answer is known without another look.
         public func isAllEcho(since token: SyncToken?) -> Bool {
@@ -61,7 +61,7 @@ public struct Scope: Sendable {
         var texts = PreparedTexts()
         for _ in 0..<Scope.preparations {
             let applied = try await attempt(texts)
-            let needs = applied.unprepared
+            let needs = applied.pendingMerges
             if needs.isEmpty { return applied }
             for (need, outcome) in zip(needs, try await merging(needs.map(\.input))) { texts.add(need, outcome) }
         }

@@ -23,7 +23,7 @@ public struct ScopeHead: Sendable, Equatable {
 }
 
 /// What whoever listens to a scope must know of it.
-public struct ScopeStanding: Sendable, Equatable {
+public struct ScopeStatus: Sendable, Equatable {
     public let sequence: Int64
     /// Who is signed in.
     public var devices: Set<NodeID>

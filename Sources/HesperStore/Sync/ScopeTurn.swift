@@ -41,31 +41,31 @@ struct ScopeTurn {
     func merge(
         _ push: Push, by sender: NodeID?, since token: SyncToken? = nil, isWhole: Bool = false, limit: Int64? = nil,
         bounds: Merge.Bounds = Merge.Bounds()
-    ) throws -> Scope.Applied {
-        let room = limit.map { Merge.Room(used: scope.storage.bytes, limit: $0) }.flatMap { $0.fits(push) ? nil : $0 }
+    ) throws -> Scope.PushResult {
+        let storageUse = limit.map { Merge.StorageUse(used: scope.storage.bytes, limit: $0) }.flatMap { $0.fits(push) ? nil : $0 }
         let moments = try revocations(of: push.nodes).compactMap { lost in lost.moment.map { (lost.node, $0) } }
         var context = Merge.Context(
             now: now, server: server, serverClock: stamp.last ?? scope.serverClock,
             greatestClock: [scope.greatestClock, stamp.last].compactMap(\.self).max(),
             revoked: Dictionary(moments) { first, _ in first }, restoredSequence: scope.restoredSequence,
-            sender: sender, room: room)
+            sender: sender, storageUse: storageUse)
         context.bounds = bounds
         let outcome = try Merge.apply(push, to: transaction.bag(of: scope.head.scope), in: context)
-        if !outcome.unprepared.isEmpty { return nothing([], unprepared: outcome.unprepared) }
+        if !outcome.pendingMerges.isEmpty { return nothing([], pendingMerges: outcome.pendingMerges) }
         if isWhole, let problem = outcome.receipts.lazy.compactMap(\.firstProblem).first { throw problem }
         if outcome.parcels.isEmpty, outcome.changes.isEmpty { return nothing(outcome.receipts) }
         let (head, sequences) = try transaction.append(outcome, to: scope, by: sender, at: now)
-        return Scope.Applied(
+        return Scope.PushResult(
             receipts: outcome.receipts, before: scope.head, after: head, sequences: sequences,
             echoes: echoes(of: outcome, sequences, since: token),
-            created: Set(outcome.changes.filter { $0.before?.sequence == nil }.map(\.uniqueID)), unprepared: [])
+            created: Set(outcome.changes.filter { $0.before?.sequence == nil }.map(\.uniqueID)), pendingMerges: [])
     }
 
     /// What a turn comes to that changes nothing.
-    func nothing(_ receipts: [Receipt], unprepared: [PreparedTexts.Need] = []) -> Scope.Applied {
-        Scope.Applied(
+    func nothing(_ receipts: [Receipt], pendingMerges: [PreparedTexts.PendingMerge] = []) -> Scope.PushResult {
+        Scope.PushResult(
             receipts: receipts, before: scope.head, after: scope.head, sequences: [:], echoes: [:], created: [],
-            unprepared: unprepared)
+            pendingMerges: pendingMerges)
     }
 }
 

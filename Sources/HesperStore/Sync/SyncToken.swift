@@ -21,10 +21,10 @@ public struct SyncToken: Sendable, Hashable {
     public var selection: UInt32
     public var position: Position
     /// What was left when the last page was made; nil once nothing was.
-    public var remaining: Amount?
+    public var remaining: ScanSize?
 
     public init(
-        epoch: UInt64, scope: ScopeID, selection: Selection, position: Position, remaining: Amount? = nil
+        epoch: UInt64, scope: ScopeID, selection: Selection, position: Position, remaining: ScanSize? = nil
     ) {
         self.epoch = epoch
         self.scope = scope
@@ -97,7 +97,7 @@ extension SyncToken {
         } else {
             position = .after(Int64(bitPattern: next()))
         }
-        remaining = kind & 1 == 1 ? Amount(objects: Int(clamping: next()), bytes: Int(clamping: next())) : nil
+        remaining = kind & 1 == 1 ? ScanSize(objects: Int(clamping: next()), bytes: Int(clamping: next())) : nil
         if case .after(let sequence) = position, sequence < 0 { return nil }
     }
 }

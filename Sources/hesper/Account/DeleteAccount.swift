@@ -26,15 +26,15 @@ extension AccountCommand {
             let blobs = try await dataOptions.openBlobs()
             let claim = BlobClaim(store: store, blobs: blobs)
             // While the account still shows that the bytes are this database's.
-            if try await claim.obstacle() == .unmarked { _ = try await claim.renew() }
+            if try await claim.removalBlocker() == .unmarked { _ = try await claim.renew() }
             try await store.write { try $0.deleteAccount(account.uniqueID) }
-            store.signals?.send([.check(account.scope)])
+            store.signals?.send([.sessionsChanged(account.scope)])
             Terminal.say("Erased the account of \(account.email) with \(usage.objects) objects.")
             do {
                 try await removeBlobs(blobs, store, claim)
-            } catch let obstacle as BlobObstacle {
+            } catch let blocker as RemovalBlocker {
                 throw Failure(
-                    "The bytes of its attachments are still stored; hesper serve removes them later. \(obstacle)")
+                    "The bytes of its attachments are still stored; hesper serve removes them later. \(blocker)")
             } catch {
                 // They are nobody's by now, and a server goes on with them.
                 throw Failure(
@@ -55,7 +55,7 @@ extension AccountCommand {
             while true {
                 let names = try await store.blobsToRemove(limit: Delete.batch)
                 guard !names.isEmpty else { return }
-                if let obstacle = try await claim.obstacle(), obstacle.isOfMarker { throw obstacle }
+                if let blocker = try await claim.removalBlocker(), blocker.isOfMarker { throw blocker }
                 for name in names { try await blobs.remove(name) }
                 try await store.write { transaction in
                     for name in names { try transaction.forgetRemovedBlob(name) }

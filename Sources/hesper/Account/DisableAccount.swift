@@ -47,7 +47,7 @@ extension Store {
             }
             return account
         }
-        signals?.send([.check(account.scope)])
+        signals?.send([.sessionsChanged(account.scope)])
         return account
     }
 }

@@ -25,7 +25,7 @@ extension AccountCommand {
                 try password.read(), cost: try dataOptions.settings().passwordCost())
             // Whoever knew the old one may have signed in with it.
             try await store.write { try $0.changePassword(to: hash, of: account.uniqueID, signingOut: .all) }
-            store.signals?.send([.check(account.scope)])
+            store.signals?.send([.sessionsChanged(account.scope)])
             Terminal.say("Set a new password for \(account.email); its devices sign in again.")
         }
     }

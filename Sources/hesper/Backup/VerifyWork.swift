@@ -29,7 +29,7 @@ struct VerifyWork {
         let copy = SQLiteCopy(path: folder.database(of: manifest))
         do {
             // One thread reads, and gives all findings at once: there are few, or the database is of no use.
-            let look = try await onThread { try copy.look() }
+            let look = try await onThread { try copy.inspect() }
             look.findings.forEach(add)
             (result.accounts, result.isFolded) = (look.accounts, look.isFolded)
         } catch let error as StoreError {

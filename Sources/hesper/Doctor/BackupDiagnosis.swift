@@ -19,7 +19,7 @@ struct BackupDiagnosis {
                         + "another disk with HESPER_BACKUP_TO."))
         }
         // What is wrong with the database DataDiagnosis says.
-        guard let look = try? SQLiteLook(folder: URL(filePath: schedule.data)), let installation = look.installation
+        guard let look = try? SQLiteOverview(folder: URL(filePath: schedule.data)), let installation = look.installation
         else { return found }
         do {
             let entries = try await BackupSeries(path: schedule.folder, installation: installation).entries()

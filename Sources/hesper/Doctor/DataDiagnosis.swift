@@ -28,9 +28,9 @@ struct DataDiagnosis {
     private func sqlite(in folder: String, _ canOpen: inout Bool) throws -> [Diagnosis] {
         try DatabaseLocation.checkRestored(folder)
         try DatabaseLocation.checkFile(in: folder, toName: "name the data folder with --data or HESPER_DATA")
-        let look = try SQLiteLook(folder: URL(filePath: folder), clocks: DataDiagnosis.clockLimit)
+        let look = try SQLiteOverview(folder: URL(filePath: folder), clocks: DataDiagnosis.clockLimit)
         var found: [Diagnosis] = []
-        let known = SQLiteLook.knownVersion
+        let known = SQLiteOverview.knownVersion
         if look.version > known {
             found.append(.wrong("\(StoreError.newerDatabase(version: look.version, known: known))."))
         } else if look.version < known {
@@ -125,10 +125,10 @@ struct DataDiagnosis {
         guard let database else { return [] }
         do {
             return try await database.whileOpen(making: false, connections: 2) { store in
-                guard let obstacle = try await BlobClaim(store: store, blobs: blobs).obstacle() else {
+                guard let blocker = try await BlobClaim(store: store, blobs: blobs).removalBlocker() else {
                     return [.ok("The attachments belong to this database.")]
                 }
-                return [obstacle == .unmarked ? .ok("\(obstacle)") : .wrong("\(obstacle)")]
+                return [blocker == .unmarked ? .ok("\(blocker)") : .wrong("\(blocker)")]
             }
         } catch {
             return [.wrong("\(error)")]

@@ -61,7 +61,7 @@ struct ArchiveImporter: Sendable {
     private func push(_ elements: [Push.Element], _ refused: [UniqueID: String]) async throws -> ImportReport {
         let applied = try await pusher.push { _, _, _ in Push(elements) }
         let ahead = elements.withClocksAhead(applied.receipts)
-        // Whoever made them had a clock that is ahead of this server's (merge.md, Clocks, Ahead): they are stamped anew.
+        // Whoever made them had a clock that is ahead of this server's (merge.md, Clocks, Clock skew): they are stamped anew.
         let again =
             ahead.isEmpty
             ? nil : try await pusher.push { try ahead.stamped(in: $0.bag(of: $1.head.scope), stamp: &$2) }

@@ -16,7 +16,7 @@ enum ImportPush {
                 let receipt = Receipt(
                     uniqueID: note.uniqueID, objectType: ObjectType.note.name, pointer: note.file.relativePath,
                     status: .deleted)
-                elements.append(.refused(receipt))
+                elements.append(.rejected(receipt))
             case .entity(let entity, _)? where entity.exists:
                 if entity.register(.text)?.value == .string(note.text) { continue }
                 elements.append(.change(note.change([note.textEdit])))

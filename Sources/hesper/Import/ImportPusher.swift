@@ -16,7 +16,7 @@ struct ImportPusher: Sendable {
         self.quota = quota
         let queue = PushQueue(store: store) { heads in
             // Who listens where, only servers know.
-            store.signals?.send(heads.map { .moved($0.scope, $0.sequence) })
+            store.signals?.send(heads.map { .committed($0.scope, $0.sequence) })
         }
         self.scope = Scope(scope, queue: queue, installation: store.installation, quota: quota, now: { Timestamp.now })
         sender = store.installation.node
@@ -24,7 +24,7 @@ struct ImportPusher: Sendable {
 
     func push(
         _ body: @escaping @Sendable (any Transaction, LockedScope, inout Stamp) throws -> Push
-    ) async throws -> Scope.Applied {
+    ) async throws -> Scope.PushResult {
         try await trying { try await scope.write(by: sender, body) }
     }
 

@@ -58,7 +58,7 @@ struct ImportReport: Sendable, Equatable {
 
 extension ImportReport {
     /// Of one push.
-    init(of notes: [SourceNote], _ applied: Scope.Applied) {
+    init(of notes: [SourceNote], _ applied: Scope.PushResult) {
         self.init()
         var receipts: [UniqueID: Receipt] = [:]
         for receipt in applied.receipts {
@@ -89,7 +89,8 @@ extension ImportReport {
     ///   - again: the push of what was stamped anew, if there was any.
     ///   - missing: why attachments are not here.
     init(
-        of elements: [Push.Element], _ applied: Scope.Applied, _ again: Scope.Applied?, _ missing: [UniqueID: String]
+        of elements: [Push.Element], _ applied: Scope.PushResult, _ again: Scope.PushResult?,
+        _ missing: [UniqueID: String]
     ) {
         self.init()
         for (element, receipt) in zip(elements, applied.receipts) {
@@ -114,7 +115,7 @@ extension ImportReport {
                 case .objects where isNew: objects += 1
                 default: break
                 }
-            case .refused: break
+            case .rejected: break
             }
         }
     }

@@ -34,7 +34,7 @@ struct SourceFile: Sendable {
         switch FieldValue.text(.string(text)) {
         case .success: return text
         case .failure where bytes.count > Limits.textBytes: throw tooLarge(bytes.count)
-        case .failure(let error): throw Unusable(reason: "The text \(error.what).")
+        case .failure(let error): throw Unusable(reason: "The text \(error.requirement).")
         }
     }
 

@@ -50,8 +50,8 @@ struct Migration {
         switch refusal {
         case .inUse: "A server has the target open: stop it."
         case .sourceIsUnfinished: "\(folder) is itself only partly filled by another move."
-        case .isThereAlready: "This installation is in the target already, and whole. Nothing was changed."
-        case .holdsAnother:
+        case .alreadyMoved: "This installation is in the target already, and whole. Nothing was changed."
+        case .targetNotEmpty:
             "The target holds another installation, or a part of one: name an empty database. Nothing was changed."
         case .differs(let table, let scopes):
             "What the table \(table) holds\(scopes.map { " of the scopes \($0.lowerBound.rawValue) to \($0.upperBound.rawValue)" } ?? "")"

@@ -1,4 +1,4 @@
-"""`/v1/attachments/{uniqueID}`: an attachment's properties (protocol.md, Two shapes and Attachments)."""
+"""`/v1/attachments/{uniqueID}`: an attachment's properties (protocol.md, Two forms and Attachments)."""
 
 import pytest
 from attachments import attach, data_path, download, sha256, some_bytes, upload

@@ -1,4 +1,4 @@
-"""What browsers are told of every kind of answer (protocol.md, HTTP manners)."""
+"""What browsers are told of every kind of answer (protocol.md, HTTP rules)."""
 
 import pytest
 import requests

@@ -1,4 +1,4 @@
-"""Answers and requests that are packed for their way (protocol.md, HTTP manners)."""
+"""Answers and requests that are packed for their way (protocol.md, HTTP rules)."""
 
 import gzip
 import json

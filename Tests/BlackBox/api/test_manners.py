@@ -1,4 +1,4 @@
-"""HTTP manners on real connections, and on every path of the contract (protocol.md, HTTP manners)."""
+"""HTTP rules on real connections, and on every path of the contract (protocol.md, HTTP rules)."""
 
 import re
 import socket

@@ -1,4 +1,4 @@
-"""`/v1/notes/{uniqueID}`: one note, for people and scripts (protocol.md, Two shapes)."""
+"""`/v1/notes/{uniqueID}`: one note, for people and scripts (protocol.md, Two forms)."""
 
 import pytest
 from rows import CLOCK, DATE, UUID, Row, check_problem, parametrize

@@ -1,4 +1,4 @@
-"""`/v1/tags/{uniqueID}`: a tag's name is unique under fold() (merge.md, Tags; protocol.md, Two shapes)."""
+"""`/v1/tags/{uniqueID}`: a tag's name is unique under fold() (merge.md, Tags; protocol.md, Two forms)."""
 
 import pytest
 from rows import DATE, UUID, Row, check_problem, parametrize

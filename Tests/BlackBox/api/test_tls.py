@@ -1,4 +1,4 @@
-"""TLS from certificate files, HTTP/2, and the way there from plain HTTP (protocol.md, HTTP manners)."""
+"""TLS from certificate files, HTTP/2, and the way there from plain HTTP (protocol.md, HTTP rules)."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Uploads that go on where they broke off (protocol.md, Attachments; draft-ietf-httpbis-resumable-upload)."""
+"""Resumable uploads (protocol.md, Attachments; draft-ietf-httpbis-resumable-upload)."""
 
 import os
 import random

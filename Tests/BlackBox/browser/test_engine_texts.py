@@ -1,4 +1,4 @@
-"""What the web app says of its texts (merge.md, Descent, Texts given back, Deleting a text that was not seen): nothing typed is
+"""What the web app says of its texts (merge.md, Descent, Restored texts, Deleting a text that was not seen): nothing typed is
 lost, and nothing comes twice."""
 
 import itertools
@@ -232,7 +232,7 @@ def test_a_clock_that_was_refused_and_stamped_again(start) -> None:
     assert unanswered(tab, note) == []
 
 
-# Texts given back
+# Restored texts
 
 
 class Restored:
@@ -333,7 +333,7 @@ def test_what_is_to_be_given_back_survives_a_reload(profile: Profile, restored: 
 
 def test_two_restores_before_anything_was_given_back(profile: Profile, restored: Restored) -> None:
     """Two generations of one text are given back, each by itself, in order: the server takes the later for a descendant of the
-    earlier (merge.md, Texts given back), which its history has."""
+    earlier (merge.md, Restored texts), which its history has."""
     tab = profile(restored.server)
     email = tab.sign_up()
     note = tab.run('return copy.createNote({text: "Milk\\n\\nBread\\n"})')

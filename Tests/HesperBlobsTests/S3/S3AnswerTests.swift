@@ -8,7 +8,7 @@ import Testing
 @testable import HesperBlobs
 
 /// Answers that SeaweedFS cannot be made to give.
-@Suite("What S3 may answer") struct S3AnswerTests {
+@Suite("What S3 may answer") struct S3ResponseTests {
     typealias Answer = ScriptedServer.Answer
 
     private static let begun = Answer(
@@ -80,7 +80,7 @@ import Testing
         let lost = Answer.error("404 Not Found", "NoSuchUpload")
         let head = byteCount.map { Answer(status: "200 OK", byteCount: $0) } ?? Answer(status: "404 Not Found")
         let server = try ScriptedServer([
-            S3AnswerTests.begun, S3AnswerTests.part, S3AnswerTests.part,
+            S3ResponseTests.begun, S3ResponseTests.part, S3ResponseTests.part,
             .error("500 Internal Server Error", "InternalError"), lost, head,
             Answer(status: "204 No Content"),
         ])
@@ -98,7 +98,7 @@ import Testing
 
     @Test func anErrorMayHideInAnAnswerThatSaysYes() async throws {
         let server = try ScriptedServer([
-            S3AnswerTests.begun, S3AnswerTests.part, S3AnswerTests.part, .error("200 OK", "InternalError"),
+            S3ResponseTests.begun, S3ResponseTests.part, S3ResponseTests.part, .error("200 OK", "InternalError"),
             Answer(status: "200 OK"),
         ])
         _ = try await blobs(server).write(name, BlobSample((8 << 20) + 1).pieces()) { _ in }

@@ -41,7 +41,7 @@ struct ThinningLawTests {
         /// What must still be there, told plainly.
         var kept: Set<Thinning.Version> {
             var kept = Set(all.filter { $0.hasLostWords || $0.clock == standing })
-            for device in devices where device.lastUseDate.milliseconds >= now.milliseconds - Thinning.memory {
+            for device in devices where device.lastUseDate.milliseconds >= now.milliseconds - Thinning.deviceRetention {
                 if let read = device.readSequence,
                     let text = all.filter({ $0.sequence <= read }).max(by: { $0.clock < $1.clock })
                 {
@@ -66,9 +66,9 @@ struct ThinningLawTests {
         /// - Returns: when to look again.
         mutating func thin(_ policy: HistoryPolicy) -> Timestamp? {
             looks += 1
-            let decision = Thinning(policy, devices: devices, at: now).decide(versions, of: .text, standing: standing)
+            let decision = Thinning(policy, devices: devices, at: now).decide(versions, of: .text, current: standing)
             versions.removeAll(where: Set(decision.dropped).contains)
-            return decision.nextLook
+            return decision.nextReview
         }
     }
 
@@ -116,8 +116,8 @@ struct ThinningLawTests {
         var course = Course(random: SeededGenerator(seed: seed))
         for _ in 0..<5 { course.write() }
         let thinning = Thinning(.standard, devices: course.devices, at: course.now.adding(3 * Timestamp.day))
-        let one = thinning.decide(course.versions, of: .text, standing: course.standing)
+        let one = thinning.decide(course.versions, of: .text, current: course.standing)
         let shuffled = course.versions.shuffled(using: &course.random)
-        #expect(thinning.decide(shuffled, of: .text, standing: course.standing) == one, "seed \(seed)")
+        #expect(thinning.decide(shuffled, of: .text, current: course.standing) == one, "seed \(seed)")
     }
 }

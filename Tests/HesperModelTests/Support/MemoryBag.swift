@@ -34,11 +34,11 @@ struct MemoryBag {
         context.bounds.textBytes = 0
         var outcome = try Merge.apply(push, to: self, in: context)
         // An element has two texts at most, and the second is merged with what the first comes to.
-        for _ in 0..<push.elements.count * 2 where !outcome.unprepared.isEmpty {
-            for need in outcome.unprepared { context.bounds.texts?.add(need, need.input.outcome) }
+        for _ in 0..<push.elements.count * 2 where !outcome.pendingMerges.isEmpty {
+            for need in outcome.pendingMerges { context.bounds.texts?.add(need, need.input.outcome) }
             outcome = try Merge.apply(push, to: self, in: context)
         }
-        precondition(outcome.unprepared.isEmpty, "the merge of a text was asked for twice")
+        precondition(outcome.pendingMerges.isEmpty, "the merge of a text was asked for twice")
         for change in outcome.changes {
             digest ^= change.digestBefore ^ change.digestAfter
             switch change.after {
@@ -85,7 +85,7 @@ struct MemoryBag {
         if case .entity(let entity, _)? = states[id] { entity.section } else { nil }
     }
 
-    subscript(id: UniqueID) -> StateChange.After? {
+    subscript(id: UniqueID) -> StateChange.NewState? {
         switch states[id] {
         case .entity(let entity, _)?: .entity(entity)
         case .deleted(let deleted, _)?: .deleted(deleted)
@@ -135,7 +135,7 @@ extension MemoryBag: Bag {
         }
     }
 
-    func standingText(of object: UniqueID, at sequence: Int64) -> Clock? {
+    func currentText(of object: UniqueID, at sequence: Int64) -> Clock? {
         zip(parcels[object, default: []], sequences[object, default: []]).filter { $0.1 <= sequence }
             .compactMap(\.0.textClock).max()
     }

@@ -67,7 +67,7 @@ struct HardText: CustomTestStringConvertible, Sendable {
 }
 
 @Suite("The work of a merge is bounded by the size of its texts")
-struct TextEffortTests {
+struct TextBudgetTests {
     /// What is bounded are steps, counted, not seconds: a smaller text shows it as well.
     @Test("64 KiB of text that is hard to align", arguments: HardText.all)
     func bounded(hard: HardText) throws { try check(hard, size: 1 << 16) }
@@ -79,7 +79,7 @@ struct TextEffortTests {
         var random = SeededGenerator(seed: 7)
         let (base, older, newer) = hard.make(&random, size)
         for text in [base, older, newer] { #expect(text.utf8.count > size / 3) }
-        var effort: TextEffort?
+        var effort: TextBudget?
         let merged = TextMerge.merge(base: base, older: older, newer: newer, effort: &effort)
         let spent = try #require(effort)
         let tokens = (spent.limit - 65_536) / 32
@@ -106,7 +106,7 @@ struct TextEffortTests {
         let base = (0..<20_000).map { "line \($0) of some length\n" }.joined()
         let older = base.replacing("line 77 ", with: "LINE 77 ").replacing("line 15000 ", with: "LINE 15000 ")
         let newer = base.replacing("line 77 of some", with: "line 77 of any") + "and one more\n"
-        var effort: TextEffort?
+        var effort: TextBudget?
         let merged = TextMerge.merge(base: base, older: older, newer: newer, effort: &effort)
         #expect(merged.contains("LINE 77 of any length\n") && merged.contains("LINE 15000 of"))
         #expect(merged.hasSuffix("of some length\nand one more\n"))

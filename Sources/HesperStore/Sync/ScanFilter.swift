@@ -1,7 +1,7 @@
 import HesperModel
 
 /// Which types of live objects and of DeletedObjects a scan reaches.
-public struct ScanReach: Sendable, Equatable {
+public struct ScanFilter: Sendable, Equatable {
     public enum Types: Sendable, Equatable {
         case none
         case all
@@ -17,16 +17,16 @@ public struct ScanReach: Sendable, Equatable {
         let selection = scan.selection
         switch (scan.rows, selection.types) {
         case _ where !selection.hasObjects: objects = .none
-        case (.tagsOnly, let types): objects = ScanReach.named(types?.contains("tag") ?? true ? ["tag"] : [])
+        case (.tagsOnly, let types): objects = ScanFilter.named(types?.contains("tag") ?? true ? ["tag"] : [])
         case (.withoutTags, nil): objects = .allButTags
         case (.all, nil): objects = .all
-        case (.withoutTags, let types?): objects = ScanReach.named(types.subtracting(["tag"]))
-        case (.all, let types?): objects = ScanReach.named(types)
+        case (.withoutTags, let types?): objects = ScanFilter.named(types.subtracting(["tag"]))
+        case (.all, let types?): objects = ScanFilter.named(types)
         }
         switch (scan.rows, selection.deletedTypes) {
         case (.tagsOnly, _): deleted = .none
         case (_, nil): deleted = .all
-        case (_, let types?): deleted = ScanReach.named(types)
+        case (_, let types?): deleted = ScanFilter.named(types)
         }
     }
 
@@ -34,7 +34,7 @@ public struct ScanReach: Sendable, Equatable {
     private static func named(_ names: Set<String>) -> Types {
         guard !names.isEmpty else { return .none }
         guard names.contains(Selection.appObjects) else { return .some(names.sorted(), withAppObjects: false) }
-        let own = names.filter { ObjectType($0).map { !$0.isAppsOwn } ?? false }
+        let own = names.filter { ObjectType($0).map { !$0.isAppDefined } ?? false }
         return .some(own.sorted(), withAppObjects: true)
     }
 }

@@ -10,8 +10,8 @@ public struct Writing {
     public private(set) var lostMembers: [Member] = []
     public private(set) var newMembers: [Member] = []
     /// Names that tags give up. All go before any is taken: within one push, two tags may swap theirs.
-    public private(set) var releasedNames: [TagOfName] = []
-    public private(set) var claimedNames: [TagOfName] = []
+    public private(set) var releasedNames: [NamedTag] = []
+    public private(set) var claimedNames: [NamedTag] = []
     /// Attachments of which notes let go, or which they came to hold, by ID.
     public private(set) var touchedAttachments: [UniqueID] = []
     /// Objects that time may have something to remove of, by ID.
@@ -48,7 +48,7 @@ public struct Writing {
         public let note: UniqueID
     }
 
-    public struct TagOfName: Equatable {
+    public struct NamedTag: Equatable {
         public let name: String
         public let tag: UniqueID
     }
@@ -120,8 +120,8 @@ public struct Writing {
         for change in changes {
             let (before, after) = (change.entityBefore?.foldedTagName, change.entityAfter?.foldedTagName)
             guard before != after else { continue }
-            if let before { releasedNames.append(TagOfName(name: before, tag: change.uniqueID)) }
-            if let after { claimedNames.append(TagOfName(name: after, tag: change.uniqueID)) }
+            if let before { releasedNames.append(NamedTag(name: before, tag: change.uniqueID)) }
+            if let after { claimedNames.append(NamedTag(name: after, tag: change.uniqueID)) }
         }
     }
 

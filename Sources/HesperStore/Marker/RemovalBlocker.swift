@@ -1,7 +1,7 @@
 import HesperModel
 
 /// Why no bytes of attachments are removed.
-public enum BlobObstacle: Error, Sendable, Equatable {
+public enum RemovalBlocker: Error, Sendable, Equatable {
     /// There is no marker, and this database never wrote one.
     case unmarked
     /// There is no marker, though this database wrote one.
@@ -41,8 +41,8 @@ public enum BlobObstacle: Error, Sendable, Equatable {
     }
 
     /// Whether this is another reason, whatever the details.
-    func isOther(than obstacle: BlobObstacle?) -> Bool {
-        switch (self, obstacle) {
+    func isOther(than blocker: RemovalBlocker?) -> Bool {
+        switch (self, blocker) {
         case (.unmarked, .unmarked?), (.missing, .missing?), (.lostDatabase, .lostDatabase?),
             (.otherNonce, .otherNonce?), (.contested, .contested?), (.otherInstallation, .otherInstallation?),
             (.damaged, .damaged?), (.tooManyUnknown, .tooManyUnknown?):
@@ -52,7 +52,7 @@ public enum BlobObstacle: Error, Sendable, Equatable {
     }
 }
 
-extension BlobObstacle: CustomStringConvertible {
+extension RemovalBlocker: CustomStringConvertible {
     /// What is wrong and what to do, for an operator.
     public var description: String {
         switch self {
@@ -64,16 +64,16 @@ extension BlobObstacle: CustomStringConvertible {
             place and that its disk is mounted. If it is the right place, run hesper adopt-attachments.
             """
         case .lostDatabase:
-            "There are attachments, but the database is empty. \(BlobObstacle.mend)"
+            "There are attachments, but the database is empty. \(RemovalBlocker.mend)"
         case .otherNonce:
             """
             The marker of the attachments was written by another copy of this database, or by this database at a time \
-            that it no longer knows of. \(BlobObstacle.decide)
+            that it no longer knows of. \(RemovalBlocker.decide)
             """
         case .contested:
-            "Two copies of the database have used the attachments, or an old one was restored. \(BlobObstacle.decide)"
+            "Two copies of the database have used the attachments, or an old one was restored. \(RemovalBlocker.decide)"
         case .otherInstallation(let installation):
-            "The attachments belong to another installation, \(installation). \(BlobObstacle.mend)"
+            "The attachments belong to another installation, \(installation). \(RemovalBlocker.mend)"
         case .damaged:
             """
             The marker of the attachments, \(BlobMarker.path), cannot be read: it is damaged, or a later version wrote it. \
