@@ -2,7 +2,7 @@
 #include <archive_entry.h>
 #include <locale.h>
 
-/// A locale whose text is UTF-8, NULL if the system has none. (Swift cannot read the macro LC_ALL_MASK.)
+/// A locale with UTF-8 text; NULL if the system has none. In C because Swift does not import the macro LC_ALL_MASK.
 static inline locale_t archives_utf8_locale(void) {
     locale_t locale = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
     return locale ? locale : newlocale(LC_ALL_MASK, "en_US.UTF-8", (locale_t)0);

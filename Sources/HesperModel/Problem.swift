@@ -1,13 +1,13 @@
-/// Something refused: a stable code, a sentence for people, and the place (RFC 9457; protocol.md, Errors).
+/// An error that a client receives: a stable code, a message, and the location (RFC 9457; protocol.md, Errors).
 ///
-/// Compared by code and place alone, as the sentence is free to change.
+/// Equality ignores the message, which may change.
 public struct Problem: Error, Sendable {
     public var slug: Slug
-    /// What is wrong and what to do about it, in a sentence.
+    /// What is wrong and what to do about it, in one or two sentences.
     public var detail: String
-    /// Where it is: a JSON Pointer (RFC 6901) into the request, or the name of a parameter or header.
+    /// The location: a JSON Pointer (RFC 6901) into the request, or the name of a parameter or header.
     public var pointer: String?
-    /// What a client may act on: `serverClock` with `clock-ahead`, `deletedObject` with `deleted`, `limit` with `too-large`.
+    /// Data for the client: `serverClock` with `clock-ahead`, `deletedObject` with `deleted`, `limit` with `too-large`.
     public var context: [String: JSON]
 
     public init(_ slug: Slug, _ detail: String, at pointer: String? = nil, context: [String: JSON] = [:]) {
@@ -25,7 +25,7 @@ extension Problem: Equatable {
 }
 
 extension Problem {
-    /// As it stands inside an answer: without the ID of the request.
+    /// The JSON as part of a response body, without the request ID.
     public var json: JSON {
         var members: [(String, JSON)] = [
             ("type", .string("/problems/\(slug.rawValue)")), ("slug", .string(slug.rawValue)),

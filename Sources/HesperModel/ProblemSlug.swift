@@ -1,5 +1,5 @@
 extension Problem {
-    /// Every kind of problem there is, under the name that goes into `type` and `slug`.
+    /// The kinds of problems. The raw value is used in `type` and `slug`.
     public enum Slug: String, Sendable, CaseIterable {
         case malformedRequest = "malformed-request"
         case invalidField = "invalid-field"
@@ -37,21 +37,21 @@ extension Problem {
         case quotaExceeded = "quota-exceeded"
         case storageFull = "storage-full"
 
-        /// The HTTP status that goes with it.
+        /// The HTTP status.
         public var status: Int { kind.status }
 
-        /// A short heading for people, the same for every problem of the kind.
+        /// A short title, the same for every problem of this kind.
         public var title: String { kind.title }
 
-        /// What it means, in Markdown.
+        /// An explanation of the problem, in Markdown.
         public var meaning: String { kind.meaning() }
 
-        /// What a client does about it, in Markdown.
+        /// What a client or user can do about it, in Markdown.
         public var remedy: String { kind.remedy() }
     }
 }
 
-/// All that is the same for every problem of one kind.
+/// The status and texts that all problems of one kind share.
 private struct Kind {
     let status: Int
     let title: String
@@ -74,224 +74,244 @@ extension Problem.Slug {
         switch self {
         case .malformedRequest:
             Kind(
-                400, "The request could not be read",
+                400, "The request could not be parsed",
                 meaning:
-                    "The request is not HTTP/1.1, or its body is not JSON as RFC 8259 has it: a name that stands twice, "
-                    + "nested more than \(Limits.depth) deep, not UTF-8. Nothing of it was applied.",
-                remedy: "It is a fault of the client's; `detail` says where. Sending the same again does not help.")
+                    "The request is not valid HTTP/1.1, or its body is not valid JSON (RFC 8259): for example, it "
+                    + "contains a name twice in one object, is nested more than \(Limits.depth) levels deep, or is "
+                    + "not UTF-8. Nothing was applied.",
+                remedy:
+                    "Correct the client; `detail` gives the location. Sending the same request again does not help.")
         case .invalidField:
             Kind(
-                422, "A field has a value that it cannot have",
-                meaning: "A field or parameter has the wrong type, is out of range or too long. `pointer` names it.",
-                remedy: "Correct it. In a push, only this field was refused; the rest stands.")
+                422, "Invalid field",
+                meaning: "A field or parameter has the wrong type, is out of range or is too long. `pointer` names it.",
+                remedy: "Correct the value. In a push, only this field was rejected; the other changes were applied.")
         case .unknownField:
             Kind(
-                422, "A field is not known",
-                meaning: "A field or parameter has a name that the contract does not know. `pointer` names it.",
-                remedy: "Look for a typing error. What an app makes up goes under `attributes`.")
+                422, "Unknown field",
+                meaning: "A field or parameter has a name that is not part of the contract. `pointer` names it.",
+                remedy: "Check the spelling. Attributes that an app defines must be under `attributes`.")
         case .clockMissing:
             Kind(
-                422, "A field was sent without its clock",
-                meaning: "A push carried a mutable field without its clock.",
-                remedy: "Send with each field the clock at which it was set, in `clocks`.")
+                422, "Missing clock",
+                meaning: "A push contains a mutable field without its clock.",
+                remedy: "Send the clock at which each field was set in `clocks`.")
         case .clockAhead:
             Kind(
-                422, "The clock is ahead of the server's",
+                422, "The clock is ahead of the server",
                 meaning:
-                    "The clock is more than 5 minutes ahead of the server's wall clock and of every clock in the scope. The "
-                    + "device's own time is probably wrong. `serverClock` says what time it is here.",
+                    "The clock is more than 5 minutes ahead of the server's wall clock and ahead of every clock in "
+                    + "the scope. The device's time is probably wrong. `serverClock` is the server's current clock.",
                 remedy:
-                    "Set the clock back to the greatest that the server accepted or sent, stamp what is unsent again in its "
-                    + "order, and send it. Nothing is lost.")
+                    "Reset the device's clock to the greatest clock that the server accepted or sent, set new "
+                    + "clocks for the unsent edits in their order, and send them. Nothing is lost.")
         case .clockReused:
             Kind(
                 422, "The clock was already used for another value",
-                meaning: "The same clock came before with another value. A clock names one edit, for ever.",
+                meaning:
+                    "The same clock was received before with another value. A clock identifies one edit "
+                    + "permanently.",
                 remedy:
-                    "The device ticked one clock twice, perhaps after its storage was copied. Sign in again, for a new node, "
-                    + "and stamp the edit anew.")
+                    "The device made the same clock twice, perhaps after its storage was copied. Sign in again to "
+                    + "get a new node, and set a new clock for the edit.")
         case .searchTooCostly:
             Kind(
-                422, "The search takes too long",
+                422, "The search took too long",
                 meaning:
-                    "The server looks \(Limits.searchSeconds) seconds for one page of a search, and had found nothing by then: too many "
-                    + "notes have what begins with these words, or it is busy.",
+                    "The server searches at most \(Limits.searchSeconds) seconds for one page of results, and found "
+                    + "nothing in that time: too many notes contain words that begin with these words, or the server "
+                    + "is busy.",
                 remedy:
-                    "Search for longer words, or for more of them that are seldom. Sending the same again helps only where the "
+                    "Search for longer or less frequent words. Sending the same request again helps only if the "
                     + "server was busy.")
         case .unauthenticated:
             Kind(
                 401, "Not signed in",
                 meaning:
-                    "There is no token, or one that does not hold any more; or, when signing in, no account has this e-mail "
-                    + "and this password.",
-                remedy: "Keep the local copy, ask the person to sign in, and push what is unsent then.")
+                    "The request has no token or an invalid one. When signing in: there is no account with this "
+                    + "e-mail address and password.",
+                remedy: "Keep the local copy, ask the user to sign in, and then push the unsent changes.")
         case .forbidden:
             Kind(
                 403, "Not allowed",
-                meaning: "The password is wrong, or the code; or a letter was asked for where none can be sent.",
-                remedy: "Ask the person for it again, or have them ask the operator of the server.")
+                meaning:
+                    "The password or the code is wrong, or the request needs an e-mail that this server cannot "
+                    + "send.",
+                remedy:
+                    "Ask the user for the password or code again. If the server cannot send e-mail, the user must "
+                    + "contact its operator.")
         case .deviceRevoked:
             Kind(
-                403, "It was made by a lost device",
+                403, "The edit was made by a revoked device",
                 meaning:
-                    "A push carried an edit whose clock is of a device that was revoked as lost, from after the moment that its owner "
-                    + "named. It is refused, whichever device pushes it. In a push, only this field was refused; the rest stands.",
+                    "A push contains an edit whose clock is by a device that was revoked as lost, and later than "
+                    + "the moment that its owner named. Such an edit is rejected whichever device pushes it. In a "
+                    + "push, only this field was rejected; the other changes were applied.",
                 remedy:
-                    "Take what the server has. If the words are wanted after all, set them again, under a clock of your own."
-            )
+                    "Use the server's value. To set the rejected value all the same, set it again with a clock of "
+                    + "your own device.")
         case .signUpClosed:
             Kind(
                 403, "Sign-up is closed",
-                meaning: "Only the operator of this server makes accounts.",
+                meaning: "Only the operator of this server creates accounts.",
                 remedy: "Ask the operator. Operators: `hesper account create`, or `hesper serve --sign-up open`.")
         case .accountDisabled:
             Kind(
                 403, "The account is disabled",
-                meaning: "The server's operator has disabled the account. Nothing in it is lost.",
+                meaning: "The operator of the server has disabled the account. Its data is retained.",
                 remedy:
-                    "Keep all unsent changes, tell the person, and retry with long waits. Operators: `hesper account enable EMAIL`."
-            )
+                    "Keep all unsent changes, tell the user, and retry at long intervals. Operators: `hesper "
+                    + "account enable EMAIL`.")
         case .crossSite:
             Kind(
-                403, "The request comes from another site",
+                403, "Cross-site request refused",
                 meaning:
-                    "A cookie signs the request, or one is asked for, and the browser does not say that the page is this server's "
-                    + "own: `Sec-Fetch-Site` is not `same-origin`, or, where there is none, `Origin` is not this server's. "
-                    + "Nothing of it was done.",
+                    "The request is authenticated by a cookie or requests one, and the browser does not state that "
+                    + "it comes from a page of this server: `Sec-Fetch-Site` is not `same-origin` or, if it is "
+                    + "absent, `Origin` is not this server's origin. Nothing was done.",
                 remedy:
-                    "Pages of other origins, other ports included, and scripts send `Authorization: Bearer …`. Operators: have the "
-                    + "proxy pass `Host` on as it came.")
+                    "Pages of other origins, including other ports, and scripts must send `Authorization: Bearer "
+                    + "…`. Operators: configure the proxy to pass `Host` unchanged.")
         case .notFound:
             Kind(
-                404, "Nothing is here",
+                404, "Not found",
                 meaning:
-                    "Nothing in this account has this ID, or the path is not known. What belongs to somebody else looks "
-                    + "just the same.",
+                    "This account has no object with this ID, or the path does not exist. The response is the same "
+                    + "for objects of other accounts.",
                 remedy: "Check the ID and the path.")
         case .deleted:
             Kind(
-                410, "The object is deleted",
+                410, "The object was deleted",
                 meaning:
-                    "The object was deleted. There is no un-deleting. `deletedObject` is what remains of it; a tag's "
-                    + "`mergedInto` names the tag that took its place.",
-                remedy: "Delete it here too. What was unsent can be kept in a new object with a new `uniqueID`.")
+                    "The object was deleted. A deletion cannot be undone. `deletedObject` is its DeletedObject; for "
+                    + "a tag, `mergedInto` is the tag that it was merged into.",
+                remedy: "Delete the object locally. Unsent changes can be saved in a new object with a new `uniqueID`.")
         case .tokenExpired:
             Kind(
-                410, "The token is no longer good",
+                410, "The sync token has expired",
                 meaning:
-                    "The sync token is from before the server was restored from a backup. Nothing of the call was applied.",
+                    "The sync token is from before the server was restored from a backup. Nothing in the request "
+                    + "was applied.",
                 remedy:
-                    "Keep everything, read again without a token, fold, and push what the server lacks or has older: "
-                    + "DeletedObjects first.")
+                    "Keep all local data, read everything again without a token, fold it, and push what the server "
+                    + "lacks or has in an older version: DeletedObjects first.")
         case .methodNotAllowed:
             Kind(
-                405, "The method is not allowed here",
-                meaning: "This path does not know this method.",
-                remedy: "The header `Allow` lists those it knows.")
+                405, "Method not allowed",
+                meaning: "This path does not support the method.",
+                remedy: "The header `Allow` lists the supported methods.")
         case .lengthRequired:
             Kind(
                 411, "The length of the body is missing",
-                meaning: "The request has no body, or does not say how long it is.",
-                remedy: "Send `Content-Length`, or send it in chunks.")
+                meaning: "The request has no body, or does not state its length.",
+                remedy: "Send `Content-Length`, or use chunked transfer encoding.")
         case .unsupportedMediaType:
             Kind(
-                415, "The body has another type than JSON",
-                meaning: "The body is not said to be JSON, or packed in a way that is not known here.",
+                415, "Unsupported media type",
+                meaning: "The `Content-Type` is not JSON, or the `Content-Encoding` is not supported.",
                 remedy:
-                    "Send `Content-Type: application/json`; `curl --json` does. `Accept-Encoding` names the ways to pack it."
-            )
+                    "Send `Content-Type: application/json`, as `curl --json` does. `Accept-Encoding` lists the "
+                    + "supported encodings.")
         case .rangeNotSatisfiable:
             Kind(
-                416, "No part of the range is there",
-                meaning: "`Range` asks for bytes beyond the end.",
-                remedy: "`Content-Range` says how many bytes there are.")
+                416, "The range is outside the file",
+                meaning: "`Range` begins after the last byte.",
+                remedy: "`Content-Range` gives the number of bytes.")
         case .immutable:
             Kind(
-                409, "It can not be changed",
+                409, "The value cannot be changed",
                 meaning: "A field that is set once was sent with another value, or the object has another type.",
-                remedy: "Make a new object with a new `uniqueID`.")
+                remedy: "Create a new object with a new `uniqueID`.")
         case .attachmentInUse:
             Kind(
                 409, "The attachment belongs to another note",
                 meaning: "The attachment belongs to another note.",
-                remedy: "Make a copy with a `uniqueID` of its own.")
+                remedy: "Create a copy with its own `uniqueID`.")
         case .attachmentDataMissing:
             Kind(
                 409, "The attachment's bytes are missing",
-                meaning: "The bytes of the attachment are not here.",
-                remedy: "Upload them, then push the attachment again.")
+                meaning: "The server does not have the bytes of the attachment.",
+                remedy: "Upload the bytes, then push the attachment again.")
         case .emailTaken:
             Kind(
-                409, "The e-mail address is taken",
-                meaning: "There is an account with this e-mail.",
+                409, "The e-mail address is in use",
+                meaning: "There is already an account with this e-mail address.",
                 remedy: "Sign in instead.")
         case .uploadOffset:
             Kind(
-                409, "The upload goes on elsewhere",
-                meaning: "The bytes do not go on where those end that are here.",
-                remedy: "Go on at `Upload-Offset`, which this answer has as well as one to `HEAD`.")
+                409, "Wrong upload offset",
+                meaning: "The bytes sent do not begin where the stored bytes of the upload end.",
+                remedy: "Continue at `Upload-Offset`, which is in this response and in the response to `HEAD`.")
         case .preconditionFailed:
             Kind(
-                412, "It is not the version that was asked for",
+                412, "The object has changed",
                 meaning:
-                    "The object is not what `If-Match` or `If-None-Match` asks for: somebody changed it meanwhile.",
-                remedy: "Read it again, and decide anew.")
+                    "The condition in `If-Match` or `If-None-Match` is false: the object was changed by another "
+                    + "request.",
+                remedy: "Read the object again and repeat the change if it is still wanted.")
         case .requestTimeout:
             Kind(
                 408, "The request took too long to arrive",
-                meaning: "The body came too slowly.",
-                remedy: "Send it again, perhaps in smaller pieces.")
+                meaning: "The body arrived too slowly.",
+                remedy: "Send the request again, in smaller parts if possible.")
         case .tooLarge:
             Kind(
                 413, "The request is too large",
-                meaning: "The request is over a limit, which `limit` names. Nothing of it was applied.",
-                remedy: "Send less at once. `GET /v1/server` lists the limits that a client keeps to.")
+                meaning: "The request exceeds the limit given in `limit`. Nothing was applied.",
+                remedy:
+                    "Split the request into smaller ones. `GET /v1/server` lists the limits that a client must "
+                    + "observe.")
         case .uriTooLong:
             Kind(
-                414, "The address is too long",
-                meaning: "The path and query are too long.",
-                remedy: "Shorten them; `limit` says to how many bytes.")
+                414, "The URI is too long",
+                meaning: "The path and query exceed the number of bytes given in `limit`.",
+                remedy: "Shorten the path and query.")
         case .headersTooLarge:
             Kind(
                 431, "The headers are too large",
-                meaning: "The headers are too large.",
-                remedy: "Send fewer; `limit` says how many bytes they may have.")
+                meaning: "The headers exceed the number of bytes given in `limit`.",
+                remedy: "Send fewer or shorter headers.")
         case .tooManyRequests:
             Kind(
                 429, "Too many requests",
                 meaning:
-                    "Too many passwords were tried for this account or from this address, too many are signing in, or too many "
-                    + "uploads or exports of the account are under way, too many of its streams are open, or a device says too "
-                    + "much to the others.",
-                remedy: "Wait for as many seconds as the header `Retry-After` says.")
+                    "A rate limit or a limit on concurrent operations was exceeded: password attempts for this "
+                    + "account or from this address, sign-ins in progress, the account's uploads, exports or event "
+                    + "streams, or messages from this device to others.",
+                remedy: "Retry after the number of seconds in the header `Retry-After`.")
         case .internalError:
             Kind(
-                500, "Something went wrong in the server",
+                500, "Internal server error",
                 meaning:
-                    "A fault of the server's. Its log says more, under this `requestID`. What was sent may or may not be there.",
-                remedy: "Send the same again: pushing twice changes nothing. Tell the operator if this goes on.")
+                    "The server failed. Its log has details under this `requestID`. The changes in the request may "
+                    + "or may not have been applied.",
+                remedy:
+                    "Send the same request again: pushing twice changes nothing. If the error persists, tell the "
+                    + "operator.")
         case .unavailable:
             Kind(
                 503, "Database unavailable",
                 meaning:
-                    "The database cannot be reached, or the server is shutting down. What was sent is not confirmed.",
-                remedy: "Send the same again after as many seconds as the header `Retry-After` says.")
+                    "The database cannot be reached, or the server is shutting down. The changes in the request are "
+                    + "not confirmed.",
+                remedy: "Send the same request again after the number of seconds in the header `Retry-After`.")
         case .quotaExceeded:
             Kind(
                 507, "The account's storage is full",
                 meaning:
-                    "The account may store `limit` bytes, and `used` bytes are stored: texts with their history, and attachments. "
-                    + "In a push, only this element was refused. Deletions, changes of tags and shorter texts are accepted.",
+                    "The account may store `limit` bytes, and `used` bytes are stored: texts with their history, "
+                    + "and attachments. In a push, only this element was rejected. Deletions, changes of tags and "
+                    + "shorter texts are accepted.",
                 remedy:
-                    "Keep the change and send it again later. Deleting notes or attachments frees space after they can no longer "
-                    + "be put back. For more space, ask the server's operator.")
+                    "Keep the change and send it again later. Deleting notes or attachments frees space after the "
+                    + "period in which they can be restored. For more space, ask the operator of the server.")
         case .storageFull:
             Kind(
-                507, "The server has no room left",
+                507, "The server's disk is full",
                 meaning:
-                    "The disk of the server is full. Nothing of what was sent was kept, and nothing that was there is lost.",
-                remedy: "Tell the operator of the server; send the same again when there is room.")
+                    "The disk of the server is full. Nothing in the request was stored. Existing data is not "
+                    + "affected.",
+                remedy: "Tell the operator of the server. Send the same request again when there is space.")
         }
     }
 }

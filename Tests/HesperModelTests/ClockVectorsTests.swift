@@ -2,13 +2,13 @@ import Testing
 
 @testable import HesperModel
 
-/// merge.md, Clocks, as `Tests/Vectors/clocks.json` has it.
+/// Runs `Tests/Vectors/clocks.json` (merge.md, Clocks).
 @Suite("Vectors: clocks")
 struct ClockVectorsTests {
     static let vectors = Result { try VectorCase.load("clocks.json") }
     static func cases(_ field: String) throws -> [VectorCase] { try vectors.get().filter { $0.has(field) } }
 
-    @Test("Every case has a name of its own, and is run by one of the tests below")
+    @Test("Case names are unique, and each case is run by one of the tests below")
     func complete() throws {
         let all = try Self.vectors.get()
         let kinds = ["bytes", "malformed", "malformedNode", "malformedBytes", "ascending", "steps", "isAhead"]
@@ -17,7 +17,7 @@ struct ClockVectorsTests {
         for kind in kinds { #expect(try !Self.cases(kind).isEmpty, "\(kind)") }
     }
 
-    @Test("A clock reads and writes as text and as bytes", arguments: try cases("bytes"))
+    @Test("A clock is parsed and written as text and as bytes", arguments: try cases("bytes"))
     func forms(vector: VectorCase) throws {
         let text = try vector.string("text")
         let clock = try #require(Clock(text))
@@ -30,22 +30,22 @@ struct ClockVectorsTests {
         #expect(Clock(milliseconds: clock.milliseconds, counter: clock.counter, node: clock.node) == clock)
     }
 
-    @Test("What is malformed is refused", arguments: try cases("malformed"))
+    @Test("A malformed clock is rejected", arguments: try cases("malformed"))
     func malformed(vector: VectorCase) throws {
         #expect(Clock(try vector.string("malformed")) == nil)
     }
 
-    @Test("A malformed node is refused", arguments: try cases("malformedNode"))
+    @Test("A malformed node is rejected", arguments: try cases("malformedNode"))
     func malformedNode(vector: VectorCase) throws {
         #expect(NodeID(try vector.string("malformedNode")) == nil)
     }
 
-    @Test("Malformed bytes are refused", arguments: try cases("malformedBytes"))
+    @Test("Malformed bytes are rejected", arguments: try cases("malformedBytes"))
     func malformedBytes(vector: VectorCase) throws {
         #expect(Clock(bytes: try vector.bytes("malformedBytes")) == nil)
     }
 
-    @Test("Clocks, their texts and their bytes have one order", arguments: try cases("ascending"))
+    @Test("Clocks, their texts and their bytes have the same order", arguments: try cases("ascending"))
     func order(vector: VectorCase) throws {
         let texts = try vector.strings("ascending")
         let clocks = try texts.map { try #require(Clock($0)) }
@@ -57,7 +57,7 @@ struct ClockVectorsTests {
         }
     }
 
-    @Test("Ticks follow what was ticked and seen", arguments: try cases("steps"))
+    @Test("A tick is greater than all clocks ticked and observed", arguments: try cases("steps"))
     func ticks(vector: VectorCase) throws {
         let node: NodeID = try vector.value("node")
         var source = ClockSource(node: node)
@@ -73,7 +73,7 @@ struct ClockVectorsTests {
         }
     }
 
-    @Test("A clock that is ahead is refused, with the server's", arguments: try cases("isAhead"))
+    @Test("A clock that is too far ahead is rejected", arguments: try cases("isAhead"))
     func ahead(vector: VectorCase) throws {
         let change = Change(
             uniqueID: UniqueID(high: 0, low: 1), section: .notes,

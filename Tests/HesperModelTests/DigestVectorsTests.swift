@@ -2,19 +2,19 @@ import Testing
 
 @testable import HesperModel
 
-/// merge.md, The digest, as `Tests/Vectors/digests.json` has it.
+/// Runs `Tests/Vectors/digests.json` (merge.md, The digest).
 @Suite("Vectors: digests")
 struct DigestVectorsTests {
     static let vectors = Result { try VectorCase.load("digests.json") }
 
-    @Test("Every case has a name of its own, and is of an object or of a scope")
+    @Test("Case names are unique, and each case has either an object or a scope")
     func complete() throws {
         let all = try Self.vectors.get()
         #expect(Set(all.map(\.testDescription)).count == all.count)
         for vector in all { #expect(vector.has("object") != vector.has("objects"), "\(vector.testDescription)") }
     }
 
-    @Test("An object has this digest", arguments: try vectors.get().filter { $0.has("object") })
+    @Test("The digest of an object", arguments: try vectors.get().filter { $0.has("object") })
     func objects(vector: VectorCase) throws {
         let shown = try VectorCase(json: #require(vector.object["object"]))
         let digest =
@@ -22,10 +22,10 @@ struct DigestVectorsTests {
             ? try shown.deletedObject().digest : try shown.entity(in: Section(vector.objectType())).digest
         #expect(digest.description == (try vector.string("digest")))
         let lines = try vector.strings("lines").map { $0 + "\n" }.joined()
-        #expect(Digest(of: Array(lines.utf8)) == digest, "of these lines")
+        #expect(Digest(of: Array(lines.utf8)) == digest, "SHA-256 of the lines")
     }
 
-    @Test("A scope has this digest", arguments: try vectors.get().filter { $0.has("objects") })
+    @Test("The digest of a scope", arguments: try vectors.get().filter { $0.has("objects") })
     func scopes(vector: VectorCase) throws {
         let page = try VectorCase(json: #require(vector.object["objects"]))
         var digest = Digest.zero
@@ -38,7 +38,7 @@ struct DigestVectorsTests {
 }
 
 extension VectorCase {
-    /// An object as sync shows it, read as a client reads it; what comes out again is what went in.
+    /// Reads an object in the form in which sync sends it, and checks that it is written in the same form.
     func entity(in section: Section) throws -> Entity {
         let id: UniqueID = try value("uniqueID")
         let entity = try JSON.object(object).bytes.withUnsafeBytes { try Entity.read($0, id: id, section: section) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A recorded session of several people typing one text, as github.com/josephg/editing-traces has them.
+/// A recorded session of several people typing one text, in the format of github.com/josephg/editing-traces.
 struct EditingTrace: Decodable, Sendable {
     struct Transaction: Decodable, Sendable {
         let agent: Int
@@ -8,7 +8,7 @@ struct EditingTrace: Decodable, Sendable {
         let patches: [Patch]
     }
 
-    /// At a position, in Unicode scalars of what the person saw, some are deleted and others inserted.
+    /// A change at a position, in Unicode scalars of the person's view: some scalars are deleted and others inserted.
     struct Patch: Decodable, Sendable {
         let position: Int
         let deleted: Int
@@ -25,7 +25,7 @@ struct EditingTrace: Decodable, Sendable {
     let endContent: String
     let txns: [Transaction]
 
-    /// Reads a trace from the shared folder; nil if there is none.
+    /// Reads a trace from the shared folder; nil if it does not exist.
     static func read(_ name: String) throws -> EditingTrace? {
         let shared =
             ProcessInfo.processInfo.environment["HESPER_SHARED"].map { URL(filePath: $0) }
@@ -44,10 +44,10 @@ struct EditingTrace: Decodable, Sendable {
     }
 }
 
-/// What one person of a trace sees: every scalar ever inserted, in order, those deleted hidden.
+/// The text as one person of a trace sees it: all scalars ever inserted, in order, with deleted ones hidden.
 ///
-/// Positions in a trace are those of the person's own view, so the other's edits have to be put into it in the same way
-/// as when it was recorded. Nobody inserted where another did at the same time, so after its left neighbour is enough.
+/// Positions in a trace refer to the person's own view, so the other person's edits must be applied to it as they were during the
+/// recording. No two people inserted in the same place concurrently, so inserting after the left neighbour is sufficient.
 struct TraceView {
     struct Item {
         let id: Int
@@ -62,7 +62,7 @@ struct TraceView {
     }
 
     private(set) var items: [Item] = []
-    /// Typing goes on near where it was: an index, and how many visible items are before it.
+    /// The last position of typing: an index, and the number of visible items before it. The next edit is usually nearby.
     private var cursor = (index: 0, position: 0)
     private var remote = 0
 
@@ -74,7 +74,7 @@ struct TraceView {
         return numbers
     }
 
-    /// Applies a patch of this person's own; says what it did, for the other's view.
+    /// Applies a patch by this person. Returns the steps, for the other person's view.
     mutating func apply(_ patch: EditingTrace.Patch, nextID: inout Int) -> [Step] {
         var steps: [Step] = []
         move(to: patch.position)
@@ -98,7 +98,7 @@ struct TraceView {
         return steps
     }
 
-    /// Applies what the other person did.
+    /// Applies a step by the other person.
     mutating func apply(_ step: Step) {
         switch step {
         case .hide(let id):
@@ -124,7 +124,7 @@ struct TraceView {
         }
     }
 
-    /// Looks around the place of the last step.
+    /// Searches outward from the place of the last step.
     private mutating func index(of id: Int) -> Int? {
         for distance in 0...max(1, items.count) {
             for index in [remote - distance, remote + distance] where items.indices.contains(index) {

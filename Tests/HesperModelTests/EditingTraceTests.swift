@@ -3,25 +3,25 @@ import Testing
 
 @testable import HesperModel
 
-/// The server's bag of one text, and its base rule (merge.md, Text).
+/// The server's bag of one text, with a simplified base rule (merge.md, Text).
 private struct TraceServer {
     struct Version {
         let text: String
         let clock: Int
         let node: Int
-        /// The greatest clock of a device that this text comes from.
+        /// The origin: the greatest clock of a device among the texts that it was made from.
         let deviceClock: Int
     }
 
     var bag: [Version] = []
     var merges = 0
-    /// Words that one of two devices wrote and that the other's took the place of: they are in the bag.
+    /// Words of one device that were replaced by the other's in a merge. They are in the bag.
     var superseded: [String] = []
 
-    /// Words of a merge that none of its three texts holds.
+    /// Words in a merge result that none of its three texts contains.
     var foreign: [String] = []
 
-    /// What stands between blanks, without punctuation at its end.
+    /// The words between blanks, without trailing punctuation.
     static func words(_ text: String) -> Set<String> {
         let words = text.utf8.split(whereSeparator: { $0 <= 0x20 }).map { word in
             var word = word
@@ -33,36 +33,36 @@ private struct TraceServer {
 
     mutating func push(_ text: String, clock: Int, node: Int, textBase: Int) -> Version {
         let incoming = Version(text: text, clock: clock, node: node, deviceClock: clock)
-        guard let standing = bag.max(by: { $0.clock < $1.clock }) else {
+        guard let current = bag.max(by: { $0.clock < $1.clock }) else {
             bag.append(incoming)
             return incoming
         }
         let own = bag.filter { $0.node == node && $0.clock < clock }.map(\.clock).max() ?? 0
         let base = bag.first { $0.clock == max(textBase, own) }
         bag.append(incoming)
-        // No device has this one, too: the devices' clocks leave 0 or 1 over when divided by 4.
-        let serverClock = (max(standing.clock, clock) / 4 + 1) * 4 + 2
-        if base?.clock == standing.clock {
-            if clock > standing.clock { return incoming }
+        // Different from all clocks of devices, which have remainder 0 or 1 when divided by 4.
+        let serverClock = (max(current.clock, clock) / 4 + 1) * 4 + 2
+        if base?.clock == current.clock {
+            if clock > current.clock { return incoming }
             bag.append(Version(text: text, clock: serverClock, node: -1, deviceClock: clock))
             return bag[bag.count - 1]
         }
-        guard let base else { return clock > standing.clock ? incoming : standing }
-        let isNewer = clock > standing.deviceClock
+        guard let base else { return clock > current.clock ? incoming : current }
+        let isNewer = clock > current.deviceClock
         merges += 1
         let merged = TextMerge.merge(
-            base: base.text, older: isNewer ? standing.text : text, newer: isNewer ? text : standing.text)
+            base: base.text, older: isNewer ? current.text : text, newer: isNewer ? text : current.text)
         let known = Self.words(base.text)
-        let (one, other, both) = (Self.words(standing.text), Self.words(text), Self.words(merged))
+        let (one, other, both) = (Self.words(current.text), Self.words(text), Self.words(merged))
         superseded += one.union(other).subtracting(known).subtracting(both)
         foreign += both.subtracting(one).subtracting(other).subtracting(known)
         bag.append(
-            Version(text: merged, clock: serverClock, node: -1, deviceClock: max(clock, standing.deviceClock)))
+            Version(text: merged, clock: serverClock, node: -1, deviceClock: max(clock, current.deviceClock)))
         return bag[bag.count - 1]
     }
 }
 
-/// A text cut after its line breaks.
+/// A text split after its line breaks.
 private struct TraceParagraphs {
     let scalars: [Int32]
     let all: [ArraySlice<Int32>]
@@ -79,7 +79,7 @@ private struct TraceParagraphs {
         self.all = all
     }
 
-    /// The scalars of some paragraphs that follow each other.
+    /// The scalars of consecutive paragraphs.
     func slice(_ range: Range<Int>) -> ArraySlice<Int32> {
         let start = range.lowerBound < all.count ? all[range.lowerBound].startIndex : scalars.count
         let end = range.isEmpty ? start : all[range.upperBound - 1].endIndex
@@ -91,34 +91,34 @@ private struct TraceParagraphs {
 private struct TraceDevice {
     let node: Int
     var view = TraceView()
-    /// How much of the other person's typing is in the view.
+    /// How many transactions of the other person are in the view.
     var seen = 0
     var text: [Unicode.Scalar] = []
     var clock = 0
     var textBase = 0
-    /// What was pushed and is not answered yet, and how many edits later the answer comes.
-    var pending: (pushed: [Unicode.Scalar], answer: TraceServer.Version?, edits: Int)?
+    /// The pushed text without a response so far, and the number of edits until the response arrives.
+    var pending: (pushed: [Unicode.Scalar], response: TraceServer.Version?, edits: Int)?
     var nextPush = 20
-    /// Words typed while a push was on its way that are gone after its answer.
+    /// Words typed during a push that were lost when its response was merged.
     var lost: [String] = []
 
-    /// Where the text differs from what the recorded person saw, in scalars; nil when that has to be looked up again.
+    /// The differences between the view and the text, in scalars; nil if they must be computed again.
     var differences: [TextHunk]?
 
-    /// Takes in what the other person typed by then, as it was recorded.
-    mutating func see(_ step: TraceView.Step) {
+    /// Applies what the other person had typed by then in the recording.
+    mutating func applyRemote(_ step: TraceView.Step) {
         view.apply(step)
         differences = nil
     }
 
     /// Types what the recorded person typed, at the same place of a text that may differ from the recorded one.
     mutating func type(_ patch: EditingTrace.Patch, nextID: inout Int) -> [TraceView.Step] {
-        let hunks = differences ?? lookUpDifferences()
+        let hunks = differences ?? computeDifferences()
         let end = patch.position + patch.deleted
-        let start = place(before: patch.position, hunks)
-        // What the other wrote meanwhile between two deleted scalars is not deleted with them.
+        let start = position(before: patch.position, hunks)
+        // Text that the other person inserted between two deleted scalars is not deleted.
         for index in (patch.position..<end).reversed() {
-            if let place = place(of: index, hunks) { text.remove(at: place) }
+            if let position = position(of: index, hunks) { text.remove(at: position) }
         }
         text.insert(contentsOf: patch.inserted.unicodeScalars, at: min(start, text.count))
         let growth = patch.inserted.unicodeScalars.count - patch.deleted
@@ -135,8 +135,8 @@ private struct TraceDevice {
         return view.apply(patch, nextID: &nextID)
     }
 
-    /// Paragraphs first, then scalars inside those that differ: a diff of all scalars would take minutes.
-    private func lookUpDifferences() -> [TextHunk] {
+    /// Compares paragraphs first, then the scalars in differing paragraphs: comparing all scalars would take minutes.
+    private func computeDifferences() -> [TextHunk] {
         let recorded = TraceParagraphs(view.numbers)
         let mine = TraceParagraphs(text.map { Int32(truncatingIfNeeded: $0.value) })
         var numbers: [ArraySlice<Int32>: Int32] = [:]
@@ -149,14 +149,14 @@ private struct TraceDevice {
             }
         }
         let (one, other) = (numbered(recorded), numbered(mine))
-        var effort = TextBudget(tokens: recorded.scalars.count + mine.scalars.count)
-        return TextDiff(one[...], other[...], effort: &effort).hunks.flatMap { hunk in
-            TextDiff(recorded.slice(hunk.base), mine.slice(hunk.side), effort: &effort).hunks
+        var budget = TextBudget(tokens: recorded.scalars.count + mine.scalars.count)
+        return TextDiff(one[...], other[...], budget: &budget).hunks.flatMap { hunk in
+            TextDiff(recorded.slice(hunk.base), mine.slice(hunk.side), budget: &budget).hunks
         }
     }
 
-    /// Where a scalar of the view is in the text, or nil if it is not there.
-    private func place(of index: Int, _ hunks: [TextHunk]) -> Int? {
+    /// The position in the text of a scalar of the view; nil if the text does not contain it.
+    private func position(of index: Int, _ hunks: [TextHunk]) -> Int? {
         var shift = 0
         for hunk in hunks where hunk.base.lowerBound <= index {
             if hunk.base.upperBound > index { return nil }
@@ -165,32 +165,32 @@ private struct TraceDevice {
         return index + shift
     }
 
-    /// Where something typed at a position of the view goes: after what is on its left.
-    private func place(before position: Int, _ hunks: [TextHunk]) -> Int {
+    /// The position in the text for an insertion at a position of the view: after its left neighbour.
+    private func position(before position: Int, _ hunks: [TextHunk]) -> Int {
         if position == 0 { return 0 }
-        if let left = place(of: position - 1, hunks) { return left + 1 }
+        if let left = self.position(of: position - 1, hunks) { return left + 1 }
         guard let hunk = hunks.last(where: { $0.base.lowerBound < position }) else { return 0 }
         return hunk.side.lowerBound + min(position - hunk.base.lowerBound, hunk.side.count)
     }
 
-    mutating func push(to server: inout TraceServer, answerIsLost: Bool, delay: Int) {
+    mutating func push(to server: inout TraceServer, responseIsLost: Bool, delay: Int) {
         clock = (max(clock, textBase) / 4 + 1) * 4 + node
         let version = server.push(TraceDevice.string(text), clock: clock, node: node, textBase: textBase)
-        pending = (text, answerIsLost ? nil : version, delay)
+        pending = (text, responseIsLost ? nil : version, delay)
     }
 
     mutating func receive() {
         guard let pending else { return }
         self.pending = nil
-        guard let answer = pending.answer else { return }
+        guard let response = pending.response else { return }
         let merged = TextMerge.merge(
-            base: TraceDevice.string(pending.pushed), older: answer.text, newer: TraceDevice.string(text))
+            base: TraceDevice.string(pending.pushed), older: response.text, newer: TraceDevice.string(text))
         let typed = TraceServer.words(TraceDevice.string(text))
             .subtracting(TraceServer.words(TraceDevice.string(pending.pushed)))
         lost += typed.subtracting(TraceServer.words(merged))
         text = Array(merged.unicodeScalars)
         differences = nil
-        textBase = answer.clock
+        textBase = response.clock
     }
 
     static func string(_ scalars: [Unicode.Scalar]) -> String {
@@ -200,15 +200,15 @@ private struct TraceDevice {
     }
 }
 
-@Suite("A recorded session of two people, typed through the merge")
+@Suite("A recorded session of two people, replayed through the merge")
 struct EditingTraceTests {
-    /// How much of the session is typed: all of it takes minutes in a debug build.
+    /// The number of transactions to replay. All of them take minutes in a debug build.
     static let transactions = 8_000
 
-    @Test("Both end with one text, nothing typed is missing, nothing is doubled", arguments: [UInt64(1), 2])
+    @Test("Both end with the same text, with no typed words missing or duplicated", arguments: [UInt64(1), 2])
     func friends(seed: UInt64) throws {
         guard let trace = try EditingTrace.read("friendsforever") else {
-            print("skipped: ../shared/data/editing-traces is not there (HESPER_SHARED names another folder)")
+            print("skipped: ../shared/data/editing-traces does not exist (set HESPER_SHARED to use another folder)")
             return
         }
         var random = SeededGenerator(seed: seed)
@@ -223,7 +223,7 @@ struct EditingTraceTests {
                 last >= devices[agent].seen
             {
                 for other in steps[devices[agent].seen...last] where other.agent != agent {
-                    for step in other.steps { devices[agent].see(step) }
+                    for step in other.steps { devices[agent].applyRemote(step) }
                 }
                 devices[agent].seen = last + 1
             }
@@ -237,21 +237,21 @@ struct EditingTraceTests {
         for _ in 0..<3 {
             for index in devices.indices {
                 devices[index].receive()
-                devices[index].push(to: &server, answerIsLost: false, delay: 0)
+                devices[index].push(to: &server, responseIsLost: false, delay: 0)
                 devices[index].receive()
             }
         }
         let text = TraceDevice.string(devices[0].text)
         #expect(isSame(text, TraceDevice.string(devices[1].text)))
-        #expect(server.merges > 50, "two people who never wrote at once prove nothing")
+        #expect(server.merges > 50, "the session must contain concurrent edits")
 
-        #expect(server.foreign == [], "words that nobody wrote")
-        #expect(devices.flatMap(\.lost) == [], "words that an answer took from somebody who was typing")
+        #expect(server.foreign == [], "words that neither person wrote")
+        #expect(devices.flatMap(\.lost) == [], "words that were typed during a push and lost")
 
-        // What was recorded, with both people's typing in it. Where they mended each other's words before they had seen
-        // them here, a few words differ.
+        // The recorded text with both people's typing. A few words differ where one corrected the other's words before they were
+        // seen here.
         for other in steps[devices[0].seen...] where other.agent != 0 {
-            for step in other.steps { devices[0].see(step) }
+            for step in other.steps { devices[0].applyRemote(step) }
         }
         let recorded = TraceDevice.string(devices[0].view.numbers.compactMap { Unicode.Scalar(UInt32($0)) })
         if Self.transactions >= trace.txns.count { #expect(isSame(recorded, trace.endContent)) }
@@ -271,14 +271,14 @@ struct EditingTraceTests {
         for (paragraph, count) in Self.paragraphs(text) {
             #expect(count <= paragraphs[paragraph] ?? 1, "\(String(decoding: paragraph, as: UTF8.self))")
         }
-        // Nor is one there twice with a word changed.
+        // No run of words is duplicated with one word changed.
         let runs = Self.runs(recorded)
         for (run, count) in Self.runs(text) {
             #expect(count <= runs[run] ?? 1, "\(run.joined(separator: " "))")
         }
     }
 
-    /// Pushes every now and then; the answer comes some edits later, or never.
+    /// Pushes occasionally. The response arrives some edits later, or never.
     private func exchange(_ device: inout TraceDevice, _ server: inout TraceServer, _ random: inout SeededGenerator) {
         if let pending = device.pending {
             device.pending?.edits -= 1
@@ -287,7 +287,7 @@ struct EditingTraceTests {
         device.nextPush -= 1
         if device.nextPush <= 0, device.pending == nil {
             device.push(
-                to: &server, answerIsLost: random.number(0..<5) == 0, delay: random.number(0..<10))
+                to: &server, responseIsLost: random.number(0..<5) == 0, delay: random.number(0..<10))
             device.nextPush = random.number(3..<60)
         }
     }
@@ -296,13 +296,13 @@ struct EditingTraceTests {
         text.split(whereSeparator: \.isWhitespace).reduce(into: [:]) { $0[String($1), default: 0] += 1 }
     }
 
-    /// How often each line of three words or more stands in a text.
+    /// The number of occurrences of each line of three words or more.
     private static func paragraphs(_ text: String) -> [[UInt8]: Int] {
         text.split(whereSeparator: \.isNewline).filter { $0.split(separator: " ").count >= 3 }
             .reduce(into: [:]) { $0[Array($1.utf8), default: 0] += 1 }
     }
 
-    /// How often each run of eight words stands in a text, whatever is between the words.
+    /// The number of occurrences of each run of eight words, regardless of the text between the words.
     private static func runs(_ text: String) -> [ArraySlice<Substring>: Int] {
         let words = text.split(whereSeparator: \.isWhitespace)
         return words.indices.dropLast(7).reduce(into: [:]) { $0[words[$1..<($1 + 8)], default: 0] += 1 }

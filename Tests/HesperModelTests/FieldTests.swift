@@ -3,8 +3,8 @@ import Testing
 
 @testable import HesperModel
 
-/// What the table of fields has to be in beside the code that goes by it (development.md, Add a field to notes); the schemas of the contract
-/// are held to it in HesperServerTests.
+/// Checks the places that must know each field besides the code that uses the table (development.md, Add a field to notes).
+/// HesperServerTests checks the schemas of the contract.
 @Suite struct FieldTests {
     private static func text(_ path: String) throws -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -12,17 +12,17 @@ import Testing
         return try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    @Test(arguments: Field.allCases) func isInTheRulesOfMerging(_ field: Field) throws {
+    @Test(arguments: Field.allCases) func isListedInMergePage(_ field: Field) throws {
         let page = try FieldTests.text("docs/merge.md")
         let table = try #require(page.range(of: "| object | attributes | |\n"))
         let end = try #require(page[table.upperBound...].range(of: "\n\n"))
         #expect(page[table.upperBound..<end.lowerBound].contains("`\(field.rawValue)`"), "docs/merge.md, Edits")
-        guard field.standard != nil else { return }
+        guard field.defaultValue != nil else { return }
         let defaults = try #require(page.range(of: "A register that was never set has its default: "))
         let stop = try #require(page[defaults.upperBound...].range(of: ". It\nhas no clock"))
         #expect(
             page[defaults.upperBound..<stop.lowerBound].contains("`\(field.rawValue)` is"),
-            "docs/merge.md tells no default")
+            "docs/merge.md, Edits, must name the default")
     }
 
     private struct Bag: Decodable {
@@ -30,26 +30,27 @@ import Testing
         let edits: [Edit]
     }
 
-    @Test(arguments: Field.allCases) func isInTheVectors(_ field: Field) throws {
+    @Test(arguments: Field.allCases) func isUsedInVectors(_ field: Field) throws {
         let bags: [Bag] = try Vectors.load("folds.json")
         #expect(
-            bags.contains { $0.edits.contains { $0.attribute == field.rawValue } }, "Tests/Vectors/folds.json")
+            bags.contains { $0.edits.contains { $0.attribute == field.rawValue } },
+            "Tests/Vectors/folds.json has no edit of it")
     }
 
-    @Test(arguments: Field.allCases) func aHistoryKeepsIt(_ field: Field) throws {
+    @Test(arguments: Field.allCases) func isNamedInHistories(_ field: Field) throws {
         #expect(Attribute(field.rawValue) == .field(field))
     }
 
-    /// The other implementations of the fold know defaults by name.
+    /// The other implementations of the fold define defaults by name.
     @Test(
-        arguments: Field.allCases.filter { $0.standard != nil },
+        arguments: Field.allCases.filter { $0.defaultValue != nil },
         ["Public/js/model/entity.js", "Tests/Vectors/reference.py"])
-    func hasItsDefaultElsewhere(_ field: Field, _ path: String) throws {
+    func defaultIsDefinedElsewhere(_ field: Field, _ path: String) throws {
         let pattern = try Regex("\\b\(field.rawValue)\"?: ")
         #expect(try FieldTests.text(path).contains(pattern))
     }
 
-    @Test(arguments: Field.allCases) func foldsWhatItsRowSaysAndNothingElse(_ field: Field) throws {
+    @Test(arguments: Field.allCases) func foldsOnlyValuesOfItsRow(_ field: Field) throws {
         let value: Value =
             switch field.kind {
             case .null: .null
@@ -68,11 +69,11 @@ import Testing
         var isChanged = folds(value, at: wrong, into: &entity)
         #expect(!isChanged)
         isChanged = folds(.number(0.5), at: right, into: &entity)
-        #expect(!isChanged, "a value of another kind")
+        #expect(!isChanged, "a value of another type")
         isChanged = folds(value, at: right, into: &entity)
         #expect(isChanged)
         isChanged = folds(value, at: right, into: &entity)
-        #expect(!isChanged, "known already")
+        #expect(!isChanged, "the edit is already known")
         #expect(entity.content[field] == value)
         #expect(entity.register(.field(field))?.clock == right)
         for section in Section.allCases where section != field.section {
@@ -86,7 +87,7 @@ import Testing
     private static let id = "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90"
     private static let other = "77c1f2e0-4d3b-4a8e-9b1a-0c5d6e7f8091"
 
-    /// One object of each type, byte by byte as stores keep it.
+    /// The stored body of one object of each type, byte by byte.
     private static let storedBodies: [(Section, String)] = [
         (
             .notes,
@@ -126,8 +127,8 @@ import Testing
         ),
     ]
 
-    /// Feeds send bodies as they were stored, and `hesper check` compares them with what the edits come to. So a change that writes another
-    /// body needs migrations that write those of all objects again.
+    /// Feeds send bodies as they were stored, and `hesper check` compares them with the folded edits. A change of the body
+    /// therefore needs migrations that rewrite all objects.
     @Test(arguments: storedBodies) func storedBodiesAreUnchanged(_ section: Section, _ body: String) throws {
         let id = try #require(UniqueID(FieldTests.id))
         let entity = try Array(body.utf8).withUnsafeBytes { try Entity.read($0, id: id, section: section) }

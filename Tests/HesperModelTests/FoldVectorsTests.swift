@@ -2,17 +2,17 @@ import Testing
 
 @testable import HesperModel
 
-/// merge.md, The fold, as `Tests/Vectors/folds.json` has it.
+/// Runs `Tests/Vectors/folds.json` (merge.md, The fold).
 @Suite("Vectors: folds")
 struct FoldVectorsTests {
-    @Test("Every case has a name of its own")
+    @Test("Case names are unique")
     func names() throws {
         let all = try VectorCase.load("folds.json")
         #expect(all.count >= 30 && Set(all.map(\.testDescription)).count == all.count)
     }
 
     @Test(
-        "A bag folds to these objects, in any order and with edits repeated",
+        "A bag folds to the expected objects, in any order and with repeated edits",
         arguments: try VectorCase.load("folds.json"))
     func folds(vector: VectorCase) throws {
         let bag =
@@ -35,14 +35,14 @@ struct FoldVectorsTests {
 }
 
 extension VectorCase {
-    /// One edit, as a bag holds it.
+    /// A parcel with one edit.
     func parcel() throws -> Parcel {
         let attribute: Attribute = try attribute()
         guard let json = object["value"], var value = Value(scalar: json) else {
             throw Malformed(field: "value", value: object["value"])
         }
         if [.creationDate, .sortDate].contains(attribute) { value = .date(try self.value("value")) }
-        // An app's edit may come before anybody knows the type of its object.
+        // An app's edit may arrive before the type of its object is known.
         let type = try has("objectType") ? objectType() : nil
         return Parcel(
             object: try self.value("uniqueID"), objectType: type,
@@ -72,7 +72,7 @@ extension VectorCase {
 }
 
 extension Refold {
-    /// All that exists, as the `changes` of an answer of sync, by ID.
+    /// All existing objects in the form of `changes` in a sync response, sorted by ID.
     var page: JSON {
         var members: [(String, JSON)] = Section.allCases.compactMap { section in
             let bodies = entities.values.filter { $0.section == section && $0.exists }
@@ -93,13 +93,13 @@ extension Refold {
         return deleted[id] == nil && entities[id]?.exists == true ? id : nil
     }
 
-    /// What a reader of a note sees, for those of `tags` and `attachments` that are wanted.
-    fileprivate func members(of id: UniqueID, named wanted: VectorCase) -> JSON {
+    /// The resolved members of a note, for those of `tags` and `attachments` that the vector names.
+    fileprivate func members(of id: UniqueID, named names: VectorCase) -> JSON {
         guard case .note(let note)? = entities[id] else { return .null }
         let all = [("tags", note.tags), ("attachments", note.attachments)]
         return .object(
             JSONObject(
-                all.filter { wanted.has($0.0) }.map { name, members in
+                all.filter { names.has($0.0) }.map { name, members in
                     (name, .array(members.resolved(resolve).map { .string($0.description) }))
                 }))
     }

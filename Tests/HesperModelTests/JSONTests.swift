@@ -2,13 +2,13 @@ import Testing
 
 @testable import HesperModel
 
-/// JSON as RFC 8259 has it, and nothing beside it.
+/// The JSON reader accepts exactly the JSON of RFC 8259.
 @Suite("JSON")
 struct JSONTests {
     private static func read(_ text: String) throws(Problem) -> JSON { try JSONReader.read(Array(text.utf8)) }
 
     @Test(
-        "What is JSON is read, and written back the shortest way",
+        "Valid JSON is read, and written in its shortest form",
         arguments: [
             (" {} ", "{}"), ("[ ]", "[]"), ("[1,2 ,3]", "[1,2,3]"), (#"{"a":{"b":[null,true,false]}}"#, nil),
             ("0", nil), ("-0", "0"), ("1.0", "1"), ("1e3", "1000"), ("-1.5E-3", "-0.0015"), ("0.1", nil),
@@ -21,28 +21,28 @@ struct JSONTests {
     }
 
     @Test(
-        "What is not is refused, with the place",
+        "Invalid JSON is rejected with the reason and the location",
         arguments: [
             ("", "at byte 0"), ("{", "at byte 1"), ("[1,]", "at byte 3"), ("[1 2]", "at byte 3"),
             (#"{"a" 1}"#, "followed by :"), (#"{"a":1,}"#, "no name"), (#"{a:1}"#, "no name"), ("'a'", "at byte 0"),
             ("01", "a number"), ("+1", "at byte 0"), ("1.", "after its point"), (".5", "at byte 0"),
             ("1e", "its exponent"), ("1e999", "too large"), ("NaN", "at byte 0"), ("tru", "at byte 0"),
-            ("\"a\nb\"", "control character"), (#""a"#, "does not end"), (#""\x""#, "an escape"),
-            (#""\u12""#, "four hex digits"), (#""\ud83c""#, "half a surrogate"), (#""\udf0d""#, "half a surrogate"),
-            (#""\ud83c\u0041""#, "half a surrogate"), ("1 2", "something follows"), ("\u{feff}1", "at byte 0"),
-            ("\u{0b}1", "at byte 0"), (#"{"a":1,"a":1}"#, "stands twice"), (#"{"a":1,"\u0061":1}"#, "stands twice"),
+            ("\"a\nb\"", "control character"), (#""a"#, "does not end"), (#""\x""#, "escape sequence"),
+            (#""\u12""#, "four hex digits"), (#""\ud83c""#, "a surrogate"), (#""\udf0d""#, "a surrogate"),
+            (#""\ud83c\u0041""#, "a surrogate"), ("1 2", "other text follows"), ("\u{feff}1", "at byte 0"),
+            ("\u{0b}1", "at byte 0"), (#"{"a":1,"a":1}"#, "is used twice"), (#"{"a":1,"\u0061":1}"#, "is used twice"),
             ("// c\n1", "at byte 0"),
         ])
-    func bad(text: String, what: String) {
+    func bad(text: String, message: String) {
         #expect {
             try JSONTests.read(text)
         } throws: { error in
             guard let problem = error as? Problem else { return false }
-            return problem.slug == .malformedRequest && problem.detail.contains(what)
+            return problem.slug == .malformedRequest && problem.detail.contains(message)
         }
     }
 
-    @Test("A name that stands twice is found among many")
+    @Test("A duplicate name is found among many names")
     func manyNames() throws {
         let names = (0..<100).map { "\"name\($0)\":\($0)" }
         #expect(throws: Never.self) { try JSONTests.read("{\(names.joined(separator: ","))}") }
@@ -50,13 +50,13 @@ struct JSONTests {
     }
 
     @Test(
-        "Bytes that are not UTF-8 are refused", arguments: [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xe2, 0x82]])
+        "Bytes that are not UTF-8 are rejected", arguments: [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xe2, 0x82]])
     func notUTF8(bytes: [UInt8]) {
         #expect(throws: Problem.self) { try JSONReader.read([0x22] + bytes + [0x22]) }
         #expect(throws: Problem.self) { try JSONReader.read(Array("\"\\n".utf8) + bytes + [0x22]) }
     }
 
-    @Test("Depth is bounded: one more is refused")
+    @Test("Nesting deeper than the limit is rejected")
     func depth() {
         func nested(_ count: Int) -> String {
             String(repeating: "[", count: count) + String(repeating: "]", count: count)
@@ -66,7 +66,7 @@ struct JSONTests {
         #expect(throws: Problem.self) { try JSONTests.read(nested(100_000)) }
     }
 
-    @Test("Any string comes back as it was", arguments: 1...3)
+    @Test("Any string is preserved", arguments: 1...3)
     func strings(run: Int) throws {
         var random = SeededGenerator(for: "strings \(run)")
         let parts = [
@@ -76,18 +76,18 @@ struct JSONTests {
             let text = (0..<Int.random(in: 0..<40, using: &random))
                 .map { _ in parts[Int.random(in: 0..<parts.count, using: &random)] }.joined()
             #expect(try JSONReader.read(JSON.string(text).bytes) == .string(text), "seed \(random.seed)")
-            #expect(PlainBytes.holdsNUL(text) == text.unicodeScalars.contains("\u{0}"), "seed \(random.seed)")
+            #expect(PlainBytes.containsNUL(text) == text.unicodeScalars.contains("\u{0}"), "seed \(random.seed)")
         }
     }
 
-    @Test("Every byte at every place of a word: plain, or the end of what is plain")
+    @Test("Every byte at every offset of a word is recognized as plain or to be escaped")
     func plainBytes() {
         for byte in UInt8.min ... .max {
-            for place in 0..<20 {
+            for offset in 0..<20 {
                 var bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 20)
-                bytes[place] = byte
+                bytes[offset] = byte
                 let isPlain = byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-                #expect(bytes.withUnsafeBufferPointer { PlainBytes.end(in: $0, from: 0) } == (isPlain ? 20 : place))
+                #expect(bytes.withUnsafeBufferPointer { PlainBytes.end(in: $0, from: 0) } == (isPlain ? 20 : offset))
             }
         }
     }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import HesperModel
 
-/// merge.md, Text: what a merge could not take in stays in the history for ever, so it has to say what that is.
+/// Texts that lost words in a merge are reported, because the history keeps them without a time limit (merge.md, Text).
 @Suite("Lost words")
 struct LostWordsTests {
-    /// What two devices made of one base, and which texts lost words in that, whichever arrived first.
+    /// Two edits of one base, and the texts that lose words when they are merged, in either order of arrival.
     struct Row: CustomTestStringConvertible, Sendable {
         let name: String
         let (base, one, other): (String, String, String)
@@ -19,7 +19,7 @@ struct LostWordsTests {
 
     static let rows = [
         Row(
-            "Case 8: of blue and green, blue is lost", "a red car\n", "a blue car\n", "a green car\n",
+            "Case 8: of blue and green, blue loses", "a red car\n", "a blue car\n", "a green car\n",
             lost: ["a blue car\n"]),
         Row(
             "Case 5: changes of two paragraphs lose nothing", "One.\n\nTwo.\n\nThree.\n", "One!\n\nTwo.\n\nThree.\n",
@@ -27,20 +27,21 @@ struct LostWordsTests {
         Row("Case 6: two lines appended lose nothing", "Milk\n", "Milk\nBread\n", "Milk\nEggs\n", lost: []),
         Row("Case 7: the same line appended loses nothing", "Milk\n", "Milk\nBread\n", "Milk\nBread\n", lost: []),
         Row(
-            "Case 9: a change that stands against a deletion loses nothing", "First.\n\nA smal word.\n\nLast.\n",
+            "Case 9: a changed paragraph is kept despite its deletion and loses nothing",
+            "First.\n\nA smal word.\n\nLast.\n",
             "First.\n\nLast.\n", "First.\n\nA small word.\n\nLast.\n", lost: []),
         Row(
-            "The same word for the same word loses nothing", "a red car\n\nend\n", "a blue car\n\nend\n",
+            "The same replacement of the same word loses nothing", "a red car\n\nend\n", "a blue car\n\nend\n",
             "a blue car\n\nend, changed\n", lost: []),
         Row(
-            "A word that is among the newer's words is not lost", "a red car\n", "a blue car\n", "a dark blue car\n",
+            "A word that the newer text contains is not lost", "a red car\n", "a blue car\n", "a dark blue car\n",
             lost: []),
         Row(
-            "A word that the newer deletes is not the older's", "a red car\n\nend\n", "a red car\n\nend\n!",
+            "A word of the base that the newer text deletes is not lost", "a red car\n\nend\n", "a red car\n\nend\n!",
             "a car\n\nend\n", lost: []),
     ]
 
-    @Test("Of two texts of one base, those that lost words are named", arguments: rows)
+    @Test("The texts that lost words are reported", arguments: rows)
     func names(row: Row) throws {
         var (world, note) = try CaseTextTests.start(row.base)
         world[0].write(note, row.one)
@@ -48,7 +49,7 @@ struct LostWordsTests {
         for end in try world.everyOrder() { #expect(end.server.bag.textsWithLostWords(of: note) == row.lost) }
     }
 
-    @Test("Case 8, after other merges: what lost its word is named, whichever arrives first")
+    @Test("Case 8, after other merges: the text that lost its word is reported in either order of arrival")
     func case8() throws {
         var (world, note) = try CaseTextTests.start("a red car\n\nend\n")
         let third = world.add(ModelDevice(0xa2))
@@ -58,13 +59,13 @@ struct LostWordsTests {
         world[1].write(note, "a green car\n\nend\n")
         for end in try world.everyOrder() {
             let lost = end.server.bag.textsWithLostWords(of: note)
-            // The merge of it with the third's may have lost it instead, which is as good: its words are kept.
+            // Its merge with the third text may have lost the word instead. Either way the words are kept.
             #expect(lost.contains { $0.contains("blue") })
             #expect(lost.allSatisfy { !$0.contains("green") })
         }
     }
 
-    @Test("Case 10: a text whose base nobody knows is named if it does not stand, and what it replaced if it does")
+    @Test("Case 10: if the base of a text is unknown, the text with the smaller clock is reported")
     func case10() throws {
         for isLater in [true, false] {
             var (world, note) = try CaseTextTests.start("Start\n")
@@ -92,7 +93,7 @@ struct LostWordsTests {
         #expect(world.server.bag.textsWithLostWords(of: note) == [])
     }
 
-    @Test("Two texts whose merge is too large for a push: the lesser clock's is named")
+    @Test("If the merged text would be too large, the text with the smaller clock is reported")
     func tooLarge() throws {
         let half = String(repeating: "word ", count: Limits.textBytes / 10)
         var (world, note) = try CaseTextTests.start("Start\n")

@@ -2,8 +2,8 @@ import Testing
 
 @testable import HesperModel
 
-/// Merges of large texts are made before the scope is locked. That they come to the same, all tests of merges show: `MemoryBag` prepares
-/// every text.
+/// Merges of large texts are prepared before the scope is locked. All other merge tests check that the results are the same,
+/// because `MemoryBag` prepares every merge.
 @Suite("Prepared texts")
 struct PreparedTextsTests {
     private let server = NodeID(0x5e_7e_00)
@@ -28,7 +28,7 @@ struct PreparedTextsTests {
         return try Merge.apply(push, to: desk.bag, in: context)
     }
 
-    @Test("A merge that was prepared with texts that stand no more is asked for again")
+    @Test("A merge that was prepared with outdated texts is requested again")
     func moved() throws {
         var desk = try TextDesk("a b c d\n", at: c(1))
         try desk.push("a b c D\n", c(2, 0xb), base: c(1))
@@ -38,14 +38,14 @@ struct PreparedTextsTests {
         #expect(first.changes.isEmpty && first.parcels.isEmpty && first.receipts.isEmpty)
 
         var texts = PreparedTexts()
-        for need in first.pendingMerges { texts.add(need, need.input.outcome) }
+        for merge in first.pendingMerges { texts.add(merge, merge.input.outcome) }
         #expect(try apply(push, to: desk, texts).pendingMerges.isEmpty)
         try desk.push("a B c D\n", c(4, 0xb), base: c(2, 0xb))
         let second = try apply(push, to: desk, texts)
         #expect(second.pendingMerges.map(\.input.newer) == ["a B c D\n"])
     }
 
-    @Test("Texts below the bound, and all texts without one, are merged at once")
+    @Test("Texts up to the limit, or all texts if there is none, are merged without preparation")
     func small() throws {
         var desk = try TextDesk("a b c d\n", at: c(1))
         try desk.push("a b c D\n", c(2, 0xb), base: c(1))

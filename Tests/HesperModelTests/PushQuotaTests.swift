@@ -1,7 +1,7 @@
 import HesperModel
 import Testing
 
-/// What a push may store while the account is at its quota (protocol.md, Quota).
+/// The elements of a push that are accepted at the quota (protocol.md, Quota).
 @Suite("Pushes at the quota")
 struct PushQuotaTests {
     private static let now = Timestamp(clamping: 1_000)
@@ -44,15 +44,15 @@ struct PushQuotaTests {
 
     private func slugs(_ outcome: MergeOutcome) -> [Problem.Slug?] { outcome.receipts.map { $0.problem?.slug } }
 
-    @Test("What makes nothing longer is taken, all else is refused, each element by itself")
+    @Test("Only elements that make a value longer are rejected, one by one")
     func elements() throws {
         let bag = try bag()
         let (tag, other, dead) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
-        let cases: [(Push.Element, isTaken: Bool)] = [
+        let cases: [(Push.Element, isAccepted: Bool)] = [
             (change(note, at: 9, (.text, .string("012345678"))), true),
             (change(note, at: 9, (.text, .string("987654321X"))), true),
             (change(note, at: 9, (.text, .string("0123456789X"))), false),
-            // Ten characters in twenty bytes.
+            // Ten characters, twenty bytes.
             (change(note, at: 9, (.text, .string("éééééééééé"))), false),
             (change(note, at: 9, (.text, .string(""))), true),
             (change(note, at: 9, (.archived, .bool(true)), (.tag(tag), .bool(true))), true),
@@ -67,15 +67,15 @@ struct PushQuotaTests {
             (.deletion(Deletion(uniqueID: note, objectType: .note)), true),
             (.deletion(Deletion(uniqueID: dead, objectType: .note)), true),
         ]
-        for (element, isTaken) in cases {
+        for (element, isAccepted) in cases {
             let outcome = try Merge.apply(Push([element]), to: bag, in: context(bag))
-            #expect(slugs(outcome) == [isTaken ? nil : .quotaExceeded], "\(element)")
-            #expect(outcome.receipts[0].status == (isTaken ? .applied : .rejected))
-            if !isTaken { #expect(outcome.parcels.isEmpty && outcome.changes.isEmpty) }
+            #expect(slugs(outcome) == [isAccepted ? nil : .quotaExceeded], "\(element)")
+            #expect(outcome.receipts[0].status == (isAccepted ? .applied : .rejected))
+            if !isAccepted { #expect(outcome.parcels.isEmpty && outcome.changes.isEmpty) }
         }
     }
 
-    @Test("The problem says how much is used, and of how much")
+    @Test("The problem contains the used bytes and the limit")
     func problem() throws {
         let bag = try bag()
         let push = Push([change(note, at: 9, (.text, .string("0123456789X")))])
@@ -84,7 +84,7 @@ struct PushQuotaTests {
         #expect(problem.context == ["used": .integer(120), "limit": .integer(100)] && problem.pointer == "/9")
     }
 
-    @Test("A push that crosses the limit is taken up to there, to the byte, and small elements after it")
+    @Test("A push is accepted up to the exact limit, and small elements after it as well")
     func crossing() throws {
         let bag = MemoryBag()
         let (first, second, third) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
@@ -112,7 +112,7 @@ struct PushQuotaTests {
                 == [nil, nil, nil, nil])
     }
 
-    @Test("A push that was taken is answered the same when it comes again, though the account is full by now")
+    @Test("Sending an accepted push again succeeds although the account is full")
     func again() throws {
         var bag = try bag()
         let longer = Push([
@@ -125,20 +125,20 @@ struct PushQuotaTests {
         #expect(outcome.parcels.isEmpty)
     }
 
-    @Test("What the server merges is taken, also when it is longer than both")
+    @Test("A merged text is accepted even if it is longer than both texts")
     func merges() throws {
         var bag = try bag()
         let base = clock(1)
         let theirs = Push([change(note, at: 5, by: 3, base: base, (.text, .string("0123456789 more")))])
         try bag.apply(theirs, server: PushQuotaTests.server, at: PushQuotaTests.now)
-        // As long as what stands.
+        // As long as the current text.
         let ours = Push([change(note, at: 6, base: base, (.text, .string("more 0123456789")))])
         let outcome = try Merge.apply(ours, to: bag, in: context(bag))
         #expect(outcome.receipts.map(\.status) == [.merged])
         #expect(outcome.parcels.count == 2 && outcome.parcels[1].isServerMade)
     }
 
-    @Test("Elements need not be judged where a push fits, however its bytes are written")
+    @Test("A push fits only if its elements fit with all bytes escaped")
     func fits() throws {
         let push = Push([change(note, at: 9, (.text, .string(String(repeating: "\u{1}", count: 1_000))))])
         let bytes = Int64(

@@ -2,7 +2,7 @@ import HesperModel
 import Testing
 
 @Suite struct PushTests {
-    @Test func itsNodesAreThoseOfAllClocksInIt() {
+    @Test func nodesAreThoseOfAllClocks() {
         func clock(_ node: UInt64) -> Clock {
             var source = ClockSource(node: NodeID(node))
             return source.tick(at: 1)
@@ -40,13 +40,13 @@ import Testing
             archived.append(.change(Change(uniqueID: id, section: .notes, edits: [edit])))
         }
         var bag = MemoryBag()
-        // What is new loads nothing.
+        // New objects load nothing.
         try bag.apply(Push(made), server: server, at: now)
         var context = Merge.Context(now: now, server: server, serverClock: nil, greatestClock: bag.greatestClock)
         context.bounds.loadBytes = 3_000
         do {
             _ = try Merge.apply(Push(archived), to: bag, in: context)
-            Issue.record("it loaded more than it may")
+            Issue.record("the push loaded more than the limit")
         } catch let problem as Problem {
             #expect(problem.slug == .tooLarge && problem.context["limit"] != nil)
         }

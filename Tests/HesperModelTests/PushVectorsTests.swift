@@ -2,17 +2,17 @@ import Testing
 
 @testable import HesperModel
 
-/// merge.md, One push, as `Tests/Vectors/pushes.json` has it.
+/// Runs `Tests/Vectors/pushes.json` (merge.md, One push).
 @Suite("Vectors: pushes")
 struct PushVectorsTests {
-    @Test("Every case has a name of its own")
+    @Test("Case names are unique")
     func names() throws {
         let all = try VectorCase.load("pushes.json")
         #expect(all.count >= 20 && Set(all.map(\.testDescription)).count == all.count)
     }
 
     @Test(
-        "A push has these receipts, adds these edits, and leaves these objects",
+        "A push yields the expected receipts, edits and objects",
         arguments: try VectorCase.load("pushes.json"))
     func pushes(vector: VectorCase) throws {
         let (server, now): (NodeID, Timestamp) = (try vector.value("server"), try vector.value("now"))
@@ -26,7 +26,7 @@ struct PushVectorsTests {
         }
         for changes in try vector.elements("before") {
             let outcome = try bag.apply(PushReader.read(changes), server: server, at: now)
-            #expect(outcome.receipts.allSatisfy { $0.status == .applied }, "what came before is to stand")
+            #expect(outcome.receipts.allSatisfy { $0.status == .applied }, "the preceding pushes must be applied")
         }
         let push = try PushReader.read(#require(vector.object["push"]))
         let outcome = try bag.apply(push, server: server, at: now)
@@ -59,7 +59,7 @@ extension Receipt {
 }
 
 extension JSON {
-    /// Of problems the code and the place alone, as sentences are free to change.
+    /// Replaces problems by their slug and pointer, because messages may change.
     fileprivate var withPlainProblems: JSON {
         guard case .object(let object) = self else { return self }
         return .object(

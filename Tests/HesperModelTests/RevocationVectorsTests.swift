@@ -2,17 +2,17 @@ import Testing
 
 @testable import HesperModel
 
-/// merge.md, Devices, as `Tests/Vectors/revocations.json` has it.
+/// Runs `Tests/Vectors/revocations.json` (merge.md, Devices).
 @Suite("Vectors: revocations")
 struct RevocationVectorsTests {
-    @Test("Every case has a name of its own")
+    @Test("Case names are unique")
     func names() throws {
         let all = try VectorCase.load("revocations.json")
         #expect(all.count >= 30 && Set(all.map(\.testDescription)).count == all.count)
     }
 
     @Test(
-        "What a device pushed after a moment is put back so, in whatever order its parcels are read",
+        "The edits of a revoked device are undone as expected, in any order of the parcels",
         arguments: try VectorCase.load("revocations.json"))
     func revocations(vector: VectorCase) throws {
         let history = try History(vector)
@@ -22,7 +22,7 @@ struct RevocationVectorsTests {
             for stored in round == 0 ? history.parcels : history.parcels.shuffled(using: &random) {
                 rewind.add(stored.parcel, by: stored.by, at: stored.at, position: stored.position)
             }
-            let found = try history.answer(to: rewind)
+            let found = try history.outcome(of: rewind)
             let expected = ["outcome", "putBack", "older", "keeps"].compactMap { name in
                 vector.object[name].map { (name, $0) }
             }
@@ -33,7 +33,7 @@ struct RevocationVectorsTests {
     }
 }
 
-/// One object as a bag holds it.
+/// The parcels of one object with their senders and times.
 private struct History {
     var parcels: [(parcel: Parcel, by: NodeID, at: Timestamp, position: Int64)] = []
     var entity: Entity
@@ -53,33 +53,33 @@ private struct History {
         }
     }
 
-    /// What the server does, as a vector says it.
-    func answer(to rewind: Rewind) throws -> [(String, JSON)] {
-        guard case .restore(let settings, let keeps) = rewind.outcome(for: entity) else {
+    /// The server's changes, in the form of a vector's outcome.
+    func outcome(of rewind: Rewind) throws -> [(String, JSON)] {
+        guard case .restore(let restorations, let isPartial) = rewind.outcome(for: entity) else {
             return [("outcome", .string("gone"))]
         }
         var (putBack, older): ([(String, JSON)], [JSON]) = ([], [])
-        for setting in settings {
+        for restoration in restorations {
             var value: Value?
-            if let version = setting.version {
+            if let version = restoration.version {
                 let edits = parcels[Int(version.position) - 1].parcel.edits
                 value = try #require(
-                    edits.first { $0.attribute == setting.attribute && $0.clock == version.clock }?.value)
+                    edits.first { $0.attribute == restoration.attribute && $0.clock == version.clock }?.value)
             }
-            guard let edit = setting.edit(of: entity, value, at: .zero) else { continue }
+            guard let edit = restoration.edit(of: entity, value, at: .zero) else { continue }
             putBack.append((edit.attribute.description, edit.value?.json ?? .string("nothing")))
-            if setting.isOlder { older.append(.string(edit.attribute.description)) }
+            if restoration.isOlder { older.append(.string(edit.attribute.description)) }
         }
-        var answer: [(String, JSON)] = [("outcome", .string(putBack.isEmpty ? "stands" : "putBack"))]
-        if !putBack.isEmpty { answer.append(("putBack", .object(JSONObject(putBack)))) }
-        if !older.isEmpty { answer.append(("older", .array(older))) }
-        if keeps { answer.append(("keeps", .bool(true))) }
-        return answer
+        var outcome: [(String, JSON)] = [("outcome", .string(putBack.isEmpty ? "stands" : "putBack"))]
+        if !putBack.isEmpty { outcome.append(("putBack", .object(JSONObject(putBack)))) }
+        if !older.isEmpty { outcome.append(("older", .array(older))) }
+        if isPartial { outcome.append(("keeps", .bool(true))) }
+        return outcome
     }
 }
 
 extension VectorCase {
-    /// One edit of a parcel; without a value if that was thinned away.
+    /// One edit of a parcel. It has no value if thinning dropped it.
     fileprivate func edit() throws -> Edit {
         guard let attribute = Attribute(try string("attribute")) else {
             throw Malformed(field: "attribute", value: object["attribute"])

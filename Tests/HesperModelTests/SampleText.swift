@@ -1,4 +1,4 @@
-/// Random texts in many scripts at once, with what is hard in them: marks, joiners, ligatures, emoji.
+/// Random texts that mix many scripts, with difficult elements: marks, joiners, ligatures, emoji.
 enum SampleText {
     private static let pieces = [
         "a", "B", "foo", "Bär", "e\u{301}", "ß", "İ", "Łódź", "ﬁ", "２", "½", "don't", "x_y", "Ὀδυσσεύς", "Ёлка", "שָׁ",

@@ -2,7 +2,7 @@ import Foundation
 import HesperModel
 import Testing
 
-/// protocol.md, Resources: words and "phrases"; prefixes; case and accents ignored; CJK by pairs.
+/// protocol.md, Resources: words and "phrases"; prefixes; case and accents are ignored; CJK text is indexed by pairs.
 struct SearchTests {
     struct Case: Decodable, CustomTestStringConvertible {
         struct QueryTerm: Decodable {
@@ -29,19 +29,19 @@ struct SearchTests {
     }
 
     static let vectors = Result { try Vectors.load("search-terms.json", as: [Case].self) }
-    static func cases(_ isWanted: (Case) -> Bool) throws -> [Case] { try vectors.get().filter(isWanted) }
+    static func cases(_ isIncluded: (Case) -> Bool) throws -> [Case] { try vectors.get().filter(isIncluded) }
 
     @Test func `Every vector is run by one of the tests below`() throws {
         let all = try Self.vectors.get()
         #expect(all.count == Set(all.map(\.name)).count)
         for vector in all {
-            let asked = [vector.terms != nil, vector.phrases != nil, vector.error != nil, vector.matches != nil]
-            #expect(asked.filter { $0 }.count == 1, "\(vector.name)")
+            let kinds = [vector.terms != nil, vector.phrases != nil, vector.error != nil, vector.matches != nil]
+            #expect(kinds.filter { $0 }.count == 1, "\(vector.name)")
         }
     }
 
     @Test(arguments: try cases { $0.terms != nil })
-    func `A text has the terms that the vector says`(vector: Case) throws {
+    func `A text has the expected terms`(vector: Case) throws {
         let text = try #require(vector.text)
         let terms = try #require(vector.terms)
         #expect(Terms.terms(in: text).map(\.hex) == terms.map(\.hex))
@@ -49,13 +49,13 @@ struct SearchTests {
     }
 
     @Test(arguments: try cases { $0.phrases != nil })
-    func `A query has the phrases that the vector says`(vector: Case) throws {
+    func `A query has the expected phrases`(vector: Case) throws {
         let expected = try #require(vector.phrases).map { $0.map { Term($0.text, isPrefix: $0.isPrefix) } }
         #expect(try SearchQuery(#require(vector.query)).phrases == expected)
     }
 
     @Test(arguments: try cases { $0.error != nil })
-    func `A query over a limit is refused, and says which`(vector: Case) throws {
+    func `A query over a limit is rejected with the limit`(vector: Case) throws {
         let failure: SearchQuery.Failure = try #require(vector.error) == "too-long" ? .tooLong : .tooManyTerms
         #expect(throws: failure) { try SearchQuery(#require(vector.query)) }
         let limit = failure == .tooLong ? SearchQuery.maximumLength : SearchQuery.maximumTerms
@@ -63,7 +63,7 @@ struct SearchTests {
     }
 
     @Test(arguments: try cases { $0.matches != nil })
-    func `A query finds the text or not, and shows where`(vector: Case) throws {
+    func `A query matches the text and the snippet shows the matches`(vector: Case) throws {
         let text = try #require(vector.text)
         let query = try SearchQuery(#require(vector.query))
         #expect(query.matches(text) == vector.matches)
@@ -74,7 +74,7 @@ struct SearchTests {
         #expect(snippet.ranges == expected.ranges.map { Snippet.Match(location: $0.location, length: $0.length) })
     }
 
-    @Test func `What an index stores has only terms and single spaces`() {
+    @Test func `Joined terms contain only terms and single spaces`() {
         var random = SeededGenerator(for: "Terms laws")
         for _ in 0..<3_000 {
             let text = SampleText.make(&random)
@@ -90,7 +90,7 @@ struct SearchTests {
         }
     }
 
-    @Test func `Equivalent texts have the same terms, in capitals too`() {
+    @Test func `Equivalent texts have the same terms, in any case`() {
         var random = SeededGenerator(for: "Terms of equivalent texts")
         for _ in 0..<3_000 {
             let text = SampleText.make(&random)
@@ -103,18 +103,18 @@ struct SearchTests {
         }
     }
 
-    @Test func `ASCII has the same terms the fast way and the slow way`() {
+    @Test func `The fast path for ASCII yields the same terms as the general path`() {
         var random = SeededGenerator(for: "Terms of ASCII")
         for _ in 0..<2_000 {
             let scalars = (0..<40).map { _ in Character(Unicode.Scalar(UInt8.random(in: 0..<0x80, using: &random))) }
             let text = String(scalars)
-            // A joiner at the end of every character takes each word off the fast way and spells nothing.
+            // A word joiner after every character forces the general path and is ignored in terms.
             let slow = scalars.map { "\($0)\u{2060}" }.joined()
             #expect(Terms.terms(in: slow) == Terms.terms(in: text), "\(text.hex)")
         }
     }
 
-    @Test func `Any piece of a text that begins a word or a pair finds the text`() throws {
+    @Test func `Any part of a text that begins a word or a pair matches the text`() throws {
         var random = SeededGenerator(for: "Search laws")
         for _ in 0..<3_000 {
             let text = SampleText.make(&random)

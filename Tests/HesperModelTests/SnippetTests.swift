@@ -2,7 +2,7 @@ import Foundation
 import HesperModel
 import Testing
 
-/// protocol.md, Resources: snippets come as ranges, not markup.
+/// protocol.md, Resources: snippets have ranges rather than markup.
 struct SnippetTests {
     private let words = String(repeating: "word ", count: 100)
 
@@ -10,13 +10,13 @@ struct SnippetTests {
         try #require(try SearchQuery(query).snippet(of: text))
     }
 
-    /// What the snippet's ranges cover.
+    /// The parts of the snippet within its ranges.
     private func marked(_ snippet: Snippet) -> [String] {
         let units = Array(snippet.text.utf16)
         return snippet.ranges.map { String(decoding: units[$0.location..<$0.location + $0.length], as: UTF16.self) }
     }
 
-    @Test func `Of a text that matches at every word, what is shown is marked, all of it`() throws {
+    @Test func `If a text matches at every word, the whole snippet is marked`() throws {
         let text = String(repeating: "a b c ", count: 20_000)
         let snippet = try snippet("a b c", of: text)
         #expect((120...160).contains(snippet.text.count))
@@ -38,7 +38,7 @@ struct SnippetTests {
         #expect(last.text.hasSuffix("word needle") && (150...160).contains(last.text.count))
     }
 
-    @Test func `A text that fits is shown whole`() throws {
+    @Test func `A text that fits is shown completely`() throws {
         #expect(try snippet("needle", of: "A needle in a haystack\n").text == "A needle in a haystack")
     }
 
@@ -49,12 +49,12 @@ struct SnippetTests {
         #expect(marked(snippet) == ["東京"])
     }
 
-    @Test func `Every match inside the stretch is marked, none outside of it`() throws {
+    @Test func `Every match inside the excerpt is marked`() throws {
         let snippet = try snippet("word", of: words)
         #expect(marked(snippet) == Array(repeating: "word", count: 32))
     }
 
-    @Test func `A match longer than the snippet is cut with it`() throws {
+    @Test func `A match longer than the snippet is cut`() throws {
         let snippet = try snippet("\"x y\"", of: "x" + String(repeating: "-", count: 1_000) + "y")
         #expect(snippet.text.count == 160)
         #expect(marked(snippet) == [snippet.text])
@@ -66,13 +66,13 @@ struct SnippetTests {
         #expect(snippet.ranges.isEmpty)
     }
 
-    @Test func `No match, no snippet; one of two words is shown`() throws {
+    @Test func `There is no snippet without a match, and one matching phrase is sufficient`() throws {
         #expect(try SearchQuery("needle").snippet(of: words) == nil)
         #expect(marked(try snippet("needle word", of: "a word")) == ["word"])
     }
 
     @Test(arguments: ["a\u{301}", "a\u{93C}\u{94D}", "👩\u{200D}"])
-    func `A character of a hundred kilobytes does not make a snippet of one`(piece: String) throws {
+    func `A character of a hundred kilobytes does not make the snippet large`(piece: String) throws {
         let pile =
             "a"
             + String(repeating: piece.dropFirst(0).unicodeScalars.dropFirst().map(String.init).joined(), count: 25_000)
@@ -84,7 +84,7 @@ struct SnippetTests {
         }
     }
 
-    @Test func `A snippet is a part of the text, its ranges are of whole characters, in order and apart`() throws {
+    @Test func `A snippet is a part of the text, with separate ranges of whole characters in order`() throws {
         var random = SeededGenerator(for: "Snippet laws")
         var found = 0
         for _ in 0..<3_000 {

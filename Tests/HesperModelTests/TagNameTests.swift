@@ -13,12 +13,12 @@ struct TagNameTests {
     }
 
     @Test(arguments: try Vectors.load("tag-names.json", as: [Case].self))
-    func `A name folds as the vector says, scalar for scalar`(vector: Case) {
+    func `A name folds to the expected scalars`(vector: Case) {
         #expect(TagName.fold(vector.input).hex == vector.folded.hex)
-        #expect(TagName.fold(vector.folded).hex == vector.folded.hex, "folding again changes nothing")
+        #expect(TagName.fold(vector.folded).hex == vector.folded.hex, "folding must be idempotent")
     }
 
-    @Test func `Every code point folds as Unicode says`() throws {
+    @Test func `Every code point folds as specified by Unicode`() throws {
         let foldings = try Vectors.load("case-folding.json", as: [String: String].self)
         #expect(foldings.count == 1530)
         var expected: [UInt32: [UInt32]] = [:]
@@ -35,7 +35,7 @@ struct TagNameTests {
         }
     }
 
-    @Test func `Names that look the same fold the same, and folding again changes nothing`() {
+    @Test func `Equivalent names fold to the same scalars, and folding is idempotent`() {
         var random = SeededGenerator(for: "TagName laws")
         for _ in 0..<20_000 {
             let name = randomName(&random)
@@ -48,10 +48,11 @@ struct TagNameTests {
 
     @Test func `Folded names are equal exactly when their bytes are`() {
         #expect(TagName.fold("e\u{301}").utf8.elementsEqual(TagName.fold("É").utf8))
-        #expect(!"e\u{301}".utf8.elementsEqual("é".utf8) && "e\u{301}" == "é", "why names are folded before comparing")
+        #expect(!"e\u{301}".utf8.elementsEqual("é".utf8) && "e\u{301}" == "é", "Swift's == ignores this difference")
     }
 
-    /// Letters with foldings, letters that decompose, and marks that combine with them, more often than chance would.
+    /// Letters with foldings, letters that decompose, and marks that combine with them, more frequent than in uniform random
+    /// text.
     private func randomName(_ random: inout SeededGenerator) -> String {
         let blocks: [ClosedRange<UInt32>] = [
             0x20...0x7E, 0xA0...0x24F, 0x300...0x36F, 0x345...0x345, 0x370...0x52F, 0x1E00...0x1FFF, 0x2000...0x214F,

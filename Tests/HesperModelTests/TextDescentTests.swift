@@ -2,7 +2,7 @@ import Testing
 
 @testable import HesperModel
 
-/// One note on a server, and what is pushed of its text, push by push.
+/// A server with one note, to which texts are pushed.
 struct TextDesk {
     private(set) var bag = MemoryBag()
     private(set) var receipts: [Receipt] = []
@@ -10,7 +10,7 @@ struct TextDesk {
     private let now = Timestamp(clamping: 1_000_000)
     let note = UniqueID(high: 0x4000, low: 0x8000_0000_0000_0001)
 
-    /// The clock of a text; a time of a device.
+    /// A clock with this time.
     static func clock(_ time: UInt64, _ node: UInt64) -> Clock { Clock(time: time << 16, node: NodeID(node)) }
 
     /// Starts with a note that has a text.
@@ -31,7 +31,7 @@ struct TextDesk {
         receipts = try bag.apply(Push([.change(change)]), by: clock.node, server: server, at: now).receipts
     }
 
-    /// Gives a text that stood back to a restored server.
+    /// Gives a text back to a restored server.
     mutating func giveBack(_ text: String, _ clock: Clock) throws { try push(text, clock, base: clock) }
 
     mutating func restoreHere() { bag.restoredSequence = bag.sequence }
@@ -40,18 +40,18 @@ struct TextDesk {
         if case .entity(.note(let note))? = bag[note] { note.text } else { "" }
     }
 
-    var standing: Clock? {
+    var currentClock: Clock? {
         if case .entity(.note(let note))? = bag[note] { note.textClock } else { nil }
     }
 
-    /// The outcome of the text that was pushed last.
+    /// The receipt field of the last pushed text.
     var field: Receipt.Field? { receipts.first?.fields["text"] }
 
-    /// Words that are in no text of the history any more would be lost for good.
+    /// The texts in the history.
     var history: [Value] { bag.history(of: note) }
 }
 
-/// merge.md, Text: what a text descends from is what its push says, in whatever order pushes come.
+/// The descent of a text is what its push states, in any order of pushes (merge.md, Text).
 @Suite("Descent of texts")
 struct TextDescentTests {
     private func c(_ time: UInt64, _ node: UInt64 = 0xa) -> Clock { TextDesk.clock(time, node) }
@@ -74,7 +74,7 @@ struct TextDescentTests {
         Row(base: "keep me", first: "keep", second: "keep me"),
     ]
 
-    @Test("Case 34: two pushes of one device arrive in the other order: the text written last stands", arguments: rows)
+    @Test("Case 34: two pushes of one device arrive in reverse order: the last text wins", arguments: rows)
     func reordered(row: Row) throws {
         var desk = try TextDesk(row.base, at: c(1))
         try desk.push(row.second, c(3), base: c(1), after: [c(2)])
@@ -83,7 +83,8 @@ struct TextDescentTests {
         #expect(desk.history.contains(.string(row.first)))
     }
 
-    @Test("Case 35: an answer is lost, and the next push comes under another node: typed once", arguments: rows)
+    @Test(
+        "Case 35: a response is lost, and the next push has another node: the text is not duplicated", arguments: rows)
     func signedInAgain(row: Row) throws {
         var desk = try TextDesk(row.base, at: c(1))
         try desk.push(row.first, c(2), base: c(1))
@@ -91,7 +92,7 @@ struct TextDescentTests {
         #expect(desk.text == row.second && desk.field == nil)
     }
 
-    @Test("A base that the server lacks, brought along, under a clock above what stands: both stand")
+    @Test("A base that the server lacks, sent along, with a clock greater than the current one: both texts are kept")
     func foreignBase() throws {
         for isRestored in [true, false] {
             var desk = try TextDesk("base\n", at: c(1))
@@ -101,12 +102,12 @@ struct TextDescentTests {
             #expect(desk.text.contains("A line\n") && desk.text.contains("B line\n"))
             #expect(desk.field?.outcome == .merged)
             #expect(desk.text.contains("C line\n") == isRestored)
-            // Where nobody knows what the base descends from, its words are in the history for ever.
+            // If the origin of the base is unknown, its words are kept in the history without a time limit.
             #expect(desk.bag.textsWithLostWords(of: desk.note) == (isRestored ? [] : ["base\nC line\n"]))
         }
     }
 
-    @Test("Case 36: a restored server gets a line back that it had acknowledged, whoever syncs first")
+    @Test("Case 36: a line is given back to a restored server, in either order of syncs")
     func givenBack() throws {
         for order in [[0, 1], [1, 0]] {
             var desk = try TextDesk("base\n", at: c(1))
@@ -122,7 +123,7 @@ struct TextDescentTests {
         }
     }
 
-    @Test("Two generations of texts given back after a restore, in either order: the last written")
+    @Test("Two texts given back after a restore, in either order: the last one wins")
     func generations() throws {
         for order in [[0, 1], [1, 0]] {
             var desk = try TextDesk("Dear Ann,", at: c(1))
@@ -133,7 +134,7 @@ struct TextDescentTests {
         }
     }
 
-    @Test("After a second restore the chain begins anew")
+    @Test("A second restore starts a new chain")
     func restoredTwice() throws {
         var desk = try TextDesk("one\n", at: c(1))
         desk.restoreHere()
@@ -143,7 +144,7 @@ struct TextDescentTests {
         #expect(desk.text == "one\ntwo\nthree\n")
     }
 
-    @Test("An own text that was only merged goes out with the base that it had")
+    @Test("A text that was only merged is pushed again with its original base")
     func onlyMerged() throws {
         var desk = try TextDesk("a\n", at: c(1))
         try desk.push("a\nOther's line\n", c(2, 0xb), base: c(1))
@@ -152,7 +153,7 @@ struct TextDescentTests {
         #expect(desk.text == "a\nOther's line\nmine\n")
     }
 
-    @Test("A text of before the restore by its clock, given back after it")
+    @Test("A text with a clock from before the restore is given back")
     func earlyClock() throws {
         var desk = try TextDesk("a\n", at: c(5))
         try desk.push("a\nb\n", c(6), base: c(5))
@@ -161,7 +162,7 @@ struct TextDescentTests {
         #expect(desk.text == "a\nb\nearly clock\n")
     }
 
-    @Test("A text given back to a server that does not know when it was restored: the greater clock stands")
+    @Test("A text given back to a server that was never restored: the greater clock wins")
     func unknownRestore() throws {
         var desk = try TextDesk("a\n", at: c(1))
         try desk.giveBack("a\nb\n", c(3, 0xb))
@@ -171,7 +172,7 @@ struct TextDescentTests {
         #expect(desk.bag.textsWithLostWords(of: desk.note) == ["a\n", "a\nc\n"])
     }
 
-    @Test("A word typed and taken back under a greater clock, beside another device's line")
+    @Test("A word typed and removed with a greater clock, and another device's line")
     func takenBack() throws {
         var desk = try TextDesk("a b\n", at: c(1))
         try desk.push("a b\nX\n", c(2), base: c(1))
@@ -179,16 +180,16 @@ struct TextDescentTests {
         #expect(desk.text == "a b\nX\n")
     }
 
-    @Test("A past text with a greater clock that arrives late")
+    @Test("An earlier text with a greater clock arrives late")
     func pastArrivesLate() throws {
         var desk = try TextDesk("a\n", at: c(1))
         try desk.push("a\nfinal\n", c(2), base: c(1), after: [c(8)])
         try desk.push("a\nfin", c(8), base: c(1))
         #expect(desk.text == "a\nfinal\n" && desk.field?.outcome == .superseded)
-        #expect((desk.standing ?? c(0)) > c(8))
+        #expect((desk.currentClock ?? c(0)) > c(8))
     }
 
-    @Test("20 unanswered texts, the first of which arrives last")
+    @Test("16 unanswered texts, of which the first arrives last")
     func manyUnanswered() throws {
         var desk = try TextDesk("x\n", at: c(1))
         let sent = (2...16).map { c($0) }
@@ -197,7 +198,7 @@ struct TextDescentTests {
         #expect(desk.text == "x\nthe end of it\n")
     }
 
-    @Test("A text, or a deletion, that names more than 16 others is refused; nothing else of the push is")
+    @Test("A text or a deletion with more than 16 clocks in textAfter is rejected, but not the rest of the push")
     func tooManyNamedTextsAreRejected() throws {
         for count in [Limits.textAfter, Limits.textAfter + 1] {
             let clocks = (1...count).map { "\"\(c(UInt64($0)))\"" }.joined(separator: ", ")
@@ -210,24 +211,24 @@ struct TextDescentTests {
             let push = try PushReader.read(JSONReader.read(Array(json.utf8)))
             var bag = MemoryBag()
             let receipts = try bag.apply(push, server: NodeID(1), at: Timestamp(clamping: 1_000_000)).receipts
-            let isRefused = count > Limits.textAfter
-            #expect(receipts.map(\.status) == (isRefused ? [.rejected, .rejected] : [.applied, .applied]))
-            if isRefused {
-                // A text whose descent cannot be read would be merged with its own past.
+            let isRejected = count > Limits.textAfter
+            #expect(receipts.map(\.status) == (isRejected ? [.rejected, .rejected] : [.applied, .applied]))
+            if isRejected {
+                // A text with unreadable descent would be merged with its own past.
                 for field in ["text", "textAfter"] {
                     #expect(receipts[0].fields[field]?.problem?.slug == .invalidField)
                 }
                 #expect(receipts[1].problem?.slug == .invalidField)
             }
-            guard case .entity(.note(let stands))? = bag[note] else {
-                Issue.record("the note is gone")
+            guard case .entity(.note(let current))? = bag[note] else {
+                Issue.record("the note does not exist")
                 continue
             }
-            #expect(stands.archived && stands.text == (isRefused ? "" : "x"))
+            #expect(current.archived && current.text == (isRejected ? "" : "x"))
         }
     }
 
-    @Test("A base given back after what descends from it")
+    @Test("A base is given back after its descendant")
     func baseGivenBackLate() throws {
         for value in ["x\none\n", nil] {
             var desk = try TextDesk("x\n", at: c(1))
@@ -238,7 +239,7 @@ struct TextDescentTests {
         }
     }
 
-    @Test("A text that replaces what nobody read is told apart, if words went")
+    @Test("A text that replaces an unread text is reported as a loss if words are gone")
     func replacedUnread() throws {
         for hasRead in [true, false] {
             var desk = try TextDesk("a b\n", at: c(1))
@@ -252,7 +253,7 @@ struct TextDescentTests {
         }
     }
 
-    @Test("Words that the newer replaced are told with their place")
+    @Test("The receipt lists superseded words with their location")
     func supersededWords() throws {
         var desk = try TextDesk("a red car\n", at: c(1))
         try desk.push("a green car\n", c(5, 0xb), base: c(1))
@@ -261,7 +262,7 @@ struct TextDescentTests {
         #expect(desk.field?.superseded == [TextMerge.Superseded(text: "blue", location: 2, length: 5)])
     }
 
-    @Test("A text that could not be merged is told whole")
+    @Test("The receipt lists all of a text that could not be merged")
     func supersededWhole() throws {
         var desk = try TextDesk("a red car\n", at: c(5))
         try desk.push("something else", c(2, 0xb))
@@ -269,7 +270,7 @@ struct TextDescentTests {
     }
 
     @Test(
-        "One device alone: whatever is reordered, sent twice, delayed or lost, the text written last stands",
+        "One device: the last text wins whatever is reordered, repeated, delayed or lost",
         arguments: [1, UInt64.random(in: 0...UInt64(UInt32.max))])
     func alone(seed: UInt64) throws {
         print("seed \(seed)")
@@ -289,7 +290,7 @@ extension TextDesk {
     }
 }
 
-/// A device that types, on a network that loses, delays and repeats what it sends.
+/// A device that types, on a network that loses, delays and repeats pushes.
 private struct Typist {
     var desk: TextDesk
     private(set) var text = "start line\n"
@@ -319,14 +320,14 @@ private struct Typist {
         default:
             try deliver(sent)
             unanswered = []
-            base = desk.text == text ? desk.standing ?? sent.clock : sent.clock
+            base = desk.text == text ? desk.currentClock ?? sent.clock : sent.clock
         }
         if random.number(0..<10) < 3, let delayed = network.randomElement(using: &random) { try deliver(delayed) }
         if random.number(0..<10) == 0 { node += 1 }
     }
 
     mutating func end(_ random: inout SeededGenerator) throws {
-        // With as many unanswered as a push may name, the last goes again until it is answered.
+        // If the maximum number of texts is unanswered, the last one is sent again.
         if unanswered.count == Limits.textAfter, let last = unanswered.last {
             try deliver(last)
             (unanswered, base) = ([], last.clock)

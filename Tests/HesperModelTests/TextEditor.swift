@@ -1,4 +1,4 @@
-/// Texts and edits that people make, and some that only files have.
+/// Generates texts and edits as people make them, and some that occur only in files.
 struct TextEditor {
     static let words = [
         "red", "blue", "green", "the", "a", "milk,", "eggs.", "Paris", "don't", "well-known", "3.14", "שלום", "עולם",
@@ -26,7 +26,7 @@ struct TextEditor {
         return text
     }
 
-    /// One to four edits at random places between graphemes: inserting, deleting, replacing, moving a line, doubling it.
+    /// Makes one to four edits at random grapheme boundaries: inserting, deleting, replacing, moving a line, duplicating it.
     mutating func edited(_ text: String) -> String {
         var text = Array(text)
         for _ in 0..<random.number(1..<5) {
@@ -46,7 +46,7 @@ struct TextEditor {
             default:
                 if !text.isEmpty { text.remove(at: min(start, text.count - 1)) }
             }
-            // Deleting may have put graphemes together, as it does in an editor.
+            // Deleting may join graphemes, as in an editor.
             text = Array(String(text))
         }
         return String(text)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HesperModel
 
-/// A merge of texts as `Tests/Vectors/text-merges.json` has it.
+/// A case of `Tests/Vectors/text-merges.json`.
 struct TextMergeVector: Decodable, CustomTestStringConvertible, Sendable {
     let name: String
     let base: String
@@ -19,31 +19,33 @@ struct TextMergeVector: Decodable, CustomTestStringConvertible, Sendable {
     }
 }
 
-/// Where the package is, found from this file.
+/// Paths, computed from this file.
 enum Folders {
     static let package = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 }
 
-/// Equality of bytes: `==` would not see that "é" was spelt another way.
+/// Whether two strings have the same bytes. `==` would not distinguish different spellings of "é".
 func isSame(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }
 
 @Suite("Merging texts (merge.md, Text)")
 struct TextMergeTests {
-    @Test("Vectors", arguments: try TextMergeVector.all())
+    @Test("The texts merge as expected", arguments: try TextMergeVector.all())
     func vector(_ vector: TextMergeVector) {
         let merged = TextMerge.merge(base: vector.base, older: vector.older, newer: vector.newer)
         #expect(isSame(merged, vector.merged), "got \(merged.debugDescription), not \(vector.merged.debugDescription)")
     }
 
-    @Test("The vectors have names of their own")
+    @Test("Case names are unique")
     func names() throws {
         let vectors = try TextMergeVector.all()
         #expect(vectors.count >= 100)
         #expect(Set(vectors.map(\.name)).count == vectors.count)
     }
 
-    @Test("An unchanged side gives the other, equal sides give themselves", arguments: try TextMergeVector.all())
+    @Test(
+        "If one side is unchanged, the result is the other; if both are equal, the result is the same",
+        arguments: try TextMergeVector.all())
     func unchanged(_ vector: TextMergeVector) {
         for side in [vector.older, vector.newer] {
             for (older, newer) in [(vector.base, side), (side, vector.base), (side, side)] {

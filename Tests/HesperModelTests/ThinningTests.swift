@@ -11,7 +11,7 @@ struct ThinningTests {
 
     static func date(_ milliseconds: Int64) -> Timestamp { Timestamp(clamping: begin + milliseconds) }
 
-    /// Versions that arrived in the order of their clocks, so many milliseconds after the beginning.
+    /// Versions that arrived in the order of their clocks, at these times in milliseconds after the beginning.
     static func versions(_ times: [Int64], by node: NodeID = node) -> [Thinning.Version] {
         times.enumerated().map { index, time in
             Thinning.Version(
@@ -20,13 +20,13 @@ struct ThinningTests {
         }
     }
 
-    /// When those arrived that are dropped from among `times`, of which the last stands.
+    /// The arrival times of the dropped versions. The last of `times` is the current version.
     static func dropped(
         _ times: [Int64], at now: Int64, policy: HistoryPolicy = .standard, devices: [Thinning.Device] = []
     ) -> [Int64] {
         let versions = versions(times)
-        guard let standing = versions.last?.clock else { return [] }
-        return Thinning(policy, devices: devices, at: date(now)).decide(versions, of: .text, current: standing)
+        guard let current = versions.last?.clock else { return [] }
+        return Thinning(policy, devices: devices, at: date(now)).decide(versions, of: .text, current: current)
             .dropped.map { $0.pushedAt.milliseconds - begin }.sorted()
     }
 
@@ -41,36 +41,39 @@ struct ThinningTests {
 
     static let (hour, day) = (Timestamp.hour, Timestamp.day)
     static let rows = [
-        Row(name: "All stay for a day", times: [0, 1, 2, 3], now: day, dropped: []),
+        Row(name: "All are retained for a day", times: [0, 1, 2, 3], now: day, dropped: []),
         Row(
-            name: "Then the last of an hour stays", times: [0, 1, 2, hour, hour + 5], now: 2 * day,
+            name: "Then the last of each hour is retained", times: [0, 1, 2, hour, hour + 5], now: 2 * day,
             dropped: [0, 1, hour]),
         Row(
-            name: "One an hour stays for a month", times: (0..<24).map { $0 * hour } + [40 * day], now: 30 * day,
+            name: "One per hour is retained for a month", times: (0..<24).map { $0 * hour } + [40 * day], now: 30 * day,
             dropped: []),
         Row(
-            name: "Then the last of a day stays", times: (0..<24).map { $0 * hour } + [40 * day], now: 71 * day,
+            name: "Then the last of each day is retained", times: (0..<24).map { $0 * hour } + [40 * day],
+            now: 71 * day,
             dropped: (0..<23).map { $0 * hour }),
         Row(
-            name: "What stood for months stays for a day after it was superseded", times: [0, 1, 100 * day],
+            name: "A value that was current for months is retained for a day after it was superseded",
+            times: [0, 1, 100 * day],
             now: 100 * day + hour, dropped: [0]),
         Row(
-            name: "For ever is for ever", times: [0, 1, 2, 3, hour, day, 9 * day], now: 9_000 * day, dropped: [],
+            name: "The policy forever retains everything", times: [0, 1, 2, 3, hour, day, 9 * day], now: 9_000 * day,
+            dropped: [],
             policy: .forever),
         Row(
-            name: "The times are the operator's", times: [0, 1, 2 * hour, 3 * hour, 4 * day], now: 5 * hour,
+            name: "The operator can set other times", times: [0, 1, 2 * hour, 3 * hour, 4 * day], now: 5 * hour,
             dropped: [0], policy: .thinned(all: hour, hourly: day)),
         Row(
-            name: "Without hours between, one a day", times: [0, 1, 2 * hour, 3 * hour, 4 * hour], now: 8 * hour,
+            name: "Without an hourly phase, one per day", times: [0, 1, 2 * hour, 3 * hour, 4 * hour], now: 8 * hour,
             dropped: [0, 1, 2 * hour, 3 * hour], policy: .thinned(all: hour, hourly: hour)),
     ]
 
-    @Test("What is dropped, and when", arguments: rows)
+    @Test("Versions are dropped according to the policy", arguments: rows)
     func drops(row: Row) { #expect(ThinningTests.dropped(row.times, at: row.now, policy: row.policy) == row.dropped) }
 
-    @Test("What stands is never dropped, even if others arrived after it")
-    func standing() {
-        // An edit with a lesser clock arrived later in the same hour; then another a day later, greater.
+    @Test("The current version is never dropped, even if others arrived after it")
+    func current() {
+        // The version with the smaller clock arrived later in the same hour.
         let versions = ThinningTests.versions([5, 6])
         let late = Thinning.Version(
             clock: versions[0].clock, pushedAt: ThinningTests.date(10), position: 9, sequence: 9)
@@ -80,7 +83,7 @@ struct ThinningTests {
         #expect(decision.dropped == [late])
     }
 
-    @Test("A text that lost words is never dropped; of other attributes nothing is held back for that")
+    @Test("A text that lost words is never dropped; for other attributes this makes no difference")
     func lostWords() {
         let times: [Int64] = [0, 1, 2]
         let versions = ThinningTests.versions(times).map {
@@ -110,32 +113,37 @@ struct ThinningTests {
         var testDescription: String { name }
     }
 
-    /// A version every ten minutes, six of them, and one that stands.
+    /// Six versions, one every ten minutes, and the current one.
     static let times = (0..<6).map { Int64($0) * 10 * minute } + [3 * day]
     static let deviceRows = [
-        DeviceRow(name: "Nobody: the last of the hour", device: device(read: nil, at: -9 * day), kept: [50]),
-        DeviceRow(name: "What stood where it had read", device: device(read: 2, at: -9 * day), kept: [10, 50]),
+        DeviceRow(name: "No recent device: the last of the hour", device: device(read: nil, at: -9 * day), kept: [50]),
         DeviceRow(
-            name: "What stood when it was last there", device: device(read: nil, at: 25 * minute), kept: [20, 50]),
+            name: "The text that was current at its token", device: device(read: 2, at: -9 * day), kept: [10, 50]),
         DeviceRow(
-            name: "What stood a minute before", device: device(read: nil, at: 30 * minute + 59_000), kept: [20, 30, 50]),
+            name: "The text that was current at its last read", device: device(read: nil, at: 25 * minute),
+            kept: [20, 50]),
         DeviceRow(
-            name: "What came in the two minutes after", device: device(read: nil, at: 28 * minute), kept: [20, 30, 50]),
-        DeviceRow(name: "Both", device: device(read: 1, at: 35 * minute), kept: [0, 30, 50]),
+            name: "The text that was current a minute before its last read",
+            device: device(read: nil, at: 30 * minute + 59_000), kept: [20, 30, 50]),
+        DeviceRow(
+            name: "Texts that arrived within two minutes after its last read",
+            device: device(read: nil, at: 28 * minute), kept: [20, 30, 50]),
+        DeviceRow(
+            name: "At its token and at its last read", device: device(read: 1, at: 35 * minute), kept: [0, 30, 50]),
         DeviceRow(
             name: "Its own newest text", device: device(read: nil, at: -9 * day, node: node), kept: [50]),
         DeviceRow(
-            name: "Not after a year", device: device(read: 2, at: 25 * minute), kept: [50], now: 367 * day),
+            name: "Nothing after a year", device: device(read: 2, at: 25 * minute), kept: [50], now: 367 * day),
     ]
 
-    @Test("What a device may start from stays", arguments: deviceRows)
+    @Test("Texts that a device may use as a base are retained", arguments: deviceRows)
     func devices(row: DeviceRow) {
         let dropped = ThinningTests.dropped(ThinningTests.times, at: row.now, devices: [row.device])
         let kept = ThinningTests.times.dropLast().filter { !dropped.contains($0) }.map { $0 / ThinningTests.minute }
         #expect(kept == row.kept)
     }
 
-    @Test("The newest text by a device's own node stays, also when others have written since")
+    @Test("The newest text by a device's node is retained, even if others have written since")
     func ownText() {
         let own = ThinningTests.versions([0, 1, 2])
         let others = ThinningTests.versions([3, 4, 5, 3 * ThinningTests.day], by: NodeID(8))
@@ -145,7 +153,7 @@ struct ThinningTests {
         #expect(Set(decision.dropped) == Set(own.prefix(2) + others.prefix(2)))
     }
 
-    @Test("For a device's sake only texts stay")
+    @Test("Only texts are retained for a device")
     func otherAttributes() {
         let versions = ThinningTests.versions(ThinningTests.times)
         let device = ThinningTests.device(read: 2, at: 25 * ThinningTests.minute)
@@ -154,31 +162,31 @@ struct ThinningTests {
         #expect(decision.dropped.count == 5)
     }
 
-    // MARK: The next look
+    // MARK: The next review
 
     @Test(
-        "The next look is when something may be dropped, at the full hour",
+        "The next review is at the full hour after which a version may be dropped",
         arguments: [
             ([0, 1, 2], 0, 25 * hour), ([0, 1, 2], 2 * day, nil), ([0], 0, nil), ([], 0, nil),
             ([0, 10 * hour, 50 * hour], 51 * hour, 30 * day + 10 * hour),
             ([0, 10 * hour, 50 * hour], 40 * day, nil),
         ] as [([Int64], Int64, Int64?)])
-    func nextLook(times: [Int64], now: Int64, next: Int64?) {
+    func nextReview(times: [Int64], now: Int64, next: Int64?) {
         let versions = ThinningTests.versions(times)
         let decision = Thinning(.standard, devices: [], at: ThinningTests.date(now))
             .decide(versions, of: .text, current: versions.last?.clock ?? .zero)
         #expect(decision.nextReview == next.map(ThinningTests.date))
     }
 
-    @Test("What stays for a device's sake, or because the policy is to keep all, is looked at again")
-    func looksAgain() {
+    @Test("Versions that are retained for a device or by the policy forever are reviewed later")
+    func laterReviews() {
         let versions = ThinningTests.versions([0, 1, 2])
         let now = ThinningTests.date(9 * ThinningTests.day)
         let device = ThinningTests.device(read: 1, at: -9 * ThinningTests.day)
         let forDevice = Thinning(.standard, devices: [device], at: now)
             .decide(versions, of: .text, current: versions[2].clock)
-        #expect(forDevice.nextReview == now.adding(Thinning.patience))
+        #expect(forDevice.nextReview == now.adding(Thinning.deviceReviewInterval))
         let forever = Thinning(.forever, devices: [], at: now).decide(versions, of: .text, current: versions[2].clock)
-        #expect(forever.nextReview == now.adding(Thinning.policyChange))
+        #expect(forever.nextReview == now.adding(Thinning.policyReviewInterval))
     }
 }

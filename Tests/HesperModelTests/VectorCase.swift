@@ -3,9 +3,9 @@ import Testing
 
 @testable import HesperModel
 
-/// A case of a file of Tests/Vectors whose kinds of cases are told apart by their fields, read by the model's own reader.
+/// A case of a file in Tests/Vectors, parsed with the model's own reader. Its fields determine its kind.
 struct VectorCase: CustomTestStringConvertible, Sendable {
-    /// A case lacks a field, or has another kind of value there.
+    /// A case lacks a field, or the field has another type.
     struct Malformed: Error {
         let field: String
         let value: JSON?
@@ -44,7 +44,7 @@ struct VectorCase: CustomTestStringConvertible, Sendable {
         return value
     }
 
-    /// The elements of an array; none if the field is not there.
+    /// The elements of an array; empty if the field is absent.
     func elements(_ field: String) throws -> [JSON] {
         switch object[field] {
         case nil: return []
@@ -62,7 +62,7 @@ struct VectorCase: CustomTestStringConvertible, Sendable {
 
     func cases(_ field: String) throws -> [VectorCase] { try elements(field).map { try VectorCase(json: $0) } }
 
-    /// A clock, a date, an ID: whatever is read from a text of its own. Nil if the field is not there.
+    /// A value with a text form, such as a clock, a date or an ID; nil if the field is absent.
     func optional<Value: LosslessStringConvertible>(_ field: String, as type: Value.Type = Value.self) throws -> Value?
     {
         guard has(field) else { return nil }
@@ -75,7 +75,7 @@ struct VectorCase: CustomTestStringConvertible, Sendable {
         return value
     }
 
-    /// 16 bytes, or however many there are, from hex.
+    /// Bytes in hex.
     func bytes(_ field: String) throws -> [UInt8] {
         let digits = Array(try string(field).utf8)
         return try stride(from: 0, to: digits.count, by: 2).map { index in
@@ -87,7 +87,7 @@ struct VectorCase: CustomTestStringConvertible, Sendable {
 }
 
 extension JSON {
-    /// The members of all objects by name, as their order says nothing; to compare, and to show where two differ.
+    /// The JSON with the members of all objects sorted by name, to compare values regardless of member order.
     var sorted: String { String(decoding: inOrder.bytes, as: UTF8.self) }
 
     private var inOrder: JSON {

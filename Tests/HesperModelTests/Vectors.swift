@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The files of Tests/Vectors, which any implementation can run (its README says how).
+/// Loads files of Tests/Vectors, which any implementation can run (see its README).
 enum Vectors {
     static func load<Value: Decodable>(_ name: String, as type: Value.Type = Value.self) throws -> Value {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -10,6 +10,6 @@ enum Vectors {
 }
 
 extension String {
-    /// For messages and for comparing what `==` takes for equal: the scalars in hex.
+    /// The scalars in hex, for messages and for comparisons that are stricter than `==`.
     var hex: String { unicodeScalars.map { String($0.value, radix: 16) }.joined(separator: " ") }
 }

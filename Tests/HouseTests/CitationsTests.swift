@@ -1,34 +1,36 @@
 import Foundation
 import Testing
 
-/// Comments cite where a rule comes from: "(merge.md, The digest)". Pages and sections that are cited are in docs/, and
-/// links between the pages lead somewhere.
+/// Checks that pages and sections of docs/ that comments cite, such as "(merge.md, The digest)", exist, and that links between
+/// pages are valid.
 @Suite struct CitationsTests {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// A page of docs/ and a section of it, as a comment names them.
+    /// A page of docs/ and a section of it, as cited in a comment.
     struct Citation: Hashable {
         let page: String
-        /// Nil where the page as a whole is meant.
+        /// Nil if the whole page is cited.
         let section: String?
         let file: String
     }
 
-    @Test(arguments: ["Sources", "Tests"]) func citedSectionsAreThere(_ folder: String) throws {
+    @Test(arguments: ["Sources", "Tests"]) func citedSectionsExist(_ folder: String) throws {
         let citations = try CitationsTests.citations(in: folder)
-        #expect(citations.contains { $0.section != nil }, "\(folder) cites nothing: this test no longer reads comments")
+        #expect(
+            citations.contains { $0.section != nil },
+            "no citations found in \(folder): the test does not recognize comments")
         for citation in citations {
             guard let headings = try CitationsTests.headings(of: citation.page) else {
-                Issue.record("\(citation.file) cites \(citation.page), which docs/ has not")
+                Issue.record("\(citation.file) cites \(citation.page), which does not exist in docs/")
                 continue
             }
             guard let section = citation.section else { continue }
-            // "HTTP rules and Errors" are two, unless there is a section of that name.
-            let isThere =
+            // "HTTP rules and Errors" cites two sections, unless a section has that name.
+            let exists =
                 headings.contains(section) || section.components(separatedBy: " and ").allSatisfy(headings.contains)
             #expect(
-                isThere, "\(citation.file) cites \(citation.page), \(section), which is no section")
+                exists, "\(citation.file) cites \(citation.page), \(section), but there is no such section")
         }
     }
 
@@ -50,7 +52,7 @@ import Testing
             ])
     }
 
-    @Test func linksBetweenPagesLeadSomewhere() throws {
+    @Test func linksBetweenPagesAreValid() throws {
         let docs = CitationsTests.root.appending(path: "docs")
         let pages = try FileManager.default.subpathsOfDirectory(atPath: docs.path).filter { $0.hasSuffix(".md") }
         #expect(!pages.isEmpty)
@@ -59,12 +61,14 @@ import Testing
             let text = try String(contentsOf: url, encoding: .utf8)
             for match in text.matches(of: #/\]\(([^)\#:\s]+)(?:\#[^)\s]*)?\)/#) {
                 let target = url.deletingLastPathComponent().appending(path: String(match.1))
-                #expect(FileManager.default.fileExists(atPath: target.path), "docs/\(page) links to \(match.1)")
+                #expect(
+                    FileManager.default.fileExists(atPath: target.path),
+                    "docs/\(page) links to \(match.1), which does not exist")
             }
         }
     }
 
-    @Test func filesThatTheArchitectureNamesAreThere() throws {
+    @Test func filesNamedInTheArchitecturePageExist() throws {
         let files = try ["Sources", "Tests", "Public", "Tools", "Benchmarks"].flatMap { folder in
             try FileManager.default.subpathsOfDirectory(atPath: CitationsTests.root.appending(path: folder).path)
                 .map { "/\(folder)/\($0)" }
@@ -73,7 +77,9 @@ import Testing
         let names = try String(contentsOf: page, encoding: .utf8).matches(of: #/`([\w\/+.-]+\.(?:swift|js|py|sh))`/#)
         #expect(names.count > 50)
         for name in names {
-            #expect(files.contains { $0.hasSuffix("/\(name.1)") }, "docs/architecture.md names \(name.1)")
+            #expect(
+                files.contains { $0.hasSuffix("/\(name.1)") },
+                "docs/architecture.md names \(name.1), which does not exist")
         }
     }
 
@@ -88,10 +94,10 @@ import Testing
         }
     }
 
-    /// Names of pages are in lower case and follow a space or a parenthesis; those of sections begin with a capital and end
-    /// where punctuation begins.
+    /// Page names are in lower case and follow a space or a parenthesis. Section names begin with a capital letter and end at
+    /// punctuation.
     private static func citations(inText text: String, file: String) -> [Citation] {
-        // A comment may go on in the next line.
+        // A comment may continue on the next line.
         let text = text.replacing(#/\n[ \t]*(?:///?|#)[ \t]*/#, with: " ")
         return text.matches(of: #/(?:^|[\s(])([a-z]+\.md)((?:, [A-Z][A-Za-z' ]*)*)/#).flatMap { match in
             let sections = match.2.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }

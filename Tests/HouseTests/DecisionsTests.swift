@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The records of decisions: numbered without holes, and all in the index.
+/// Checks that the decision records are numbered consecutively and listed in the index.
 @Suite struct DecisionsTests {
     private static let folder = ImportsTests.root.appending(path: "docs/decisions")
 
@@ -9,20 +9,22 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0 != "README.md" }.sorted()
     }
 
-    @Test func numbersHaveNoHoles() throws {
+    @Test func numbersAreConsecutive() throws {
         let records = try DecisionsTests.records()
         #expect(records.map { String($0.prefix(5)) } == (1...records.count).map { String(format: "%04d-", $0) })
     }
 
     /// `| 7 | [Sessions are looked up, not cached](0007-….md) | accepted |`
-    @Test func theIndexHasEachWithItsTitleAndState() throws {
+    @Test func theIndexListsEachRecordWithTitleAndStatus() throws {
         let rows = try String(contentsOf: DecisionsTests.folder.appending(path: "README.md"), encoding: .utf8)
             .matches(of: #/\| (\d+) \| \[(.+)\]\((.+\.md)\) \| (accepted|withdrawn|replaced by \d+) \|/#)
         #expect(try rows.map { String($0.3) } == DecisionsTests.records())
         for row in rows {
             let record = try String(
                 contentsOf: DecisionsTests.folder.appending(path: String(row.3)), encoding: .utf8)
-            #expect(record.hasPrefix("# \(row.1). \(row.2)\n"), "\(row.3) has another number or title")
+            #expect(
+                record.hasPrefix("# \(row.1). \(row.2)\n"),
+                "\(row.3) does not begin with the number and title in the index")
         }
     }
 }

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// Imports run one way (the house's plan): the model is the heart, the server knows no database, the stores no HTTP.
+/// Checks the dependencies between modules: the model imports no other module, the server no database, the stores no HTTP.
 @Suite struct ImportsTests {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// What each module may import of ours, and what of others' it may not.
-    static let rules: [(module: String, ours: Set<String>, others: Set<String>)] = [
+    /// The modules of this package, and the others, that each module may import.
+    static let rules: [(module: String, own: Set<String>, external: Set<String>)] = [
         ("HesperModel", [], ["Crypto", "Foundation"]),
         ("HesperStore", ["HesperModel"], ["CZlib", "Foundation", "NIOConcurrencyHelpers", "NIOCore"]),
         (
@@ -29,18 +29,18 @@ import Testing
         ),
     ]
 
-    @Test(arguments: rules.indices) func importsOnlyWhatThePlanAllows(_ index: Int) throws {
+    @Test(arguments: rules.indices) func modulesImportOnlyAllowedModules(_ index: Int) throws {
         let rule = ImportsTests.rules[index]
         let imports = try ImportsTests.imports(of: rule.module)
         #expect(!imports.isEmpty || rule.module == "HesperModel")
         for (name, file) in imports {
             #expect(
-                rule.ours.contains(name) || rule.others.contains(name),
-                "\(file) imports \(name), which \(rule.module) has no business with")
+                rule.own.contains(name) || rule.external.contains(name),
+                "\(file) imports \(name), which \(rule.module) must not import")
         }
     }
 
-    @Test func theServerKnowsNoDatabaseAndNoStore() throws {
+    @Test func theServerImportsNoDatabase() throws {
         let imports = try ImportsTests.imports(of: "HesperServer")
         #expect(imports.contains { $0.name == "HesperStore" })
         for (name, file) in imports {
@@ -52,7 +52,8 @@ import Testing
         }
     }
 
-    /// No client names an address that we would go to: only the attachments' bucket is asked for something, by its own module.
+    /// The server makes no requests to addresses that clients supply. Only HesperBlobs makes requests, to the bucket of
+    /// attachments.
     @Test func onlyHesperBlobsMakesRequests() throws {
         for module in [
             "HesperModel", "HesperStore", "HesperServer", "HesperArchive", "HesperSQL", "HesperSQLite", "hesper",

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// docs/operating.md has every limit that is published, and each has a test that holds it.
+/// Checks that docs/operating.md lists every published limit, with the tests for it.
 @Suite struct LimitsPageTests {
     private static func text(_ path: String) throws -> String {
         try String(contentsOf: CitationsTests.root.appending(path: path), encoding: .utf8)
     }
 
-    /// The rows of the table, without its head.
+    /// The rows of the table, without its header.
     private static func rows() throws -> [Substring] {
         let page = try text("docs/operating.md")
         let start = try #require(page.range(of: "\n## Limits\n"))
@@ -21,16 +21,16 @@ import Testing
         #expect(rows.count > 30)
         for row in rows {
             let tests = row.matches(of: #/`([A-Za-z0-9_\/]+\.(?:py|swift))::([A-Za-z0-9_]+)`/#)
-            #expect(!tests.isEmpty, "no test holds: \(row)")
+            #expect(!tests.isEmpty, "no test is named in: \(row)")
             for test in tests {
                 let text = (try? LimitsPageTests.text("Tests/\(test.1)")) ?? ""
-                let isThere = ["def \(test.2)(", "func \(test.2)("].contains(where: text.contains)
-                #expect(isThere, "docs/operating.md names \(test.0)")
+                let exists = ["def \(test.2)(", "func \(test.2)("].contains(where: text.contains)
+                #expect(exists, "docs/operating.md names \(test.0), which does not exist")
             }
         }
     }
 
-    /// By the names of the contract, which is held to what the server says.
+    /// Compares with the names in the contract, which other tests compare with the server.
     @Test func everyPublishedLimitIsThere() throws {
         let contract = try LimitsPageTests.text("openapi.yaml")
         let start = try #require(contract.range(of: "\n    Limits:\n"))

@@ -1,20 +1,20 @@
 import HesperModel
 
-/// Merges random texts and checks the laws.
+/// Merges random texts and checks the laws of merging.
 enum LawTrials {
-    /// What came of some trials.
+    /// The results of some trials.
     struct Tally: Sendable {
         var merges = 0
         var contests = 0
-        /// How often each law was broken, and by what in the least size.
-        var broken: [String: (count: Int, trial: Int, triple: Triple, merged: String)] = [:]
-        /// Merges that a word stands too often in, where lines repeat or move.
+        /// For each law that was violated: the number of violations, and the smallest input.
+        var violations: [String: (count: Int, trial: Int, triple: Triple, merged: String)] = [:]
+        /// Merges in which a word occurs too often, for styles in which lines repeat or move.
         var tooOften: [(trial: Int, triple: Triple, merged: String)] = []
 
         mutating func add(_ law: String, trial: Int, _ triple: Triple, _ merged: String, count: Int = 1) {
-            let known = broken[law]
+            let known = violations[law]
             let isLess = known.map { triple.size < $0.triple.size } ?? true
-            broken[law] =
+            violations[law] =
                 isLess
                 ? (count + (known?.count ?? 0), trial, triple, merged)
                 : known.map { ($0.count + count, $0.trial, $0.triple, $0.merged) }
@@ -24,13 +24,13 @@ enum LawTrials {
             merges += other.merges
             contests += other.contests
             tooOften += other.tooOften
-            for (law, found) in other.broken {
+            for (law, found) in other.violations {
                 add(law, trial: found.trial, found.triple, found.merged, count: found.count)
             }
         }
     }
 
-    /// Runs the trials on two cores; says whether all laws held.
+    /// Runs the trials in two tasks. Returns whether all laws held.
     static func run(merges: Int, seed: UInt64) async -> Bool {
         print("laws: seed \(seed), \(merges) merges")
         let tally = await withTaskGroup(of: Tally.self) { group in
@@ -41,17 +41,17 @@ enum LawTrials {
             print(
                 "\(Laws.tooOften), trial \(found.trial)\n\(found.triple)\n    merged \(found.merged.debugDescription)")
         }
-        for (law, found) in tally.broken.sorted(by: { $0.key < $1.key }) {
-            print("BROKEN \(found.count) times: \(law); the least in trial \(found.trial)")
+        for (law, found) in tally.violations.sorted(by: { $0.key < $1.key }) {
+            print("VIOLATED \(found.count) times: \(law); smallest input in trial \(found.trial)")
             print("\(found.triple)\n    merged \(found.merged.debugDescription)")
         }
         print(
             """
-            laws: \(tally.merges) merges, \(tally.contests) with contests; broken: \
-            \(tally.broken.values.reduce(0) { $0 + $1.count }); \
-            a word too often where lines repeat or move: \(tally.tooOften.count)
+            laws: \(tally.merges) merges, \(tally.contests) with contests; violations: \
+            \(tally.violations.values.reduce(0) { $0 + $1.count }); \
+            merges with a word too often where lines repeat or move: \(tally.tooOften.count)
             """)
-        return tally.broken.isEmpty && tally.tooOften.count * 1_000 <= max(merges, 1_000)
+        return tally.violations.isEmpty && tally.tooOften.count * 1_000 <= max(merges, 1_000)
     }
 
     private static func trials(_ numbers: some Sequence<Int>, seed: UInt64) -> Tally {
@@ -72,7 +72,7 @@ enum LawTrials {
             let triple = editor.triple()
             let laws = Laws(triple, style: style)
             if !laws.outcome.superseded.isEmpty { tally.contests += 1 }
-            for law in laws.broken {
+            for law in laws.violations {
                 if law == Laws.tooOften, style.isAmbiguous {
                     tally.tooOften.append((trial, triple, laws.outcome.text))
                 } else {
@@ -84,7 +84,7 @@ enum LawTrials {
     }
 }
 
-/// Texts of which each line is edited by one side at most, so that it is known what a merge comes to.
+/// Texts of which each line is edited by at most one side, so that the expected merge is known.
 struct SeparateLines {
     let triple: Triple
     let expected: String
@@ -106,7 +106,7 @@ struct SeparateLines {
         expected = texts.expected
     }
 
-    /// A line, perhaps with a word put in, changed or deleted, or rewritten, deleted, or with lines below it.
+    /// A line with a random edit: a word inserted, replaced or deleted, the line replaced or deleted, or a line added below.
     private static func edited(_ words: [String], _ editor: inout TrialEditor) -> String {
         var words = words
         let index = editor.random.number(below: words.count)

@@ -1,9 +1,9 @@
 import HesperModel
 
-/// The laws that every merge of texts keeps (merge.md, Text).
+/// The laws that hold for every merge of texts (merge.md, Text).
 struct Laws {
-    /// Those that a merge broke.
-    private(set) var broken: [String] = []
+    /// The laws that the merge violated.
+    private(set) var violations: [String] = []
     let outcome: TextMerge.Outcome
 
     private let style: TextStyle
@@ -12,8 +12,8 @@ struct Laws {
     private let newer: TrialText
     private let merged: TrialText
 
-    /// A law that lines which stand more than once, or which were moved, may break once in a thousand merges.
-    static let tooOften = "too often: a word stands more often than in any of the three"
+    /// A law that may be violated once in a thousand merges if lines repeat or were moved.
+    static let tooOften = "too often: a word occurs more often than in any of the three texts"
 
     init(_ triple: Triple, style: TextStyle) {
         self.style = style
@@ -34,7 +34,7 @@ struct Laws {
     }
 
     private mutating func expect(_ holds: Bool, _ law: String) {
-        if !holds, !broken.contains(law) { broken.append(law) }
+        if !holds, !violations.contains(law) { violations.append(law) }
     }
 
     private mutating func checkUnchanged(_ triple: Triple) {
@@ -42,13 +42,15 @@ struct Laws {
         expect(
             [(base, side), (side, base), (side, side)].allSatisfy {
                 isSame(TextMerge.merge(base: base, older: $0, newer: $1), side)
-            }, "an unchanged side gives the other, equal sides themselves")
+            }, "unchanged: an unchanged side yields the other, equal sides yield themselves")
     }
 
     private mutating func checkAges(_ triple: Triple) {
         let other = TextMerge.outcome(base: triple.base, older: triple.newer, newer: triple.older)
         if outcome.superseded.isEmpty, other.superseded.isEmpty {
-            expect(TrialText(other.text).counts == merged.counts, "without a contest either age has the same words")
+            expect(
+                TrialText(other.text).counts == merged.counts,
+                "ages: without a contest the order of the sides does not change the words")
         }
     }
 
@@ -56,7 +58,9 @@ struct Laws {
         let superseded = Set(outcome.superseded.flatMap { TrialText($0.text).words })
         for side in [older, newer] {
             for word in side.counts.keys where base.count(word) == 0 {
-                expect(merged.count(word) > 0 || superseded.contains(word), "conservation: every new word stands")
+                expect(
+                    merged.count(word) > 0 || superseded.contains(word),
+                    "conservation: every new word is kept or listed as superseded")
             }
         }
     }
@@ -73,7 +77,9 @@ struct Laws {
             let counts = other.lines.counted
             for line in base.lines where lines[line] == 1 && counts[line] == 1 {
                 for word in TrialText(String(line)).words where base.count(word) == 1 && one.count(word) == 0 {
-                    expect(merged.count(word) == 0, "deletion: a word deleted from a line left alone is gone")
+                    expect(
+                        merged.count(word) == 0,
+                        "deletion: a word deleted from a line that the other side did not change is deleted")
                 }
             }
         }
@@ -81,26 +87,26 @@ struct Laws {
 
     private mutating func checkLocality() {
         let counts = [base, older, newer].map(\.lines.counted)
-        let untouched = base.lines.filter { line in
+        let unchanged = base.lines.filter { line in
             counts.allSatisfy { $0[line] == 1 } && hasWords(line)
         }
-        expect(Set(untouched).isSubset(of: merged.lines), "locality: a line that neither side touched stands")
+        expect(Set(unchanged).isSubset(of: merged.lines), "locality: a line that neither side changed is kept")
         let sides = [older, newer]
-        let still = style.moves ? unmoved(untouched, by: sides) : untouched
-        let known = Set(still)
-        let isInOrder = sides.allSatisfy { $0.lines.filter(known.contains) == still }
-        if isInOrder, merged.lines.filter(known.contains) != still {
-            // What was put into another line may be equal to one, and then be left alone there.
+        let unmovedLines = style.moves ? unmoved(unchanged, by: sides) : unchanged
+        let known = Set(unmovedLines)
+        let isInOrder = sides.allSatisfy { $0.lines.filter(known.contains) == unmovedLines }
+        if isInOrder, merged.lines.filter(known.contains) != unmovedLines {
+            // Text inserted into another line may equal a line of the base, which then counts as unchanged there.
             let unique = known.filter { line in
                 sides.allSatisfy { $0.lines.count { $0.contains(line) } == 1 }
             }
             expect(
-                merged.lines.filter(unique.contains) == still.filter(unique.contains),
-                "locality: lines that neither side touched stand in order, once")
+                merged.lines.filter(unique.contains) == unmovedLines.filter(unique.contains),
+                "locality: lines that neither side changed are kept once, in order")
         }
     }
 
-    /// Those lines with words of which neither a word nor the whole changed places with another.
+    /// The lines with words, of which neither a word nor the whole line was reordered.
     private func unmoved(_ lines: [Substring], by sides: [TrialText]) -> [Substring] {
         let movedWords = sides.reduce(into: Set()) { $0.formUnion(moved(base.words, by: $1.words)) }
         let movedLines = sides.reduce(into: Set()) { $0.formUnion(moved(lines, by: $1.lines)) }
@@ -110,18 +116,18 @@ struct Laws {
         }
     }
 
-    /// What comes before something else in the base and behind it in a side, or the other way round.
+    /// The elements whose order relative to another element differs between the base and a side.
     private func moved<Element: Hashable>(_ elements: [Element], by side: [Element]) -> Set<Element> {
-        let places = side.enumerated().reduce(into: [:]) { $0[$1.element] = $1.offset }
-        let common = elements.filter { places[$0] != nil }
-        let order = common.compactMap { places[$0] }
+        let positions = side.enumerated().reduce(into: [:]) { $0[$1.element] = $1.offset }
+        let common = elements.filter { positions[$0] != nil }
+        let order = common.compactMap { positions[$0] }
         return Set(
             common.indices.filter { index in
                 order[..<index].contains { $0 > order[index] } || order[index...].contains { $0 < order[index] }
             }.map { common[$0] })
     }
 
-    /// New lines between two lines of the base that follow each other.
+    /// Insertions of whole lines between two adjacent lines of the base stay together.
     private mutating func checkInsertions() {
         let counts = base.lines.counted
         for side in [older, newer] {
@@ -130,15 +136,15 @@ struct Laws {
             for index in side.lines.indices {
                 let line = side.lines[index]
                 guard counts[line] == 1, sideCounts[line] == 1, hasWords(line),
-                    let place = base.lines.firstIndex(of: line)
+                    let position = base.lines.firstIndex(of: line)
                 else { continue }
-                if let above, index - above > 2, place > 0, base.lines[place - 1] == side.lines[above] {
+                if let above, index - above > 2, position > 0, base.lines[position - 1] == side.lines[above] {
                     let inserted = Array(side.lines[(above + 1)..<index])
                     let isNew = inserted.allSatisfy {
                         counts[$0] == nil && sideCounts[$0] == 1 && TrialText.word(String($0)) != nil
                             && TrialText(String($0)).words.allSatisfy { base.count($0) == 0 }
                     }
-                    if isNew { expect(isTogether(inserted), "nothing interleaves inside an insertion") }
+                    if isNew { expect(isTogether(inserted), "insertion: inserted lines are not interleaved") }
                 }
                 above = index
             }
@@ -155,19 +161,19 @@ struct Laws {
     private mutating func checkWhole() {
         let texts = [base, older, newer]
         let runs = texts.reduce(into: Set<String>()) { $0.formUnion($1.runs) }
-        expect(merged.runs.isSubset(of: runs), "no two words fuse")
+        expect(merged.runs.isSubset(of: runs), "words: no two words are joined")
         let graphemes = merged.graphemes.subtracting(newer.graphemes).filter { $0.utf8.count > 1 }
         expect(
-            graphemes.isSubset(of: base.graphemes.union(older.graphemes)), "graphemes and CR LF stay whole")
+            graphemes.isSubset(of: base.graphemes.union(older.graphemes)), "graphemes: no grapheme or CR LF is split")
     }
 
-    /// What made room can be put back.
+    /// Superseded words can be restored with their location.
     private mutating func checkSuperseded() {
         let units = Array(outcome.text.utf16)
         var end = 0
         for superseded in outcome.superseded {
             let isInside = superseded.location >= end && superseded.location + superseded.length <= units.count
-            expect(isInside, "what was superseded has a place in the text")
+            expect(isInside, "superseded: the location is within the text")
             guard isInside else { return }
             end = superseded.location + superseded.length
             let undone =
@@ -176,10 +182,10 @@ struct Laws {
             let words = TrialText(superseded.text).words
             expect(
                 Set(words).isSubset(of: TrialText(undone).words) && Set(words).isSubset(of: older.words),
-                "what was superseded can be put back")
+                "superseded: the words can be restored")
         }
     }
 }
 
-/// Equality of bytes: `==` would not see that "é" was spelt another way.
+/// Whether two strings have the same bytes. `==` would not distinguish different spellings of "é".
 func isSame(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }

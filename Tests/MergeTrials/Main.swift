@@ -1,6 +1,6 @@
 import Foundation
 
-/// Merges texts at random and checks what holds for every merge.
+/// Merges random texts and checks invariants.
 ///
 ///     merge-trials laws [--merges N] [--seed S]
 ///     merge-trials lives [--lives N] [--seed S]

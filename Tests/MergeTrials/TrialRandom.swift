@@ -1,10 +1,10 @@
-/// Random numbers that a printed seed brings back (SplitMix64).
+/// A random number generator with a seed (SplitMix64).
 struct TrialRandom: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
 
-    /// The generator of one of many trials that share a seed.
+    /// The generator for one of many trials that share a seed.
     init(seed: UInt64, trial: Int) {
         var first = TrialRandom(seed: seed)
         self.init(seed: first.next() &+ UInt64(trial) &* 0xD1B5_4A32_D192_ED03)
@@ -22,7 +22,7 @@ struct TrialRandom: RandomNumberGenerator {
 
     mutating func number(_ range: ClosedRange<Int>) -> Int { range.lowerBound + number(below: range.count) }
 
-    /// Whether something happens that does so `percent` times in a hundred.
+    /// True with a probability of `percent`.
     mutating func happens(_ percent: Int) -> Bool { number(below: 100) < percent }
 
     mutating func one<Element>(of elements: [Element]) -> Element { elements[number(below: elements.count)] }

@@ -1,13 +1,13 @@
-/// A text as the laws look at it, read without the code that they are about.
+/// The lines, words and graphemes of a text, determined independently of the code under test.
 struct TrialText {
     let text: String
-    /// The lines without what ends them.
+    /// The lines without their line breaks.
     let lines: [Substring]
     /// Runs of letters and digits.
     let runs: Set<String>
-    /// Those of a text that is not plain ASCII.
+    /// The graphemes, unless the text is plain ASCII.
     let graphemes: Set<String>
-    /// How often each word of a `TrialEditor` stands in it, and in which order they come.
+    /// The words of a ``TrialEditor`` in the text, in order, and the number of occurrences of each.
     let counts: [String: Int]
     let words: [String]
 
@@ -54,7 +54,7 @@ struct TrialText {
         return digits.isEmpty ? nil : "w" + String(decoding: digits, as: UTF8.self)
     }
 
-    /// A letter or a digit, but of a script that puts blanks between words.
+    /// Whether a grapheme is a letter or digit of a script with blanks between words.
     private static func isPartOfRun(_ grapheme: Character) -> Bool {
         guard let first = grapheme.unicodeScalars.first else { return false }
         switch first.value {
@@ -68,6 +68,6 @@ struct TrialText {
 }
 
 extension Collection where Element: Hashable {
-    /// How often each element is in it.
+    /// The number of occurrences of each element.
     var counted: [Element: Int] { reduce(into: [:]) { $0[$1, default: 0] += 1 } }
 }

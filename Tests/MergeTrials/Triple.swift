@@ -12,9 +12,9 @@ struct Triple: Sendable, CustomStringConvertible {
     }
 }
 
-/// What the lines and words of random texts are like.
+/// The features of random texts.
 struct TextStyle: Sendable {
-    /// Lines such as "---" that stand more than once.
+    /// Lines such as "---" occur more than once.
     var repeatsLines = false
     /// Words in many scripts, with emoji and combining marks.
     var hasScripts = false
@@ -28,7 +28,7 @@ struct TextStyle: Sendable {
         ]
     }
 
-    /// Whether a line of the base may stand where an alignment cannot know it.
+    /// Whether an alignment may be ambiguous.
     var isAmbiguous: Bool { repeatsLines || moves }
 
     var description: String {
@@ -37,7 +37,7 @@ struct TextStyle: Sendable {
     }
 }
 
-/// Writes random texts and edits them. Every word it writes is new: "w" and a number, and sometimes more.
+/// Writes random texts and edits them. Every word is new: "w" and a number, sometimes with a suffix.
 struct TrialEditor {
     private static let repeated = [
         "", "", "---", "- [ ] todo", "- item", "the end", "> q", "```", "| a | b |", "ok",
@@ -71,7 +71,7 @@ struct TrialEditor {
 
     mutating func lines(_ count: ClosedRange<Int>) -> [String] { (0..<random.number(count)).map { _ in line() } }
 
-    /// Three texts of which two are edits of the first.
+    /// A base and two edits of it.
     mutating func triple() -> Triple {
         let base = lines(0...6).map { $0.isEmpty && !style.repeatsLines ? word() : $0 }
         let (older, newer) = (edited(base), edited(base))
@@ -81,7 +81,7 @@ struct TrialEditor {
         return Triple(base: text(base), older: text(older), newer: text(newer))
     }
 
-    /// One to three edits.
+    /// Applies one to three edits.
     private mutating func edited(_ lines: [String]) -> [String] {
         var lines = lines
         for _ in 0..<random.number(1...3) { edit(&lines) }

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Works clocks.json, folds.json, digests.json and revocations.json out again with reference.py, and holds the ends of
-pushes.json against their digests: `python3 check.py`. Two implementations have to agree on a vector before anybody else
-is asked to."""
+"""Recomputes clocks.json, folds.json, digests.json and revocations.json with reference.py, and checks the digests in
+pushes.json: `python3 check.py`. This ensures that two implementations agree on every vector."""
 
 import json
 import re
@@ -48,7 +47,7 @@ def check_clock(case):
             greatest = read_clock(case["greatest"]) if "greatest" in case else None
             assert reference.is_ahead(read_clock(case["clock"]), read_date(case["now"]), greatest) == expected
         case _:
-            raise AssertionError("no known kind of case")
+            raise AssertionError("unknown kind of case")
 
 
 def check_fold(case):
@@ -78,7 +77,7 @@ def check_digest(case):
 
 
 def check_push(case):
-    """Merging is for servers; what a client can check is the end."""
+    """The reference does not merge pushes. It checks only the digest of the result."""
     expect(reference.scope_digest(case["objects"]), case["digest"])
 
 
@@ -101,7 +100,7 @@ def main():
     failed = 0
     for kind, check in CHECKS.items():
         names = [case["name"] for case in cases(kind)]
-        assert len(names) == len(set(names)), f"{kind}.json: two cases have one name"
+        assert len(names) == len(set(names)), f"{kind}.json: names must be unique"
         for case in cases(kind):
             try:
                 check(case)

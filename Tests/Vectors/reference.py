@@ -1,5 +1,5 @@
-"""Clocks, the fold, digests and revocations, from merge.md alone: without a line of Hesper's own code, and with nothing
-but Python's standard library. Short and slow; for checking vectors, and for reading."""
+"""Clocks, the fold, digests and revocations, written from merge.md without Hesper's own code, with Python's standard library
+only. Short and slow, for checking vectors and for reading."""
 
 import hashlib
 import re
@@ -12,11 +12,11 @@ LAST = (datetime(9999, 12, 31, 23, 59, 59, 999000, UTC) - EPOCH) // timedelta(mi
 SECTIONS = {"note": "notes", "tag": "tags", "attachment": "attachments"}
 
 
-# Clocks: here a clock is (milliseconds, counter, node).
+# Clocks. In this file a clock is (milliseconds, counter, node).
 
 
 def read_clock(text):
-    """None if it is malformed."""
+    """The clock of a text; None if it is malformed."""
     match = CLOCK.fullmatch(text)
     if not match or int(match[1]) < 1970:
         return None
@@ -51,7 +51,7 @@ def read_bytes(data):
 
 
 def tick(seen, wall, node):
-    """The least clock of this node at `wall` or after `seen`, which is (milliseconds, counter)."""
+    """The smallest clock of this node at or after `wall` and greater than `seen`, which is (milliseconds, counter)."""
     if seen is None or wall > seen[0]:
         return wall, 0, node
     return (seen[0], seen[1] + 1, node) if seen[1] < 0xFFFF else (seen[0] + 1, 0, node)
@@ -61,18 +61,18 @@ def is_ahead(clock, now, greatest):
     return clock[0] > now + 5 * 60 * 1000 and (greatest is None or clock[0] > greatest[0])
 
 
-# Objects: here an object is {"type", "id", "once": {attribute: value}, "registers": {attribute: (clock, value)}}.
+# Objects. In this file an object is {"type", "id", "once": {attribute: value}, "registers": {attribute: (clock, value)}}.
 
 
 def fold(edits, deleted_objects):
     """The objects that exist and the DeletedObjects, by ID."""
     deleted, objects = {}, {}
     for deletion in deleted_objects:
-        standing = deleted.setdefault(deletion["uniqueID"], dict(deletion))
-        targets = [one["mergedInto"] for one in (standing, deletion) if "mergedInto" in one]
+        current = deleted.setdefault(deletion["uniqueID"], dict(deletion))
+        targets = [one["mergedInto"] for one in (current, deletion) if "mergedInto" in one]
         if targets:
-            standing["mergedInto"] = min(targets)
-        standing["deletionDate"] = min(standing["deletionDate"], deletion["deletionDate"])
+            current["mergedInto"] = min(targets)
+        current["deletionDate"] = min(current["deletionDate"], deletion["deletionDate"])
     for edit in edits:
         if (id := edit["uniqueID"]) in deleted:
             continue
@@ -80,28 +80,28 @@ def fold(edits, deleted_objects):
         folded, name = objects.setdefault(id, empty), edit["attribute"]
         if "clock" in edit:
             new = (read_clock(edit["clock"]), edit["value"])
-            standing = folded["registers"].get(name)
-            folded["registers"][name] = new if standing is None or new[0] > standing[0] else standing
+            current = folded["registers"].get(name)
+            folded["registers"][name] = new if current is None or new[0] > current[0] else current
         elif name == "creationDate":
             folded["once"][name] = min(folded["once"].get(name, edit["value"]), edit["value"])
         else:
             folded["once"].setdefault(name, edit["value"])
             folded["type"] = edit["value"] if name == "objectType" else folded["type"]
-    needed = {"note": "creationDate", "tag": "name", "attachment": "mimeType"}
+    required = {"note": "creationDate", "tag": "name", "attachment": "mimeType"}
 
     def exists(one):
-        return needed.get(one["type"], "objectType") in {**one["once"], **one["registers"]}
+        return required.get(one["type"], "objectType") in {**one["once"], **one["registers"]}
 
     return {id: one for id, one in objects.items() if exists(one)}, deleted
 
 
 def defaults_of(creation_date):
-    """What registers of a note have that were never set."""
+    """The values of a note's registers that were never set."""
     return {"text": "", "archived": False, "sortDate": creation_date}
 
 
 def under(one, prefix):
-    """Registers of members or of what apps made up, without the prefix: those of `tags.` by their IDs."""
+    """The registers of members or of app-defined attributes by name without the prefix: those of `tags.` by ID."""
     return {name[len(prefix) :]: register for name, register in one["registers"].items() if name.startswith(prefix)}
 
 
@@ -110,7 +110,7 @@ def listed(members):
 
 
 def state(one):
-    """As sync shows it (protocol.md, Two forms)."""
+    """The object as sent by sync (protocol.md, Two forms)."""
     registers, custom = one["registers"], under(one, "attributes.")
     shown = {"uniqueID": one["id"], **one["once"]}
     if one["type"] == "attachment":
@@ -128,7 +128,7 @@ def state(one):
 
 
 def resolved(one, kind, objects, deleted):
-    """The members that a reader sees (merge.md, Membership)."""
+    """The resolved members of a note (merge.md, Membership)."""
     live = {}
     for id, register in under(one, kind + ".").items():
         while "mergedInto" in deleted.get(id, {}):
@@ -139,7 +139,7 @@ def resolved(one, kind, objects, deleted):
 
 
 def state_lines(type, shown):
-    """The lines of the digest of what sync shows."""
+    """The lines of the digest of an object as sent by sync."""
     clocks = {name: clock for name, clock in shown.get("clocks", {}).items() if isinstance(clock, str)}
     for kind in ("tags", "attachments", "attributes"):
         clocks |= {f"{kind}.{name}": clock for name, clock in shown.get("clocks", {}).get(kind, {}).items()}
@@ -166,24 +166,24 @@ def scope_digest(page):
     return total.hex()
 
 
-# Revocations: what one object is without what a device pushed after a moment.
+# Revocations: one object without the edits that a device pushed after a moment.
 
 
-def theirs(parcels, device, moment):
-    """The parcels that are not the device's: neither pushed by it nor merged by the server from what it pushed."""
-    kept, standing = [], ("", True)
+def parcels_of_others(parcels, device, moment):
+    """The parcels that were neither pushed by the device nor merged by the server from a text that it pushed."""
+    kept, current = [], ("", True)
     for _, push in groupby(parcels, key=lambda parcel: (parcel["pushedBy"], parcel["pushedAt"])):
-        push, before = list(push), standing[1]
-        brought = [text_of(parcel).get("value") for parcel in push if not parcel.get("isServers")]
+        push, before = list(push), current[1]
+        pushed = [text_of(parcel).get("value") for parcel in push if not parcel.get("isServers")]
         for parcel in push:
             text = text_of(parcel)
-            is_theirs = parcel["pushedBy"] != device or parcel["pushedAt"] <= moment
-            if parcel.get("isServers") and (text.get("value") is None or text["value"] not in brought):
-                is_theirs = is_theirs and before
-            if is_theirs:
+            is_others = parcel["pushedBy"] != device or parcel["pushedAt"] <= moment
+            if parcel.get("isServers") and (text.get("value") is None or text["value"] not in pushed):
+                is_others = is_others and before
+            if is_others:
                 kept.append(parcel)
             if "clock" in text:
-                standing = max(standing, (text["clock"], is_theirs))
+                current = max(current, (text["clock"], is_others))
     return kept
 
 
@@ -192,24 +192,24 @@ def text_of(parcel):
 
 
 def registers_of(parcels):
-    """By attribute: the edit with the greatest clock, and the one with the greatest of those that have their value."""
+    """By attribute: the edit with the greatest clock, and the one with the greatest clock that has a value."""
     edits = [edit for parcel in parcels for edit in parcel["edits"] if "clock" in edit]
     edits.sort(key=lambda edit: edit["clock"])
     return {edit["attribute"]: edit for edit in edits}, {edit["attribute"]: edit for edit in edits if "value" in edit}
 
 
 def rewind(case):
-    """What the server does: "gone", or the registers that it sets, of which it sets some to something older."""
-    parcels, kept = case["parcels"], theirs(case["parcels"], case["device"], case["moment"])
+    """The outcome of a case, with the registers that the server restores."""
+    parcels, kept = case["parcels"], parcels_of_others(case["parcels"], case["device"], case["moment"])
     if not kept:
         return {"outcome": "gone"}
-    standing, _ = registers_of(parcels)
+    current, _ = registers_of(parcels)
     last, known = registers_of(kept)
     dates = [edit["value"] for parcel in parcels for edit in parcel["edits"] if edit["attribute"] == "creationDate"]
     defaults = defaults_of(min(dates, default=None))
     put_back, older = {}, []
     keeps = any("clock" not in edit for parcel in parcels if parcel not in kept for edit in parcel["edits"])
-    for name, edit in standing.items():
+    for name, edit in current.items():
         if edit == last.get(name):
             continue
         if name == "name" and name not in known:
@@ -220,5 +220,5 @@ def rewind(case):
         if value != edit["value"] or isinstance(value, bool) != isinstance(edit["value"], bool):
             put_back[name] = value
             older += [name] if last.get(name) != known.get(name) else []
-    answer = {"outcome": "putBack" if put_back else "stands", "putBack": put_back, "older": older, "keeps": keeps}
-    return {name: value for name, value in answer.items() if value}
+    outcome = {"outcome": "putBack" if put_back else "stands", "putBack": put_back, "older": older, "keeps": keeps}
+    return {name: value for name, value in outcome.items() if value}

@@ -131,7 +131,7 @@ import Testing
         #expect((report.new, report.attachments) == (1, 1))
         #expect(
             Set(report.skipped.map { "\($0.path): \($0.reason)" }) == [
-                "attachment \(lost): The bytes of attachment \(lost) are not here: they come first.",
+                "attachment \(lost): The bytes of attachment \(lost) are missing. Upload them, then push the attachment again.",
                 "attachment \(large): An attachment has at most 1000 bytes here.",
             ])
         #expect(try await other.bytes(of: small) == [4])
@@ -168,7 +168,9 @@ import Testing
         try change("j['notes'][0]['text'] = 7; f['hesper.json'] = json.dumps(j, indent=4).encode()")
         let wrong = try await Household().importArchive(changed)
         #expect(
-            wrong.skipped.map { "\($0.path): \($0.reason)" } == ["note \(milk), text: text is a string, not a number."])
+            wrong.skipped.map { "\($0.path): \($0.reason)" } == [
+                "note \(milk), text: text must be a string, not a number."
+            ])
         try change("j['formatVersion'] = 2; f['hesper.json'] = json.dumps(j).encode()")
         await #expect(throws: ArchiveError("\(changed) was made by a later Hesper; this one cannot read it.")) {
             try await Household().importArchive(changed)

@@ -153,7 +153,7 @@ import Testing
         #expect(
             report.skipped == [
                 .init(path: "binary.txt", reason: "It is not UTF-8."),
-                .init(path: "nul.md", reason: "The text cannot hold the character U+0000."),
+                .init(path: "nul.md", reason: "The text must not contain the character U+0000."),
                 .init(path: "over.md", reason: "It has 1048578 bytes, a note at most 1048576."),
                 .init(path: "utf16.txt", reason: "It is not UTF-8."),
             ])

@@ -86,7 +86,7 @@ import Testing
             #"{"prot": 1}"#,
             "prot is no setting; there are host, port, data, database, databaseConnections, attachments"
         ),
-        (#"{"port": 1, "port": 2}"#, "The name \"port\" stands twice in one object"),
+        (#"{"port": 1, "port": 2}"#, "Invalid JSON: the name \"port\" is used twice in one object"),
         ("{", ""), ("[]", "settings are an object, not an array."), ("", ""),
     ]) func aWrongFileIsRefused(json: String, why: String) throws {
         let path = try file(json)

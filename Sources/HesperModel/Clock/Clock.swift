@@ -1,15 +1,15 @@
-/// A hybrid logical clock: when an edit was made, in an order that every device agrees on (merge.md, Clocks; Kulkarni et al. 2014).
+/// A hybrid logical clock, which orders edits in the same way on every device (merge.md, Clocks; Kulkarni et al. 2014).
 ///
-/// 16 bytes: 48 bits of milliseconds since 1970, a 16-bit counter, the 64-bit node that ticked it. Compared as bytes it
-/// is a total order; as text it has a fixed length and sorts the same way.
+/// It has 16 bytes: 48 bits of milliseconds since 1970, a 16-bit counter, and the 64-bit node that made it. Comparing the bytes
+/// yields a total order. The text has a fixed length and the same order.
 ///
 ///     Clock("2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65")
 public struct Clock: Hashable, Sendable {
-    /// Milliseconds in the upper 48 bits, the counter in the lower 16: what a tick advances.
+    /// The milliseconds in the upper 48 bits, the counter in the lower 16. A tick increases this number.
     public let time: UInt64
     public let node: NodeID
 
-    /// The last millisecond whose text has a year of four digits.
+    /// The last millisecond of the year 9999, the last year with four digits.
     public static let greatestMilliseconds = UInt64(Timestamp.range.upperBound)
     /// The length of a clock as text, in bytes.
     public static let textLength = 46
@@ -25,12 +25,12 @@ public struct Clock: Hashable, Sendable {
         self.init(time: milliseconds << 16 | UInt64(counter), node: node)
     }
 
-    /// Less than every other.
+    /// The smallest clock.
     public static let zero = Clock(time: 0, node: NodeID(0))
 
     public var milliseconds: UInt64 { time >> 16 }
     public var counter: UInt16 { UInt16(truncatingIfNeeded: time) }
-    /// The moment it names.
+    /// The time in its milliseconds.
     public var timestamp: Timestamp { Timestamp(clamping: Int64(milliseconds)) }
 }
 
@@ -42,7 +42,7 @@ extension Clock: Comparable {
 }
 
 extension Clock {
-    /// Its 16 bytes, most significant first.
+    /// The 16 bytes, most significant first.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(16)
@@ -51,7 +51,7 @@ extension Clock {
         return bytes
     }
 
-    /// From its 16 bytes; nil for another number of them, or milliseconds out of range.
+    /// Creates a clock from 16 bytes; nil for any other count, or if the milliseconds are out of range.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         let time = bigEndian(bytes.prefix(8))
@@ -61,7 +61,7 @@ extension Clock {
 }
 
 extension Clock: LosslessStringConvertible {
-    /// Reads a clock in exactly the form it is written in; hex digits may have either case.
+    /// Parses a clock in exactly the form of ``description``. Hex digits may have either case.
     public init?(_ text: String) {
         var copy = text
         let clock: Clock?? = copy.withUTF8 { bytes in

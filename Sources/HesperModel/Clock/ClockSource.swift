@@ -1,14 +1,14 @@
-/// Ticks the clocks of one node: every tick is greater than every clock it ticked or observed before.
+/// Makes the clocks of one node. Every tick is greater than every clock that it made or observed before.
 ///
 ///     var source = ClockSource(node: device)
 ///     source.observe(received)
 ///     let clock = source.tick(at: now)
 public struct ClockSource: Sendable, Equatable {
     public let node: NodeID
-    /// The greatest time ticked or observed: 48 bits of milliseconds, 16 of counter.
+    /// The greatest time made or observed: 48 bits of milliseconds, 16 of counter.
     public private(set) var time: UInt64
 
-    /// - Parameter last: what this node ticked or observed last, if it kept it.
+    /// - Parameter last: the last clock that this node made or observed, if it was stored.
     public init(node: NodeID, last: Clock? = nil) {
         self.node = node
         self.time = last?.time ?? 0
@@ -19,11 +19,11 @@ public struct ClockSource: Sendable, Equatable {
         time = max(time, clock.time)
     }
 
-    /// A clock greater than all before, at `wall` milliseconds since 1970 or as little later as it must be.
+    /// A clock that is greater than all before: at `wall` milliseconds since 1970, or later by as little as necessary.
     ///
-    /// A counter that would overflow carries into the milliseconds.
+    /// A counter overflow carries into the milliseconds.
     public mutating func tick(at wall: UInt64) -> Clock {
-        // At the end of the year 9999 time stands still; clocks from there on differ by node alone.
+        // The time does not increase beyond the year 9999. Clocks from then on differ only by node.
         let ceiling = Clock.greatestMilliseconds << 16 | 0xffff
         time = min(max(time + 1, min(wall, Clock.greatestMilliseconds) << 16), ceiling)
         return Clock(time: time, node: node)

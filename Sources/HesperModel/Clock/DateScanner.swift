@@ -1,10 +1,10 @@
-/// Reads an RFC 3339 date-time from its bytes.
+/// Parses an RFC 3339 date-time.
 struct DateScanner {
     private var bytes: Substring.UTF8View
 
     init(_ bytes: String.UTF8View) { self.bytes = bytes[...] }
 
-    /// Milliseconds since 1970, or nil if this is not one date-time and nothing else.
+    /// The milliseconds since 1970; nil unless the bytes are exactly one date-time.
     mutating func dateTime() -> Int64? {
         guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2),
             (1...12).contains(month), (1...Calendar.daysIn(month: month, year: year)).contains(day),
@@ -12,7 +12,8 @@ struct DateScanner {
             let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2),
             hour < 24, minute < 60, second <= 60
         else { return nil }
-        // RFC 3339 has leap seconds, milliseconds since 1970 have none: second 60 is the next minute's first.
+        // RFC 3339 has leap seconds, but milliseconds since 1970 have not: second 60 counts as the first second of the next
+        // minute.
         guard let fraction = fraction(), let offset = offset(), bytes.isEmpty else { return nil }
         let minutes = Calendar.day(year: year, month: month, day: day) * 1440 + hour * 60 + minute - offset
         return minutes * 60_000 + second * 1000 + fraction
@@ -54,7 +55,7 @@ struct DateScanner {
         return value
     }
 
-    /// Minutes east of UTC.
+    /// The offset from UTC in minutes, positive to the east.
     private mutating func offset() -> Int64? {
         if take("Z") || take("z") { return 0 }
         let sign: Int64 = take("+") ? 1 : take("-") ? -1 : 0

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Unicode's NFC, from the decompositions that Foundation knows.
+/// Computes Unicode's NFC from Foundation's decompositions.
 ///
-/// Foundation's own NFC does not serve: on Linux it takes a letter beyond U+FFFF for the one with the same lower 16 bits
-/// (U+1042D U+0308 becomes U+04EC), and the time for a run of marks grows with its square.
+/// Foundation's own NFC is not usable: on Linux it confuses a letter beyond U+FFFF with the one that has the same lower 16 bits
+/// (U+1042D U+0308 becomes U+04EC), and its time is quadratic in the length of a run of marks.
 public enum CanonicalForm {
-    /// `text` in NFC, composed as Unicode 3.11 says (D117), in time about linear in its length.
+    /// `text` in NFC, composed as specified in Unicode 3.11 (D117), in nearly linear time.
     public static func composed(_ text: String) -> String {
         var composed: [Unicode.Scalar] = []
         var starter: Int?
         var previousClass: UInt8 = 0
         for scalar in decomposed(text) {
             let combiningClass = scalar.properties.canonicalCombiningClass.rawValue
-            if let place = starter, place == composed.count - 1 || previousClass < combiningClass,
-                let composition = composition(of: composed[place], scalar)
+            if let position = starter, position == composed.count - 1 || previousClass < combiningClass,
+                let composition = composition(of: composed[position], scalar)
             {
-                composed[place] = composition
+                composed[position] = composition
                 continue
             }
             if combiningClass == 0 { starter = composed.count }
@@ -31,11 +31,11 @@ public enum CanonicalForm {
         return String(view)
     }
 
-    /// The scalar that is canonically equivalent to the two, if NFC has one.
+    /// The scalar into which NFC composes two scalars; nil if there is none.
     static func composition(of first: Unicode.Scalar, _ second: Unicode.Scalar) -> Unicode.Scalar? {
         // No scalar below U+0300 composes with one before it.
         guard second.value >= 0x0300 else { return nil }
-        // Hangul composes by arithmetic (3.12), which Foundation does only in part.
+        // Hangul composes by arithmetic (3.12), which Foundation implements only in part.
         switch (first.value, second.value) {
         case (0x1100...0x1112, 0x1161...0x1175):
             return Unicode.Scalar(0xAC00 + ((first.value - 0x1100) * 21 + second.value - 0x1161) * 28)
@@ -43,7 +43,7 @@ public enum CanonicalForm {
             return Unicode.Scalar(first.value + second.value - 0x11A7)
         default: break
         }
-        // From their parts: Foundation does not see U+0CCB in U+0CCA U+0CD5.
+        // Composing the decomposed parts: Foundation does not compose U+0CCA U+0CD5 to U+0CCB.
         let parts = decomposed(String(first) + String(second))
         let scalars = string(parts).precomposedStringWithCanonicalMapping.unicodeScalars
         guard scalars.count == 1, let composition = scalars.first, decomposed(String(composition)) == parts
@@ -51,11 +51,11 @@ public enum CanonicalForm {
         return composition
     }
 
-    /// The scalars of `text` in NFD: each decomposed by itself, then marks in canonical order (D109).
+    /// The scalars of `text` in NFD: each is decomposed, then marks are put into canonical order (D109).
     private static func decomposed(_ text: String) -> [Unicode.Scalar] {
         var result: [Unicode.Scalar] = []
         var marks: [(scalar: Unicode.Scalar, order: UInt8)] = []
-        func settle() {
+        func flush() {
             marks.sort { $0.order < $1.order }  // stable: marks of one class keep their order
             result += marks.map(\.scalar)
             marks.removeAll(keepingCapacity: true)
@@ -65,14 +65,14 @@ public enum CanonicalForm {
             for part in parts.unicodeScalars {
                 let order = part.properties.canonicalCombiningClass.rawValue
                 if order == 0 {
-                    settle()
+                    flush()
                     result.append(part)
                 } else {
                     marks.append((part, order))
                 }
             }
         }
-        settle()
+        flush()
         return result
     }
 }

@@ -1,6 +1,6 @@
-/// Lower-case hexadecimal, straight from and into UTF-8 bytes.
+/// Reads and writes lower-case hexadecimal as UTF-8 bytes.
 enum Hex {
-    /// The value of one hex digit of either case, nil for any other byte.
+    /// The value of a hex digit in either case; nil for any other byte.
     @inline(__always)
     static func value(_ byte: UInt8) -> UInt8? {
         switch byte {
@@ -24,7 +24,7 @@ enum Hex {
         }
     }
 
-    /// Hex digits and nothing else as a number; nil if there is another byte, no byte, or more than 16.
+    /// Parses 1 to 16 hex digits; nil for anything else.
     static func parse(_ bytes: some Collection<UInt8>) -> UInt64? {
         guard !bytes.isEmpty, bytes.count <= 16 else { return nil }
         var value: UInt64 = 0
@@ -35,7 +35,7 @@ enum Hex {
         return value
     }
 
-    /// Bytes as hex, two digits a byte.
+    /// Bytes as hex, two digits per byte.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         var out: [UInt8] = []
         for byte in bytes { append(UInt64(byte), digits: 2, to: &out) }
@@ -44,11 +44,11 @@ enum Hex {
 }
 
 extension Sequence<UInt8> {
-    /// Two lower-case hex digits a byte.
+    /// Two lower-case hex digits per byte.
     public var hex: String { Hex.text(self) }
 }
 
-/// Eight bytes, most significant first, as one number: how IDs and clocks are kept in a database.
+/// Eight bytes as a number, most significant first. IDs and clocks are stored in this form.
 @inline(__always)
 func bigEndian(_ bytes: some Sequence<UInt8>) -> UInt64 {
     bytes.reduce(0) { $0 << 8 | UInt64($1) }

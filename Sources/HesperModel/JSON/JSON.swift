@@ -1,4 +1,4 @@
-/// A JSON value as it was sent: whole numbers within ±(2^53-1) are integers, all others doubles.
+/// A JSON value. Whole numbers within ±(2^53-1) are integers, all others doubles.
 public enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -8,7 +8,7 @@ public enum JSON: Sendable, Equatable {
     case array([JSON])
     case object(JSONObject)
 
-    /// What it is, in the words of RFC 8259, for a sentence about what it should have been.
+    /// The type in the words of RFC 8259, for error messages.
     public var kind: String {
         switch self {
         case .null: "null"
@@ -21,7 +21,7 @@ public enum JSON: Sendable, Equatable {
     }
 }
 
-/// The members of a JSON object, in the order they were sent; no name stands twice.
+/// The members of a JSON object, in their original order. Names are unique.
 public struct JSONObject: Sendable, Equatable {
     public var members: [Member]
 

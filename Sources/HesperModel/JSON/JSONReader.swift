@@ -1,24 +1,24 @@
-/// Reads JSON (RFC 8259) strictly: one value, valid UTF-8, no name twice in an object, a bound on depth.
+/// Parses JSON (RFC 8259) strictly: one value, valid UTF-8, unique names in an object, limited depth.
 ///
-/// Foundation's decoders accept duplicate names and stop at the first bad element; a push is refused field by field.
+/// Foundation's decoders accept duplicate names and stop at the first invalid element, but a push is rejected field by field.
 ///
 ///     let json = try JSONReader.read(Array(#"{"text": "Milk"}"#.utf8))
 public struct JSONReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
     private let depth: Int
-    /// How many values there may still be.
-    private var room: Int
+    /// How many more values are allowed.
+    private var remainingValues: Int
 
-    /// - Throws: ``Problem`` with slug `malformed-request`, saying what is wrong and at which byte or pointer.
+    /// - Throws: ``Problem`` `malformed-request` with the reason and the byte offset.
     public static func read(_ bytes: [UInt8], depth: Int = Limits.depth) throws(Problem) -> JSON {
         let result: Result<JSON, Problem> = bytes.withUnsafeBufferPointer { read($0, depth: depth) }
         return try result.get()
     }
 
-    /// The same, of bytes that somebody else keeps.
-    /// - Parameter values: how many there may be, those inside of others included.
-    /// - Throws: `too-large` too, past that.
+    /// Parses bytes that the caller owns.
+    /// - Parameter values: the maximum number of values, including nested ones.
+    /// - Throws: ``Problem`` `malformed-request`; `too-large` if there are more values.
     public static func read(
         _ bytes: UnsafeRawBufferPointer, depth: Int = Limits.depth, values: Int = .max
     ) throws(Problem) -> JSON {
@@ -35,7 +35,7 @@ public struct JSONReader {
         do throws(Problem) {
             let value = try reader.value(depth: 0)
             reader.skipSpace()
-            guard reader.index == bytes.count else { throw reader.malformed("something follows the JSON value") }
+            guard reader.index == bytes.count else { throw reader.malformed("other text follows the value") }
             return .success(value)
         } catch {
             return .failure(error)
@@ -45,11 +45,11 @@ public struct JSONReader {
     private init(bytes: UnsafeBufferPointer<UInt8>, depth: Int, values: Int) {
         self.bytes = bytes
         self.depth = depth
-        room = values
+        remainingValues = values
     }
 
-    private func malformed(_ what: String) -> Problem {
-        Problem(.malformedRequest, "This is not JSON as RFC 8259 has it: \(what), at byte \(index).")
+    private func malformed(_ reason: String) -> Problem {
+        Problem(.malformedRequest, "Invalid JSON: \(reason), at byte \(index).")
     }
 
     @inline(__always)
@@ -58,7 +58,7 @@ public struct JSONReader {
     @inline(__always)
     private mutating func skipSpace() {
         while index < bytes.count, bytes[index] == 0x20 || (0x09...0x0d).contains(bytes[index]) {
-            // Of 09 to 0d, JSON's white space is tab, line feed and carriage return.
+            // JSON does not consider 0b and 0c white space.
             if bytes[index] == 0x0b || bytes[index] == 0x0c { return }
             index += 1
         }
@@ -66,8 +66,8 @@ public struct JSONReader {
 
     private mutating func value(depth level: Int) throws(Problem) -> JSON {
         skipSpace()
-        guard room > 0 else { throw .tooManyValues }
-        room -= 1
+        guard remainingValues > 0 else { throw .tooManyValues }
+        remainingValues -= 1
         switch next {
         case UInt8(ascii: "{"): return .object(try object(depth: level + 1))
         case UInt8(ascii: "["): return .array(try array(depth: level + 1))
@@ -77,14 +77,14 @@ public struct JSONReader {
         case UInt8(ascii: "n"): return try word("null", .null)
         case let byte? where byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte): return try number()
         case nil: throw malformed("a value is missing at the end")
-        default: throw malformed("a value cannot begin like this")
+        default: throw malformed("a value cannot begin with this character")
         }
     }
 
     private mutating func word(_ word: StaticString, _ value: JSON) throws(Problem) -> JSON {
         for offset in 0..<word.utf8CodeUnitCount {
             guard index + offset < bytes.count, bytes[index + offset] == word.utf8Start[offset] else {
-                throw malformed("a value cannot begin like this")
+                throw malformed("a value cannot begin with this character")
             }
         }
         index += word.utf8CodeUnitCount
@@ -112,7 +112,7 @@ public struct JSONReader {
             case UInt8(ascii: "]"):
                 index += 1
                 return elements
-            default: throw malformed("an array goes on with neither , nor ]")
+            default: throw malformed("an element of an array is followed by neither , nor ]")
             }
         }
     }
@@ -121,7 +121,7 @@ public struct JSONReader {
         try check(depth: level)
         index += 1
         var members: [JSONObject.Member] = []
-        // Few names are compared with each other, many are looked up.
+        // A few names are compared with each other. For more, a set is faster.
         var names: Set<String> = []
         skipSpace()
         if next == UInt8(ascii: "}") {
@@ -149,13 +149,15 @@ public struct JSONReader {
             case UInt8(ascii: "}"):
                 index += 1
                 return JSONObject(members: members)
-            default: throw malformed("an object goes on with neither , nor }")
+            default: throw malformed("a member of an object is followed by neither , nor }")
             }
         }
     }
 
     private func duplicate(_ name: String, at start: Int) -> Problem {
-        Problem(.malformedRequest, "The name \"\(name.prefix(64))\" stands twice in one object, at byte \(start).")
+        Problem(
+            .malformedRequest,
+            "Invalid JSON: the name \"\(name.prefix(64))\" is used twice in one object, at byte \(start).")
     }
 }
 
@@ -174,7 +176,7 @@ extension JSONReader {
         if next == UInt8(ascii: "-") { index += 1 }
         let leadingZero = next == UInt8(ascii: "0")
         let count = digits()
-        guard count > 0, !leadingZero || count == 1 else { throw malformed("a number is not written as JSON has it") }
+        guard count > 0, !leadingZero || count == 1 else { throw malformed("a number has an invalid form") }
         if next == UInt8(ascii: ".") {
             whole = false
             index += 1
@@ -188,8 +190,8 @@ extension JSONReader {
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
         if whole, let integer = Int64(text), integer.magnitude <= Limits.integer.magnitude { return .integer(integer) }
-        guard let double = Double(text), double.isFinite else { throw malformed("a number is too large") }
-        // 1.0 and 1 are one number to most languages, so they are one value here.
+        guard let double = Double(text), double.isFinite else { throw malformed("a number is too large for a double") }
+        // Most languages do not distinguish 1.0 and 1, so they are the same value here.
         if double.rounded() == double, abs(double) <= Double(Limits.integer) { return .integer(Int64(double)) }
         return .number(double)
     }
@@ -214,7 +216,7 @@ extension JSONReader {
                 guard let result else { throw malformed("a string is not UTF-8") }
                 return result
             }
-            guard byte >= 0x20 else { throw malformed("a string has a control character that is not escaped") }
+            guard byte >= 0x20 else { throw malformed("a string contains an unescaped control character") }
             index += 1
             if byte == UInt8(ascii: "\\") { try escape(&unescaped) } else { unescaped.append(byte) }
             let end = PlainBytes.end(in: bytes, from: index)
@@ -240,7 +242,7 @@ extension JSONReader {
         case UInt8(ascii: "r"): out.append(0x0d)
         case UInt8(ascii: "t"): out.append(0x09)
         case UInt8(ascii: "u"): out.append(contentsOf: try scalar().utf8)
-        default: throw malformed("a string has an escape that JSON does not know")
+        default: throw malformed("a string contains an invalid escape sequence")
         }
     }
 
@@ -259,16 +261,17 @@ extension JSONReader {
         {
             index += 2
             let low = try unit()
-            guard (0xdc00...0xdfff).contains(low) else { throw malformed("half a surrogate pair stands alone") }
+            guard (0xdc00...0xdfff).contains(low) else { throw malformed("a surrogate has no counterpart") }
             code = 0x10000 + (code - 0xd800) << 10 + (low - 0xdc00)
         }
-        guard let scalar = Unicode.Scalar(code) else { throw malformed("half a surrogate pair stands alone") }
+        guard let scalar = Unicode.Scalar(code) else { throw malformed("a surrogate has no counterpart") }
         return String(Character(scalar))
     }
 }
 
 extension Problem {
     fileprivate static let tooManyValues = Problem(
-        .tooLarge, "A request has at most \(Limits.jsonValues) values in its JSON: send them in several.",
+        .tooLarge,
+        "The JSON of a request must have at most \(Limits.jsonValues) values. Split it into several requests.",
         context: ["limit": .integer(Int64(Limits.jsonValues))])
 }

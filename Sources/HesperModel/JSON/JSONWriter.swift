@@ -1,4 +1,4 @@
-/// Writes JSON into a buffer of bytes; separators are its caller's business where it writes raw bytes.
+/// Writes JSON into a byte buffer. Values given as raw bytes are not validated.
 ///
 ///     var writer = JSONWriter()
 ///     writer.object { $0.member("text", "Milk") }
@@ -34,7 +34,7 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// A member's name; its value is whatever is written next.
+    /// Writes the name of a member. Its value must be written next.
     public mutating func name(_ name: String) {
         separate()
         quote(name)
@@ -59,7 +59,7 @@ public struct JSONWriter: Sendable {
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
-    /// Bytes that are one JSON value, or several with their commas, already.
+    /// Writes bytes that are valid JSON: one value, or several separated by commas.
     public mutating func raw(_ value: some Collection<UInt8>) {
         separate()
         bytes.append(contentsOf: value)
@@ -144,7 +144,7 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
         var value = value
         value.withUTF8 { utf8 in
-            // Runs without a byte to escape are copied whole.
+            // Runs without a byte to escape are copied as a whole.
             var start = 0
             while true {
                 let end = PlainBytes.end(in: utf8, from: start)

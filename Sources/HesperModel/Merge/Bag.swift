@@ -1,40 +1,40 @@
-/// What a merge may ask about a scope while it holds its lock. Asking changes nothing.
+/// Read access to the bag of one scope, for a merge that holds the scope's lock.
 public protocol Bag {
-    /// The state of each of these objects, as it is before the push; unknown ones are left out.
-    /// - Parameter load: counts their bodies as they are read; once it throws, no more are.
+    /// The state of each of these objects before the push. IDs that the scope does not know are left out.
+    /// - Parameter load: counts the bytes of the bodies that are read. Once it throws, nothing more is read.
     func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState]
-    /// The live tag whose name folds to this.
+    /// The live tag whose folded name is `foldedName`.
     func tag(named foldedName: String) throws -> UniqueID?
-    /// The notes, waiting ones too but not the deleted, whose own register says that they hold this attachment.
+    /// The notes whose register for this attachment is true. Includes waiting notes, but not deleted ones.
     func holders(of attachment: UniqueID) throws -> [UniqueID]
-    /// The edits of one object whose parcels may hold one with this clock, the newest parcel first.
+    /// The parcels of an object that may contain an edit with this clock, the newest first.
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel]
-    /// The clock of the newest text by `node` that is older than `clock`, whether or not its value is still there.
+    /// The clock of the newest text by `node` that is less than `clock`, including texts whose value was thinned away.
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock?
-    /// The texts of an object that name clocks which the bag lacked when they came, in any order.
+    /// The texts of an object that name clocks which the bag did not have when they arrived, in any order.
     func textDescents(of object: UniqueID) throws -> [TextDescent]
-    /// The clock of the text of an object that stood when the scope was at this sequence number; nil if it had none.
+    /// The clock of the text that was current when the scope was at this sequence number; nil if the object had no text.
     func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock?
-    /// The same of the deleted note whose words were rescued into this one, as far as they came before its deletion.
+    /// Like ``parcels(of:holding:)``, for the deleted note that `note` was rescued from. Only parcels from before its deletion.
     func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel]
-    /// What the server knows of the bytes of an attachment; nil if it has none.
+    /// Size and hash of the bytes of an attachment; nil if the server does not have them.
     func attachmentData(of attachment: UniqueID) throws -> AttachmentData?
 }
 
 extension Bag {
-    /// The same, as much as one merge may load.
+    /// The states of these objects, with the default limit on the bytes that are loaded.
     public func states(of ids: [UniqueID]) throws -> [UniqueID: ObjectState] {
         var load = BagLoad(limit: Merge.Bounds().loadBytes)
         return try states(of: ids, counting: &load)
     }
 }
 
-/// What a text in the bag says of texts that the bag lacked when it came (merge.md, Text).
+/// A text in the bag that names clocks which the bag did not have when it arrived (merge.md, Text).
 public struct TextDescent: Sendable, Equatable {
     public let clock: Clock
     /// ``Parcel/missingAncestors``.
     public let missingAncestors: [Clock]
-    /// Where the scope stood once it had arrived.
+    /// The scope's sequence number after the text was added.
     public let sequence: Int64
 
     public init(clock: Clock, missingAncestors: [Clock], sequence: Int64) {
@@ -44,7 +44,7 @@ public struct TextDescent: Sendable, Equatable {
     }
 }
 
-/// The bytes of an attachment, as far as a merge needs to know them.
+/// Size and hash of the bytes of an attachment.
 public struct AttachmentData: Sendable, Equatable {
     public let byteCount: Int64
     /// 64 hex digits.
@@ -56,9 +56,9 @@ public struct AttachmentData: Sendable, Equatable {
     }
 }
 
-/// What stands for one ID: a folded object, or what is left of a deleted one.
+/// The current state of an object: its folded attributes, or its DeletedObject.
 public enum ObjectState: Sendable, Equatable {
-    /// - Parameter sequence: its place in the scope's order of changes; nil while it waits.
+    /// - Parameter sequence: the sequence number of the object's last change; nil while it is waiting.
     case entity(Entity, sequence: Int64?)
     case deleted(DeletedObject, sequence: Int64)
 

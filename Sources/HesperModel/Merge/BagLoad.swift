@@ -1,18 +1,19 @@
-/// How much of a bag a push has loaded, in bytes of bodies as they are kept: all of it is in memory until it is merged.
+/// Counts the bytes of stored bodies that a push has loaded, and limits them. All of them stay in memory until the push is
+/// merged.
 public struct BagLoad: Sendable {
     private let limit: Int
     private var bytes = 0
 
     public init(limit: Int) { self.limit = limit }
 
-    /// Counts one body more.
-    /// - Throws: ``Problem`` `too-large`, past the limit.
+    /// Counts one more body.
+    /// - Throws: ``Problem`` `too-large` if the total exceeds the limit.
     public mutating func add(_ count: Int) throws(Problem) {
         bytes += count
         guard bytes <= limit else {
             throw Problem(
                 .tooLarge,
-                "What is kept of the objects of this push has more than \(limit) bytes: send fewer of them at once.",
+                "The stored objects that this push changes exceed \(limit) bytes. Split the push into smaller ones.",
                 context: ["limit": .integer(Int64(limit))])
         }
     }

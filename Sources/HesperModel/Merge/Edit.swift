@@ -1,9 +1,9 @@
-/// One attribute of one object, set to one value at one clock (merge.md, Edits).
+/// One attribute of one object, set to a value at a clock (merge.md, Edits).
 public struct Edit: Sendable, Equatable {
     public let attribute: Attribute
-    /// Nil where thinning dropped a superseded value and kept its key.
+    /// Nil if thinning dropped the superseded value. The edit's key remains.
     public let value: Value?
-    /// Nil for what is set once.
+    /// Nil for attributes that are set once.
     public let clock: Clock?
 
     public init(_ attribute: Attribute, _ value: Value?, at clock: Clock?) {
@@ -13,19 +13,19 @@ public struct Edit: Sendable, Equatable {
     }
 }
 
-/// The edits of one object that came in one push: a row of the bag.
+/// The edits of one object that came in one push, stored together as one row of the bag.
 public struct Parcel: Sendable, Equatable {
     public let object: UniqueID
     public let objectType: ObjectType?
     public var edits: [Edit]
-    /// For a text that the server made: the greatest device clock among what it was merged from (merge.md, Text).
+    /// For a text that the server made: the greatest origin of the texts that it was made from (merge.md, Text).
     public var textOrigin: Clock?
-    /// The clocks of texts that its text descends from and that the bag lacked when it came; its text's own clock among
-    /// them, if that was given back.
+    /// The clocks of texts that its text descends from and that the bag did not have when it arrived. Includes the text's own
+    /// clock if the text was given back.
     public var missingAncestors: [Clock]
-    /// Whether the server made these edits itself.
+    /// Whether the server made these edits.
     public var isServerMade: Bool
-    /// Whether they keep what a deletion had not seen: then no device counts as having pushed them.
+    /// Whether the parcel belongs to a rescued note. Such a parcel counts as pushed by no device.
     public var isRescue: Bool
 
     public init(

@@ -1,12 +1,12 @@
-/// Reads one element of a push field by field: what is wrong is refused by itself, the rest stands (protocol.md, Sync).
+/// Reads one element of a push field by field. An invalid field is rejected and does not affect the others (protocol.md, Sync).
 struct ElementReader {
     let object: JSONObject
     let pointer: String
     private(set) var edits: [Edit] = []
-    private(set) var refused: [String: Problem] = [:]
+    private(set) var rejected: [String: Problem] = [:]
     private let clocks: JSONObject
-    /// Names of fields that were asked for, and of those among them that have clocks: all others are unknown.
-    /// Lists, as there are few: to look through them costs less than to hash.
+    /// The names of the fields that were read, and of those with clocks. All other members of the element are unknown fields.
+    /// Arrays, because searching a few names is faster than hashing them.
     private var read = ["uniqueID", "clocks"]
     private var clocked: [String] = []
 
@@ -18,31 +18,31 @@ struct ElementReader {
         case nil: clocks = JSONObject()
         case let other?:
             clocks = JSONObject()
-            refuse("clocks", .invalidField, "clocks is an object, not \(other.kind)")
+            reject("clocks", .invalidField, "clocks must be an object, not \(other.kind)")
         }
     }
 
-    mutating func refuse(
-        _ field: String, _ slug: Problem.Slug, _ what: String, at place: String? = nil, limit: Int? = nil
+    mutating func reject(
+        _ field: String, _ slug: Problem.Slug, _ detail: String, at path: String? = nil, limit: Int? = nil
     ) {
         let context: [String: JSON] = limit.map { ["limit": .integer(Int64($0))] } ?? [:]
-        refused[field] = Problem(
-            slug, what + ".", at: pointer + (place ?? "/\(JSONPointer.escape(field))"), context: context)
+        rejected[field] = Problem(
+            slug, detail + ".", at: pointer + (path ?? "/\(JSONPointer.escape(field))"), context: context)
     }
 
-    /// Takes the value of a field, if it is there and `convert` can make something of it.
+    /// Reads and validates the value of a field. Returns nil if the field is absent or its value is rejected.
     mutating func value(_ field: String, _ convert: (JSON) -> Result<Value, FieldError>) -> Value? {
         read.append(field)
         guard let json = object[field] else { return nil }
         switch convert(json) {
         case .success(let value): return value
         case .failure(let error):
-            refuse(field, .invalidField, "\(field) \(error.requirement)", limit: error.limit)
+            reject(field, .invalidField, "\(field) \(error.requirement)", limit: error.limit)
             return nil
         }
     }
 
-    /// Reads a part of an object: its edits, or why they are refused.
+    /// Reads one part of an object: adds its edits or the problems that reject them.
     mutating func read(_ part: Section.Part) {
         switch part {
         case .field(let field) where field.rule == .register: register(field)
@@ -54,13 +54,13 @@ struct ElementReader {
         }
     }
 
-    /// A field with a clock of its own.
+    /// Reads a field that has a clock of its own.
     private mutating func register(_ field: Field) {
         let name = field.rawValue
         clocked.append(name)
         guard let value = value(name, field.read) else {
             if object[name] == nil, clocks[name] != nil {
-                refuse(name, .invalidField, "clocks has \(name), but \(name) itself is missing")
+                reject(name, .invalidField, "clocks contains \(name), but the element has no \(name)")
             }
             return
         }
@@ -68,13 +68,16 @@ struct ElementReader {
         edits.append(Edit(.field(field), value, at: clock))
     }
 
-    private mutating func clock(_ json: JSON?, of field: String, at place: String) -> Clock? {
+    private mutating func clock(_ json: JSON?, of field: String, at path: String) -> Clock? {
         switch json {
-        case nil: refuse(field, .clockMissing, "\(field) has no clock", at: place)
+        case nil: reject(field, .clockMissing, "\(field) must have a clock in clocks", at: path)
         case .string(let text)?:
             if let clock = Clock(text) { return clock }
-            refuse(field, .invalidField, "a clock looks like 2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65", at: place)
-        case let other?: refuse(field, .invalidField, "a clock is a string, not \(other.kind)", at: place)
+            reject(
+                field, .invalidField,
+                "the clock of \(field) must have the form 2026-11-21T08:47:12.345Z-0003-9f86d081884c7d65", at: path)
+        case let other?:
+            reject(field, .invalidField, "the clock of \(field) must be a string, not \(other.kind)", at: path)
         }
         return nil
     }
@@ -84,52 +87,55 @@ struct ElementReader {
         case nil: return []
         case .object(let map)?: return map.members.map { ($0.name, $0.value) }
         case let other?:
-            refuse(field, .invalidField, "clocks.\(field) is an object, not \(other.kind)", at: "/clocks/\(field)")
+            reject(field, .invalidField, "clocks.\(field) must be an object, not \(other.kind)", at: "/clocks/\(field)")
             return []
         }
     }
 
-    /// `tags` or `attachments`: every member with a clock in the push is in if the list names it, else out.
+    /// Reads `tags` or `attachments`: a member with a clock is in if the array contains it, and out otherwise.
     private mutating func members(_ field: String, _ attribute: (UniqueID) -> Attribute) {
         read.append(field)
         clocked.append(field)
-        var named: [UniqueID: Int] = [:]
+        var listed: [UniqueID: Int] = [:]
         switch object[field] {
         case nil: break
         case .array(let elements)?:
             for (index, element) in elements.enumerated() {
-                // A list that cannot be read says of no member that it is out: all of it is refused.
+                // If any ID is unreadable, it is not known which members are out, so the whole array is rejected.
                 guard case .string(let text) = element, let id = UniqueID(text) else {
-                    refuse(field, .invalidField, "a member of \(field) is the ID of one", at: "/\(field)/\(index)")
+                    reject(field, .invalidField, "\(field) must contain only UUIDs", at: "/\(field)/\(index)")
                     return
                 }
-                named[id] = index
+                listed[id] = index
             }
         case let other?:
-            refuse(field, .invalidField, "\(field) is an array, not \(other.kind)")
+            reject(field, .invalidField, "\(field) must be an array, not \(other.kind)")
             return
         }
-        guard named.count <= Limits.members else {
-            refuse(field, .invalidField, "\(field) has more than \(Limits.members) members", limit: Limits.members)
+        guard listed.count <= Limits.members else {
+            reject(field, .invalidField, "\(field) must have at most \(Limits.members) members", limit: Limits.members)
             return
         }
         var stamped: Set<UniqueID> = []
         for (text, json) in clockMap(field) {
-            let place = "/clocks/\(field)/\(JSONPointer.escape(text))"
+            let path = "/clocks/\(field)/\(JSONPointer.escape(text))"
             guard let id = UniqueID(text), stamped.insert(id).inserted else {
-                refuse("\(field).\(text)", .invalidField, "clocks.\(field) names each member's ID once", at: place)
+                reject(
+                    "\(field).\(text)", .invalidField, "the names in clocks.\(field) must be different UUIDs", at: path)
                 continue
             }
             let name = attribute(id).description
-            guard let clock = clock(json, of: name, at: place) else { continue }
-            edits.append(Edit(attribute(id), .bool(named[id] != nil), at: clock))
+            guard let clock = clock(json, of: name, at: path) else { continue }
+            edits.append(Edit(attribute(id), .bool(listed[id] != nil), at: clock))
         }
-        for (id, index) in named where !stamped.contains(id) {
-            refuse(attribute(id).description, .clockMissing, "\(id) has no clock", at: "/\(field)/\(index)")
+        for (id, index) in listed where !stamped.contains(id) {
+            reject(
+                attribute(id).description, .clockMissing, "\(id) must have a clock in clocks.\(field)",
+                at: "/\(field)/\(index)")
         }
     }
 
-    /// `attributes`: what apps made up.
+    /// Reads `attributes`, the attributes that apps define.
     private mutating func customAttributes() {
         read.append("attributes")
         clocked.append("attributes")
@@ -141,62 +147,65 @@ struct ElementReader {
                 switch FieldValue.custom(named: member.name, member.value) {
                 case .success(let value): values[member.name] = value
                 case .failure(let error):
-                    refuse(
-                        "attributes.\(member.name)", .invalidField, error.requirement,
+                    reject(
+                        "attributes.\(member.name)", .invalidField,
+                        "attributes.\(member.name.prefix(64)) \(error.requirement)",
                         at: "/attributes/\(JSONPointer.escape(member.name))", limit: error.limit)
                 }
             }
-        case let other?: refuse("attributes", .invalidField, "attributes is an object, not \(other.kind)")
+        case let other?: reject("attributes", .invalidField, "attributes must be an object, not \(other.kind)")
         }
         var stamped: Set<String> = []
         for (name, json) in clockMap("attributes") {
             stamped.insert(name)
             let field = "attributes.\(name)"
-            let place = "/clocks/attributes/\(JSONPointer.escape(name))"
+            let path = "/clocks/attributes/\(JSONPointer.escape(name))"
             guard let value = values[name] else {
-                if refused[field] == nil {
-                    refuse(field, .invalidField, "clocks has attributes.\(name), but its value is missing", at: place)
+                if rejected[field] == nil {
+                    reject(
+                        field, .invalidField, "clocks contains attributes.\(name), but attributes has no \(name)",
+                        at: path)
                 }
                 continue
             }
-            guard let clock = clock(json, of: field, at: place) else { continue }
+            guard let clock = clock(json, of: field, at: path) else { continue }
             edits.append(Edit(.custom(name), value, at: clock))
         }
         for name in values.keys where !stamped.contains(name) {
-            refuse(
-                "attributes.\(name)", .clockMissing, "attributes.\(name) has no clock",
+            reject(
+                "attributes.\(name)", .clockMissing, "attributes.\(name) must have a clock in clocks.attributes",
                 at: "/attributes/\(JSONPointer.escape(name))")
         }
     }
 
-    /// Refuses a field that was read, because another that it depends on was refused.
-    mutating func drop(_ attribute: Attribute, _ what: String) {
+    /// Rejects a field that was read because a field that it depends on was rejected.
+    mutating func drop(_ attribute: Attribute, _ detail: String) {
         guard edits.contains(where: { $0.attribute == attribute }) else { return }
         edits.removeAll { $0.attribute == attribute }
-        refuse(attribute.description, .invalidField, what)
+        reject(attribute.description, .invalidField, detail)
     }
 
-    /// A clock that stands beside a field.
+    /// Reads a clock that is a field of the element itself.
     mutating func plainClock(_ field: String) -> Clock? {
         read.append(field)
         guard let json = object[field] else { return nil }
         if case .string(let text) = json, let clock = Clock(text) { return clock }
-        refuse(field, .invalidField, "\(field) is a clock as the server sent it")
+        reject(field, .invalidField, "\(field) must be a clock")
         return nil
     }
 
-    /// A list of clocks that stands beside a field.
+    /// Reads an array of clocks that is a field of the element itself.
     mutating func plainClocks(_ field: String, limit: Int) -> [Clock]? {
         read.append(field)
         guard let json = object[field] else { return nil }
         guard case .array(let elements) = json, elements.count <= limit else {
-            refuse(field, .invalidField, "\(field) must be an array of at most \(limit) clocks", limit: limit)
+            reject(field, .invalidField, "\(field) must be an array of at most \(limit) clocks", limit: limit)
             return nil
         }
         var clocks: [Clock] = []
         for (index, element) in elements.enumerated() {
             guard case .string(let text) = element, let clock = Clock(text) else {
-                refuse(field, .invalidField, "\(field) must contain only clocks", at: "/\(field)/\(index)")
+                reject(field, .invalidField, "\(field) must contain only clocks", at: "/\(field)/\(index)")
                 return nil
             }
             clocks.append(clock)
@@ -204,16 +213,17 @@ struct ElementReader {
         return clocks
     }
 
-    /// Refuses what nobody asked for. Call it last.
-    mutating func refuseUnknown() {
+    /// Rejects all members that were not read. Must be called last.
+    mutating func rejectUnknown() {
         for member in object.members where !read.contains(member.name) {
-            refuse(
+            reject(
                 member.name, .unknownField,
-                "\(member.name.prefix(64)) is not known here; what an app makes up goes under attributes")
+                "\(member.name.prefix(64)) is not a field of this object. Attributes of your app must be under attributes"
+            )
         }
         for member in clocks.members where !clocked.contains(member.name) {
-            refuse(
-                "clocks.\(member.name)", .unknownField, "\(member.name.prefix(64)) has no clock here",
+            reject(
+                "clocks.\(member.name)", .unknownField, "\(member.name.prefix(64)) is not a field with a clock",
                 at: "/clocks/\(JSONPointer.escape(member.name))")
         }
     }
@@ -221,7 +231,7 @@ struct ElementReader {
 
 /// JSON Pointers (RFC 6901).
 public enum JSONPointer {
-    /// A name as one step of a pointer.
+    /// Escapes a member name for use as one reference token of a pointer.
     public static func escape(_ name: String) -> String {
         guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
         return name.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")

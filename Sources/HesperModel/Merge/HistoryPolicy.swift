@@ -1,22 +1,22 @@
-/// Which superseded values stay in the bag, and for how long (merge.md, Thinning).
+/// Which superseded values the bag keeps, and for how long (merge.md, Thinning).
 public enum HistoryPolicy: Sendable, Equatable {
-    /// All of them, for ever.
+    /// All values, without a time limit.
     case forever
-    /// All for `all` milliseconds after each was superseded; then one an hour; once `hourly` milliseconds have passed, one a
-    /// day, for ever.
+    /// All values for `all` milliseconds after each was superseded, then one per hour. After `hourly` milliseconds, one per day,
+    /// without a time limit.
     case thinned(all: Int64, hourly: Int64)
 
-    /// All for a day, one an hour for a month, then one a day.
+    /// The default: all values for a day, one per hour for 30 days, then one per day.
     public static let standard = HistoryPolicy.thinned(all: Timestamp.day, hourly: 30 * Timestamp.day)
 }
 
 extension Timestamp {
-    /// In milliseconds.
+    /// An hour in milliseconds.
     public static let hour: Int64 = 60 * 60 * 1_000
-    /// In milliseconds.
+    /// A day in milliseconds.
     public static let day = 24 * hour
 
-    /// So many milliseconds later, or the last moment that can be written; earlier if they are negative.
+    /// This time plus a number of milliseconds, which may be negative, clamped to ``range``.
     public func adding(_ milliseconds: Int64) -> Timestamp {
         let (sum, overflow) = self.milliseconds.addingReportingOverflow(milliseconds)
         return Timestamp(clamping: overflow ? (milliseconds < 0 ? .min : .max) : sum)

@@ -1,18 +1,18 @@
-/// Merges one push into a scope: a pure function of the push, of what the bag holds, and of the time (merge.md, One push).
+/// Merges one push into a scope: a pure function of the push, the contents of the bag, and the time (merge.md, One push).
 ///
-/// In this order: known keys are set aside; deletions; then all registers and new objects; then, on the final state, tag
-/// names are made unique and each attachment's holder is checked. What is refused is refused field by field.
+/// The order is: deletions; registers and new objects; rescued notes; then, on the final state, unique tag names and one note per
+/// attachment. Invalid fields are rejected one by one.
 public struct Merge {
     private var draft: ScopeDraft
     private var texts = MergeTexts()
     private var rescues = MergeRescues()
     private var quota: MergeQuota
-    /// What came of the elements of the push, by their places in it.
+    /// The receipts, by the index of the element in the push.
     private var receipts: [Int: ReceiptDraft] = [:]
 
-    /// - Throws: what the bag throws; ``Problem`` `too-large`, if more of it would have to be loaded than may be.
+    /// - Throws: errors of the bag; ``Problem`` `too-large` if the stored objects of the push exceed ``Bounds/loadBytes``.
     public static func apply(_ push: Push, to bag: any Bag, in context: Context) throws -> MergeOutcome {
-        var merge = Merge(draft: try ScopeDraft(push, bag, context), quota: MergeQuota(context.room))
+        var merge = Merge(draft: try ScopeDraft(push, bag, context), quota: MergeQuota(context.storageUse))
         for (index, element) in push.elements.enumerated() {
             if case .deletion(let deletion) = element { try merge.delete(deletion, index) }
         }
@@ -41,14 +41,14 @@ public struct Merge {
         for parcel in outcome.parcels {
             for case let clock? in parcel.edits.map(\.clock) {
                 outcome.greatestClock = max(outcome.greatestClock ?? clock, clock)
-                // A device may give back what a restored server ticked: it must not be ticked again.
+                // A device may give back an edit that the server made before a restore. The server must not use its clock again.
                 if clock.node == draft.context.server { outcome.serverClock = max(outcome.serverClock ?? clock, clock) }
             }
         }
         outcome.receipts = push.elements.enumerated().map { index, element in
             let receipt = receipts[index] ?? ReceiptDraft()
             switch element {
-            case .refused(let receipt): return receipt
+            case .rejected(let receipt): return receipt
             case .deletion(let deletion): return receipt.receipt(of: deletion)
             case .change(let change): return receipt.receipt(of: change, in: draft, texts)
             }
@@ -64,14 +64,14 @@ public struct Merge {
             uniqueID: deletion.uniqueID, objectType: deletion.objectType, mergedInto: deletion.mergedInto,
             rescuedInto: deletion.rescuedInto, deletionDate: min(deletion.deletionDate ?? now, now))
         switch draft.state(deletion.uniqueID) {
-        case .deleted(let standing)? where standing.objectType != deletion.objectType:
+        case .deleted(let current)? where current.objectType != deletion.objectType:
             receipts[index, default: ReceiptDraft()].problem = wrongType(
-                standing.objectType, deletion.uniqueID, at: "\(deletion.pointer)/objectType")
-        case .deleted(var standing)?:
-            let changed = standing.fold(deleted)
-            if changed { draft.set(deletion.uniqueID, .deleted(standing)) }
-            let stands = standing.mergedInto == deletion.mergedInto
-            receipts[index, default: ReceiptDraft()].deletion = !stands ? .merged : changed ? .applied : .unchanged
+                current.objectType, deletion.uniqueID, at: "\(deletion.pointer)/objectType")
+        case .deleted(var current)?:
+            let changed = current.fold(deleted)
+            if changed { draft.set(deletion.uniqueID, .deleted(current)) }
+            let isTarget = current.mergedInto == deletion.mergedInto
+            receipts[index, default: ReceiptDraft()].deletion = !isTarget ? .merged : changed ? .applied : .unchanged
         case .entity(let entity)? where !matches(entity, deletion.objectType):
             receipts[index, default: ReceiptDraft()].problem = wrongType(
                 entity.objectType, deletion.uniqueID, at: "\(deletion.pointer)/objectType")
@@ -91,7 +91,7 @@ public struct Merge {
 
     private func wrongType(_ type: ObjectType?, _ id: UniqueID, at pointer: String) -> Problem {
         Problem(
-            .invalidField, "\(id) is a \(type?.name ?? "object") already; another object takes another ID.", at: pointer
+            .invalidField, "\(id) is already the ID of a \(type?.name ?? "object"). Use a new uniqueID.", at: pointer
         )
     }
 
@@ -99,19 +99,19 @@ public struct Merge {
 
     private mutating func change(_ change: Change, _ index: Int) throws {
         let id = change.uniqueID
-        var receipt = ReceiptDraft(refused: change.refused)
+        var receipt = ReceiptDraft(rejected: change.rejected)
         defer { receipts[index] = receipt }
 
         var entity: Entity
         switch draft.state(id) {
-        case .entity(let standing)?: entity = standing
+        case .entity(let current)?: entity = current
         case .deleted?, nil: entity = change.section.empty(id)
         }
         guard entity.section == change.section else {
             receipt.problem = wrongType(entity.objectType, id, at: "\(change.pointer)/uniqueID")
             return
         }
-        // A deleted object's edits go into the bag all the same, for "Recently deleted", and are folded into nothing.
+        // Edits of a deleted object are added to the bag, for "Recently deleted", but are not folded.
         var isDeleted = false
         if case .deleted? = draft.state(id) { isDeleted = true }
         var edits = change.edits
@@ -129,10 +129,10 @@ public struct Merge {
 
         for edit in edits {
             let field = edit.attribute.description
-            let pointer = place(of: edit.attribute, in: change)
+            let pointer = self.pointer(of: edit.attribute, in: change)
             guard let clock = edit.clock else {
                 if let problem = immutable(edit, in: entity, at: pointer) {
-                    receipt.refused[field] = problem
+                    receipt.rejected[field] = problem
                 } else {
                     let isKnown = !entity.fold(edit)
                     receipt.edits.append((edit, isKnown))
@@ -140,23 +140,24 @@ public struct Merge {
                 }
                 continue
             }
-            switch try draft.known(edit, clock, of: id, standing: entity.register(edit.attribute)) {
-            case .same:
+            switch try draft.lookUp(edit, clock, of: id, current: entity.register(edit.attribute)) {
+            case .sameValue:
                 receipt.edits.append((edit, true))
                 continue
-            case .another:
-                receipt.refused[field] = Problem(
+            case .differentValue:
+                receipt.rejected[field] = Problem(
                     .clockReused,
-                    "The clock of \(field) was already used for another value: two copies of one device exist. Stamp again and sign in for a new node.",
+                    "The clock of \(field) was already used for another value: two copies of this device exist. "
+                        + "Sign in for a new node and set the field again.",
                     at: pointer)
                 continue
-            case .unknown: break
+            case .absent: break
             }
             let problem =
                 draft.revoked(clock, field: field, pointer: pointer)
-                ?? draft.ahead(clock, field: field, pointer: pointer) ?? full(edit, in: entity, at: pointer)
+                ?? draft.ahead(clock, field: field, pointer: pointer) ?? limitReached(edit, in: entity, at: pointer)
             if let problem {
-                receipt.refused[field] = problem
+                receipt.rejected[field] = problem
                 continue
             }
             if edit.attribute == .text, !isDeleted {
@@ -168,7 +169,7 @@ public struct Merge {
             receipt.edits.append((edit, false))
         }
         if isDeleted, draft.parcels[parcel].edits.allSatisfy({ $0.clock == nil }) {
-            // What is set once has no clock to know it by: without a new register this is a push sent again.
+            // Edits without a clock have no key. If there is no new register, this push was sent before.
             draft.clear(parcel)
         }
         if !isDeleted, !draft.parcels[parcel].edits.isEmpty || draft.state(id) != nil { draft.set(id, .entity(entity)) }
@@ -181,8 +182,8 @@ public struct Merge {
         return change.section.objectType
     }
 
-    /// Where an attribute stands in the request.
-    private func place(of attribute: Attribute, in change: Change) -> String {
+    /// The JSON Pointer of an attribute in the request.
+    private func pointer(of attribute: Attribute, in change: Change) -> String {
         switch attribute {
         case .tag(let id): "\(change.pointer)/clocks/tags/\(id)"
         case .attachment(let id): "\(change.pointer)/clocks/attachments/\(id)"
@@ -191,60 +192,61 @@ public struct Merge {
         }
     }
 
-    // MARK: Refusals
+    // MARK: Rejections
 
-    /// Why what is set once cannot be set to this; nil if it can, or is this already.
+    /// The problem with setting an attribute that is set once; nil if it is unset or already has this value.
     private func immutable(_ edit: Edit, in entity: Entity, at pointer: String) -> Problem? {
-        guard case .field(let field) = edit.attribute, let standing = entity.content[field], standing != edit.value
+        guard case .field(let field) = edit.attribute, let current = entity.content[field], current != edit.value
         else {
             return nil
         }
         switch field.rule {
         case .register, .earliest: return nil
         case .once:
-            return Problem(.immutable, "An attachment does not change: \(field.rawValue) stands.", at: pointer)
+            return Problem(.immutable, "\(field.rawValue) of an attachment cannot be changed.", at: pointer)
         case .type:
             let type = entity.objectType?.name ?? "object"
-            return Problem(.immutable, "This object is a \(type); its type does not change.", at: pointer)
+            return Problem(.immutable, "This object is a \(type). Its objectType cannot be changed.", at: pointer)
         }
     }
 
-    /// Why an object has no place for one more attribute or member; nil if it has.
-    private func full(_ edit: Edit, in entity: Entity, at pointer: String) -> Problem? {
+    /// The problem with adding an attribute or member to an object that has the maximum number of them; nil if there is none.
+    private func limitReached(_ edit: Edit, in entity: Entity, at pointer: String) -> Problem? {
         guard entity.register(edit.attribute) == nil else { return nil }
         let content = entity.content
         let (count, limit, what): (Int, Int, String)
         switch edit.attribute {
         case .field: return nil
-        case .tag: (count, limit, what) = (content.tags.count, Limits.members, "tags, those taken out included")
+        case .tag: (count, limit, what) = (content.tags.count, Limits.members, "tags, including removed ones")
         case .attachment:
-            (count, limit, what) = (content.attachments.count, Limits.members, "attachments, those taken out included")
+            (count, limit, what) = (content.attachments.count, Limits.members, "attachments, including removed ones")
         case .custom:
             (count, what) = (content.attributes.count, "attributes")
             limit = entity.section == .objects ? Limits.objectAttributes : Limits.attributes
         }
         guard count >= limit else { return nil }
         return Problem(
-            .invalidField, "It has \(limit) \(what) already, the most it can have.", at: pointer,
+            .invalidField, "The object already has the maximum of \(limit) \(what).", at: pointer,
             context: ["limit": .integer(Int64(limit))])
     }
 
     // MARK: Attachments
 
-    /// Adds what the server knows of an attachment's bytes to what a push says of it.
-    /// - Returns: why there can be no such attachment, if there cannot.
+    /// Adds the size and hash of an attachment's bytes to the pushed edits.
+    /// - Returns: the problem if the bytes are missing or the push contradicts them.
     private func addData(to edits: inout [Edit], of entity: Entity, _ change: Change) throws -> Problem? {
         guard !entity.exists else { return nil }
         guard let data = try draft.bag.attachmentData(of: change.uniqueID) else {
             return Problem(
-                .attachmentDataMissing, "The bytes of attachment \(change.uniqueID) are not here: they come first.",
+                .attachmentDataMissing,
+                "The bytes of attachment \(change.uniqueID) are missing. Upload them, then push the attachment again.",
                 at: change.pointer)
         }
         let facts = [Edit(.byteCount, .integer(data.byteCount), at: nil), Edit(.sha256, .string(data.sha256), at: nil)]
         for fact in facts {
             if let sent = edits.first(where: { $0.attribute == fact.attribute }), sent.value != fact.value {
                 return Problem(
-                    .immutable, "The bytes that are here have another \(fact.attribute.description).",
+                    .immutable, "\(fact.attribute.description) does not match the uploaded bytes.",
                     at: "\(change.pointer)/\(fact.attribute.description)")
             }
         }
@@ -253,7 +255,7 @@ public struct Merge {
         return nil
     }
 
-    /// One note per attachment: a member that another live note holds is refused, that member alone.
+    /// Rejects each attachment member that another live note already has. The rest of the element is applied.
     private mutating func checkHolders(_ push: Push) throws {
         var holders: [UniqueID: Set<UniqueID>] = [:]
         for id in draft.touched {
@@ -273,9 +275,9 @@ public struct Merge {
                 }
                 let others = try draft.untouchedHolders(of: member) + (holders[member] ?? [])
                 guard let other = others.filter({ $0 != note }).min() else { continue }
-                receipt.refused[edit.attribute.description] = Problem(
+                receipt.rejected[edit.attribute.description] = Problem(
                     .attachmentInUse, "Attachment \(member) belongs to note \(other).",
-                    at: place(of: edit.attribute, in: change))
+                    at: pointer(of: edit.attribute, in: change))
                 receipt.edits.removeAll { $0.edit == edit }
                 draft.remove(edit, of: note, from: parcel)
                 if !holds(note, member) { holders[member]?.remove(note) }

@@ -1,32 +1,34 @@
 extension Merge {
-    /// Who pushes, when, and how far the clocks of the scope are.
+    /// The circumstances of a push: its sender, the time, and the state of the scope's clocks.
     public struct Context: Sendable {
         /// The server's wall clock.
         public var now: Timestamp
         /// The node of the installation.
         public var server: NodeID
-        /// The last clock that the server ticked in this scope.
+        /// The last clock that the server made in this scope.
         public var serverClock: Clock?
-        /// The greatest clock in the scope, by whomever.
+        /// The greatest clock in the scope, by any node.
         public var greatestClock: Clock?
-        /// Devices that were revoked as lost, and the moments from which on nothing that they made is taken (merge.md, Devices).
+        /// Revoked devices and their moments. An edit whose clock is later than its device's moment is rejected (merge.md,
+        /// Devices).
         public var revoked: [NodeID: Timestamp]
-        /// Where the scope stood when the server was restored from a backup; nil if it never was (merge.md, Text).
+        /// The sequence number that the scope had when the server was restored from a backup; nil if it never was (merge.md,
+        /// Text).
         public var restoredSequence: Int64?
-        /// The device that pushes; nil for the server itself.
+        /// The device that pushes; nil for the server.
         public var sender: NodeID?
         public var bounds = Bounds()
-        /// What the account stores and may store; nil if no element needs to be judged by it.
-        public var room: Room?
+        /// The account's storage use; nil if the quota need not be checked element by element.
+        public var storageUse: StorageUse?
 
         public init(
             now: Timestamp, server: NodeID, serverClock: Clock?, greatestClock: Clock?,
             revoked: [NodeID: Timestamp] = [:], restoredSequence: Int64? = nil, sender: NodeID? = nil,
-            room: Room? = nil
+            storageUse: StorageUse? = nil
         ) {
             self.restoredSequence = restoredSequence
             self.sender = sender
-            self.room = room
+            self.storageUse = storageUse
             self.revoked = revoked
             self.now = now
             self.server = server
@@ -35,18 +37,18 @@ extension Merge {
         }
     }
 
-    /// How much a merge may do itself, while its scope is locked.
+    /// Limits on the work that a merge does while its scope is locked.
     public struct Bounds: Sendable {
-        /// Merges of texts that were prepared; nil if all texts are merged here, however large they are.
+        /// Text merges that were prepared without the lock; nil if all texts are merged under the lock, whatever their size.
         public var texts: PreparedTexts?
-        /// The maximum number of bytes of texts that are merged here without preparation.
+        /// The maximum number of bytes of texts that are merged without preparation.
         public var textBytes = 256 << 10
-        /// The maximum of what may be loaded of the bag, in bytes of bodies: all of it is in memory.
+        /// The maximum size of the stored bodies that a merge loads into memory, in bytes.
         public var loadBytes = 256 << 20
 
         public init() {}
 
-        /// For the push of a device.
+        /// The limits for the push of a device.
         public static func device(_ texts: PreparedTexts?) -> Bounds {
             var bounds = Bounds()
             bounds.texts = texts
@@ -55,8 +57,8 @@ extension Merge {
         }
     }
 
-    /// How many bytes an account stores before the push, and how many it may.
-    public struct Room: Sendable, Equatable {
+    /// The bytes that an account stores before the push, and its quota.
+    public struct StorageUse: Sendable, Equatable {
         public let used: Int64
         public let limit: Int64
 
@@ -65,7 +67,7 @@ extension Merge {
             self.limit = limit
         }
 
-        /// Whether a push fits, without looking at what it changes: then none of its elements needs to be judged.
-        public func fits(_ push: Push) -> Bool { Int64(push.greatestBytes) <= limit - used }
+        /// Whether the push fits even if all of it is new. If so, its elements need not be checked one by one.
+        public func fits(_ push: Push) -> Bool { Int64(push.maximumStoredBytes) <= limit - used }
     }
 }

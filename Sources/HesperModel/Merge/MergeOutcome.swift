@@ -1,18 +1,19 @@
-/// What one push comes to: edits to append, objects to write, one receipt per change.
+/// The result of merging a push: edits to append, objects to write, and one receipt per element.
 public struct MergeOutcome: Sendable {
-    /// Edits that the bag did not have, in the order in which they are to be added.
+    /// New edits, in the order in which they must be added to the bag.
     public var parcels: [Parcel] = []
-    /// Every object whose folded state is not what it was, once each.
+    /// Every object whose state changed, once each.
     public var changes: [StateChange] = []
-    /// One for every element of the push, in its order.
+    /// One receipt per element of the push, in the same order.
     public var receipts: [Receipt] = []
-    /// Texts of the bag or of ``parcels`` that have words which no merge took in: no time removes those.
+    /// Texts in the bag or in ``parcels`` that lost words in a merge. Thinning never removes them.
     public var lostTexts: [LostText] = []
-    /// Merges of large texts that are to be prepared; unless this is empty, nothing else here may be used.
+    /// Large text merges that must be prepared before the push is applied again. Unless this is empty, all other properties must
+    /// be ignored.
     public var pendingMerges: [PreparedTexts.PendingMerge] = []
-    /// The last clock that the server ticked for it; nil if it ticked none.
+    /// The last clock that the server made for this push; nil if it made none.
     public var serverClock: Clock?
-    /// The greatest clock that it adds to the bag; nil if it adds none.
+    /// The greatest clock that the push adds to the bag; nil if it adds none.
     public var greatestClock: Clock?
 
     public init(pendingMerges: [PreparedTexts.PendingMerge] = []) { self.pendingMerges = pendingMerges }
@@ -29,25 +30,25 @@ public struct LostText: Sendable, Hashable {
     }
 }
 
-/// One object before and after.
+/// An object before and after a push.
 public struct StateChange: Sendable, Equatable {
     public let uniqueID: UniqueID
-    /// Nil if the scope had never seen it.
+    /// Nil if the scope did not know the object.
     public let before: ObjectState?
-    public let after: After
+    public let after: NewState
 
-    public enum After: Sendable, Equatable {
+    public enum NewState: Sendable, Equatable {
         case entity(Entity)
         case deleted(DeletedObject)
     }
 
-    public init(uniqueID: UniqueID, before: ObjectState?, after: After) {
+    public init(uniqueID: UniqueID, before: ObjectState?, after: NewState) {
         self.uniqueID = uniqueID
         self.before = before
         self.after = after
     }
 
-    /// What was there, if it was a live or waiting object.
+    /// The state before the push, if the object was not deleted.
     public var entityBefore: Entity? {
         if case .entity(let entity, _)? = before { entity } else { nil }
     }

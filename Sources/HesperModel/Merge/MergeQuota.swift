@@ -1,45 +1,45 @@
-/// What a push may store while the account is at its quota (protocol.md, Quota).
+/// Checks the elements of a push against the account's quota (protocol.md, Quota).
 struct MergeQuota {
-    /// Nil if no element needs to be judged.
-    private let room: Merge.StorageUse?
-    /// How many bytes the parcels have that were taken from the push so far; counted only with ``room``.
-    private var bytesOfPush: Int64 = 0
+    /// Nil if no element needs to be checked.
+    private let storageUse: Merge.StorageUse?
+    /// The size of the parcels added by this push so far, in bytes. Counted only with ``storageUse``.
+    private var pushBytes: Int64 = 0
 
-    init(_ room: Merge.StorageUse?) { self.room = room }
+    init(_ storageUse: Merge.StorageUse?) { self.storageUse = storageUse }
 
-    /// Why a change cannot be stored; nil if it can. What makes nothing longer always can, and so can a change that is sent
-    /// again: it stores nothing.
+    /// The problem with storing a change; nil if there is none. A change that makes no value longer is always accepted, and so is
+    /// one that is sent again, because it stores nothing.
     func refusal(of edits: [Edit], of entity: Entity, _ change: Change, in draft: ScopeDraft) throws -> Problem? {
-        guard let room else { return nil }
+        guard let storageUse else { return nil }
         func isNew(_ edit: Edit) throws -> Bool {
             if let clock = edit.clock {
-                let standing = entity.register(edit.attribute)
-                return try draft.known(edit, clock, of: entity.uniqueID, standing: standing) == .unknown
+                let current = entity.register(edit.attribute)
+                return try draft.lookUp(edit, clock, of: entity.uniqueID, current: current) == .absent
             }
             var entity = entity
             return entity.fold(edit)
         }
         guard try edits.contains(where: { try $0.isLonger(than: entity) && isNew($0) }) else { return nil }
-        let used = room.used + bytesOfPush
-        guard used + Int64(ParcelBody.write(try edits.filter(isNew)).count) > room.limit else { return nil }
-        return .quotaExceeded(used: used, limit: room.limit, at: change.pointer)
+        let used = storageUse.used + pushBytes
+        guard used + Int64(ParcelBody.write(try edits.filter(isNew)).count) > storageUse.limit else { return nil }
+        return .quotaExceeded(used: used, limit: storageUse.limit, at: change.pointer)
     }
 
-    /// Counts parcels that were added; the server's own only count for the next push.
+    /// Counts added parcels. Those made by the server count only from the next push on.
     mutating func count(_ parcels: ArraySlice<Parcel>) {
-        guard room != nil else { return }
+        guard storageUse != nil else { return }
         for parcel in parcels where !parcel.isServerMade && !parcel.edits.isEmpty {
-            bytesOfPush += Int64(ParcelBody.write(parcel.edits).count)
+            pushBytes += Int64(ParcelBody.write(parcel.edits).count)
         }
     }
 }
 
 extension Edit {
-    /// Whether it gives an object a longer text, or an attribute of an app's own a longer string, than it has.
+    /// Whether it makes a text, or a string attribute of an app, longer than it is now.
     fileprivate func isLonger(than entity: Entity) -> Bool {
         switch attribute {
         case .field(.text), .custom: value.textBytes > (entity.register(attribute)?.value).textBytes
-        // No other field is long, and no member is.
+        // Other fields and members are short.
         case .field, .tag, .attachment: false
         }
     }
@@ -52,7 +52,7 @@ extension Value? {
 }
 
 extension Problem {
-    /// - Parameter used: how many bytes are stored already.
+    /// - Parameter used: the bytes that are already stored.
     public static func quotaExceeded(used: Int64, limit: Int64, at pointer: String? = nil) -> Problem {
         Problem(
             .quotaExceeded, "The account's storage is full: \(used) of \(limit) bytes are used.", at: pointer,

@@ -1,18 +1,18 @@
-/// Words that the deletion of a note had not seen go into a new note (merge.md, Deleting).
+/// Creates new notes from words that the deletion of a note had not seen (merge.md, Deleting).
 struct MergeRescues {
-    /// Notes that were deleted with such words, as they were then, and where their deletions stand in the push.
+    /// Deleted notes with unseen words, as they were before, and the index of the deletion in the push.
     private var notes: [(element: Int, note: Note)] = []
 
-    /// Own texts of the deleter that are looked at, the newest first.
+    /// How many of the sender's newest texts count as seen.
     private static let ownTexts = 16
 
-    /// Remembers a note that a deletion takes, if it holds words that its deleter never saw.
+    /// Remembers a note that is being deleted, if it contains words that the deleting device had not seen.
     mutating func add(_ note: Note, _ deletion: Deletion, _ element: Int, in draft: ScopeDraft) throws {
         if try isUnseen(note, by: deletion, in: draft) { notes.append((element, note)) }
     }
 
     private func isUnseen(_ note: Note, by deletion: Deletion, in draft: ScopeDraft) throws -> Bool {
-        guard let seen = deletion.textSeen, let standing = note.textClock, seen != .version(standing) else {
+        guard let seen = deletion.textSeen, let current = note.textClock, seen != .version(current) else {
             return false
         }
         let words = TextWords(of: note.text)
@@ -23,7 +23,7 @@ struct MergeRescues {
             known.append(TextWords(of: text))
             guard words.hasWords(beyond: known) else { return false }
         }
-        for clock in try deletion.textAfter + ownTexts(of: note.uniqueID, upTo: standing, in: draft) {
+        for clock in try deletion.textAfter + ownTexts(of: note.uniqueID, upTo: current, in: draft) {
             guard let text = try draft.text(clock, of: note.uniqueID) else { continue }
             known.append(TextWords(of: text))
             guard words.hasWords(beyond: known) else { return false }
@@ -32,19 +32,20 @@ struct MergeRescues {
     }
 
     /// The clocks of the newest texts of a note by the device that pushes.
-    private func ownTexts(of id: UniqueID, upTo standing: Clock, in draft: ScopeDraft) throws -> [Clock] {
+    private func ownTexts(of id: UniqueID, upTo current: Clock, in draft: ScopeDraft) throws -> [Clock] {
         guard let sender = draft.context.sender, draft.wasKnown(id) else { return [] }
-        var clocks = standing.node == sender ? [standing] : []
+        var clocks = current.node == sender ? [current] : []
         while clocks.count < MergeRescues.ownTexts,
-            let clock = try draft.bag.newestText(of: id, by: sender, before: clocks.last ?? standing)
+            let clock = try draft.bag.newestText(of: id, by: sender, before: clocks.last ?? current)
         {
             clocks.append(clock)
         }
         return clocks
     }
 
-    /// Makes the new notes, once all else of the push has been taken in: a picture that was moved in it stays moved.
-    /// - Returns: the new notes, by where the deletions stand in the push.
+    /// Creates the new notes after everything else in the push was applied, so that an attachment that the push moved to another
+    /// note stays there.
+    /// - Returns: the IDs of the new notes, by the index of the deletion in the push.
     func make(in draft: inout ScopeDraft, _ texts: inout MergeTexts) throws -> [Int: UniqueID] {
         var made: [Int: UniqueID] = [:]
         for (element, note) in notes {
@@ -54,7 +55,7 @@ struct MergeRescues {
             switch draft.state(id) {
             case nil: try make(id, from: note, in: &draft)
             case .entity(let entity)?: try add(note, to: entity, in: &draft, &texts)
-            // Somebody has read and deleted what was rescued.
+            // The rescued note was itself deleted.
             case .deleted?: continue
             }
             _ = deleted.fold(
@@ -67,12 +68,12 @@ struct MergeRescues {
         return made
     }
 
-    /// A new note with the text, the tags and the free attachments of another, under the clocks that they had there.
+    /// Creates a note with the text, the tags and the unused attachments of another note, with their clocks.
     private func make(_ id: UniqueID, from note: Note, in draft: inout ScopeDraft) throws {
         var edits: [Edit] = []
         if let date = note.creationDate { edits.append(Edit(.creationDate, .date(date), at: nil)) }
         if let clock = note.textClock { edits.append(Edit(.text, .string(note.text), at: clock)) }
-        // Those taken out as well: of two tags that turn out to be one, the greater clock decides.
+        // Removed tags are copied too: if two tags are merged, the greater clock decides.
         for (tag, register) in note.tags.sorted {
             edits.append(Edit(.tag(tag), .bool(register.value), at: register.clock))
         }
@@ -91,7 +92,8 @@ struct MergeRescues {
         draft.set(id, .entity(entity))
     }
 
-    /// A note of this ID is there already: a device gave it back to a restored server. The words go into its history.
+    /// Adds the text of the deleted note to the history of a rescued note that exists already. A device gave that note back to a
+    /// restored server.
     private func add(
         _ note: Note, to entity: Entity, in draft: inout ScopeDraft, _ texts: inout MergeTexts
     ) throws {
@@ -111,7 +113,7 @@ extension ScopeDraft {
         return try find(.text, clock, of: note.uniqueID)?.parcel.textOrigin
     }
 
-    /// Whether no live note holds an attachment.
+    /// Whether no live note has the attachment.
     fileprivate func isFree(_ attachment: UniqueID) throws -> Bool {
         for id in touched {
             if case .entity(.note(let note))? = state(id), note.attachments[attachment]?.value == true { return false }
@@ -121,7 +123,7 @@ extension ScopeDraft {
 }
 
 extension UniqueID {
-    /// The ID of the note into which words go that the deletion of this note had not seen: a UUID of version 5 in the namespace of
-    /// this ID, of the empty name.
+    /// The ID of the note that receives the unseen words of this note when it is deleted: the version 5 UUID of the empty name in
+    /// the namespace of this ID.
     public var rescue: UniqueID { UniqueID.derived(from: "", in: self) }
 }

@@ -1,57 +1,57 @@
-/// Which text of a note stands after a push: decided by what the pushed text descends from (merge.md, Text).
+/// Decides which text of a note is current after a push, from what the pushed text descends from (merge.md, Text).
 struct MergeTexts {
-    /// Texts that lost words, in the order in which they did.
+    /// Texts that lost words, in the order in which they were merged.
     private(set) var lost: [LostText] = []
-    /// Merges of large texts that are to be prepared.
+    /// Merges of large texts that must be prepared.
     private(set) var pendingMerges: [PreparedTexts.PendingMerge] = []
-    /// Texts of the push whose base is not known: no merge has taken them in.
+    /// Pushed texts whose base is not known. They were not merged.
     private var unmerged: Set<Clock> = []
-    /// Texts of the push that others in the bag descend from.
+    /// Pushed texts from which other texts in the bag descend.
     private var history: Set<Clock> = []
-    /// Words of the push's texts that are not in what stands instead, whose clock is the second.
+    /// By the clock of a pushed text: the words of it that the current text lacks, and the clock of that text.
     private var superseded: [Clock: ([TextMerge.Superseded], by: Clock)] = [:]
-    /// Bytes of texts that were merged without preparation.
+    /// The size of the texts that were merged without preparation, in bytes.
     private var mergedBytes = 0
 
-    /// A text on its way into the bag.
+    /// A text that is about to be added to the bag.
     struct Incoming {
         let clock: Clock
         let text: String
-        /// What it says it descends from: ``Change/textBase``, ``Change/textBaseValue`` and ``Change/textAfter``.
+        /// The descent as pushed: ``Change/textBase``, ``Change/textBaseValue`` and ``Change/textAfter``.
         var base: Clock?
         var baseValue: String?
         var after: [Clock]?
-        /// Whether it is a base that another text brought along.
+        /// Whether it is the base that was sent along with another text.
         var isBase = false
         var replacesUnread = false
 
-        /// A device gives it back to a restored server.
+        /// Whether a device gives the text back to a restored server.
         var isGivenBack: Bool { base == clock }
-        /// The clocks that it names, but its own.
+        /// The clocks that it names, except its own.
         var named: [Clock] { ([base].compactMap(\.self) + (after ?? [])).filter { $0 != clock } }
     }
 
-    /// What a text is to the one that stands.
+    /// How an incoming text relates to the current one.
     private enum Descent {
         /// A text in the bag descends from it.
         case history
-        /// It descends from what stands.
-        case standing
+        /// It descends from the current text.
+        case current
         /// Both descend from this text.
         case base(String)
         case unknown
     }
 
-    /// Folds a pushed text into a note, and adds the text of the server's own that is due.
+    /// Adds a pushed text to a note. If neither text of the note is the right one to be current, also adds a text of the server.
     mutating func merge(
         _ text: Incoming, into entity: inout Entity, parcel: Int, in draft: inout ScopeDraft
     ) throws {
-        try takeBase(of: text, into: &entity, in: &draft)
-        try take(text, into: &entity, parcel: parcel, in: &draft)
+        try addBase(of: text, into: &entity, in: &draft)
+        try add(text, into: &entity, parcel: parcel, in: &draft)
     }
 
-    /// Takes in the text that another descends from, as a text given back, if the bag lacks it.
-    private mutating func takeBase(
+    /// Adds the base that was sent along with a text, as a text that is given back, if the bag lacks it.
+    private mutating func addBase(
         of text: Incoming, into entity: inout Entity, in draft: inout ScopeDraft
     ) throws {
         guard let base = text.base, let value = text.baseValue, !text.isGivenBack,
@@ -61,77 +61,79 @@ struct MergeTexts {
             try draft.find(.text, base, of: entity.uniqueID) == nil
         else { return }
         let parcel = draft.add(Parcel(object: entity.uniqueID, objectType: .note, edits: []))
-        let given = Incoming(clock: base, text: value, base: base, after: [], isBase: true)
-        try take(given, into: &entity, parcel: parcel, in: &draft)
+        let givenBack = Incoming(clock: base, text: value, base: base, after: [], isBase: true)
+        try add(givenBack, into: &entity, parcel: parcel, in: &draft)
     }
 
-    /// Takes one text in, by what it descends from.
-    private mutating func take(
+    /// Adds one text according to its descent.
+    private mutating func add(
         _ text: Incoming, into entity: inout Entity, parcel: Int, in draft: inout ScopeDraft
     ) throws {
         let edit = Edit(.text, .string(text.text), at: text.clock)
         let missing = try missingAncestors(of: text, entity, in: draft)
-        guard let register = entity.register(.text), case .string(let current) = register.value else {
+        guard let register = entity.register(.text), case .string(let currentText) = register.value else {
             draft.append(edit, to: parcel, missing: missing)
             entity.fold(edit)
             return
         }
-        let standing = register.clock
-        // What is known is looked up before the edit goes into its parcel, which would change it.
-        let descent = try descent(of: text, from: standing, in: entity.uniqueID, draft)
-        let standingOrigin = try draft.origin(of: standing, of: entity.uniqueID)
+        let current = register.clock
+        // Adding the edit to its parcel changes the result of these lookups.
+        let descent = try descent(of: text, from: current, in: entity.uniqueID, draft)
+        let currentOrigin = try draft.origin(of: current, of: entity.uniqueID)
         draft.append(edit, to: parcel, missing: missing)
         entity.fold(edit)
 
-        let origin = max(standingOrigin, text.clock)
+        let origin = max(currentOrigin, text.clock)
         switch descent {
         case .history:
             history.insert(text.clock)
-            if text.isBase, TextWords(of: text.text).hasWords(beyond: [TextWords(of: current)]) {
-                lose(text.clock, of: entity.uniqueID)
+            if text.isBase, TextWords(of: text.text).hasWords(beyond: [TextWords(of: currentText)]) {
+                recordLoss(text.clock, of: entity.uniqueID)
             }
-            stand(current, origin: standingOrigin, after: max(standing, text.clock), in: &entity, &draft)
-        case .standing:
-            if text.replacesUnread, TextWords(of: current).hasMore(than: TextWords(of: text.text)) {
-                lose(standing, of: entity.uniqueID)
+            setCurrent(currentText, origin: currentOrigin, after: max(current, text.clock), in: &entity, &draft)
+        case .current:
+            if text.replacesUnread, TextWords(of: currentText).hasMore(than: TextWords(of: text.text)) {
+                recordLoss(current, of: entity.uniqueID)
             }
-            stand(text.text, origin: origin, after: standing, in: &entity, &draft)
+            setCurrent(text.text, origin: origin, after: current, in: &entity, &draft)
         case .unknown:
-            leaveUnmerged(text, beside: standing, current, in: entity)
+            leaveUnmerged(text, beside: current, currentText, in: entity)
         case .base(let base):
-            let standsFirst = (standingOrigin, standing) < (text.clock, text.clock)
+            let currentIsOlder = (currentOrigin, current) < (text.clock, text.clock)
             let input = TextMerge.Input(
-                base: base, older: standsFirst ? current : text.text, newer: standsFirst ? text.text : current)
+                base: base, older: currentIsOlder ? currentText : text.text,
+                newer: currentIsOlder ? text.text : currentText)
             let object = LostText(object: entity.uniqueID, clock: text.clock)
             guard let outcome = outcome(of: input, for: object, draft.context.bounds) else { return }
-            // Two texts of the greatest size may come to one that no device could push again.
+            // Two texts of the maximum size may merge into one that exceeds it. No device could push that text again.
             guard outcome.text.utf8.count <= Limits.textBytes else {
-                leaveUnmerged(text, beside: standing, current, in: entity)
+                leaveUnmerged(text, beside: current, currentText, in: entity)
                 return
             }
-            if !outcome.superseded.isEmpty { lose(standsFirst ? standing : text.clock, of: entity.uniqueID) }
-            stand(outcome.text, origin: origin, after: max(standing, text.clock), in: &entity, &draft)
-            if !standsFirst, let clock = entity.register(.text)?.clock {
+            if !outcome.superseded.isEmpty { recordLoss(currentIsOlder ? current : text.clock, of: entity.uniqueID) }
+            setCurrent(outcome.text, origin: origin, after: max(current, text.clock), in: &entity, &draft)
+            if !currentIsOlder, let clock = entity.register(.text)?.clock {
                 superseded[text.clock] = (outcome.superseded, clock)
             }
         }
     }
 
-    /// Merges texts, if they were prepared or are small enough; else the push is applied again, with this merge prepared.
+    /// Merges texts if the merge was prepared or the texts are small. Otherwise records the merge, so that the push is applied
+    /// again with that merge prepared.
     private mutating func outcome(
         of input: TextMerge.Input, for text: LostText, _ bounds: Merge.Bounds
     ) -> TextMerge.Outcome? {
         guard let prepared = bounds.texts else { return input.outcome }
-        let need = PreparedTexts.PendingMerge(text: text, input: input)
-        if let outcome = prepared.outcome(of: need) { return outcome }
+        let merge = PreparedTexts.PendingMerge(text: text, input: input)
+        if let outcome = prepared.outcome(of: merge) { return outcome }
         mergedBytes += input.byteCount
         if mergedBytes <= bounds.textBytes { return input.outcome }
-        pendingMerges.append(need)
+        pendingMerges.append(merge)
         return nil
     }
 
-    /// Lets a text stand: if the fold gives another, the server adds it under a clock of its own.
-    private func stand(
+    /// Makes a text current. If the fold yields another text, the server adds this one with a clock of its own.
+    private func setCurrent(
         _ text: String, origin: Clock, after clock: Clock, in entity: inout Entity, _ draft: inout ScopeDraft
     ) {
         guard case .string(let folded)? = entity.register(.text)?.value, !folded.isIdentical(to: text) else { return }
@@ -142,33 +144,33 @@ struct MergeTexts {
         entity.fold(edit)
     }
 
-    /// Lets the greater clock stand; the other text is in the history alone, for ever.
+    /// Lets the text with the greater clock be current. The other remains in the history without a time limit.
     private mutating func leaveUnmerged(
-        _ text: Incoming, beside standing: Clock, _ current: String, in entity: Entity
+        _ text: Incoming, beside current: Clock, _ currentText: String, in entity: Entity
     ) {
         unmerged.insert(text.clock)
-        guard !text.text.isIdentical(to: current) else { return }
-        lose(min(standing, text.clock), of: entity.uniqueID)
-        if text.clock < standing {
-            let whole = TextMerge.Superseded(text: text.text, location: 0, length: current.utf16.count)
-            superseded[text.clock] = ([whole], standing)
+        guard !text.text.isIdentical(to: currentText) else { return }
+        recordLoss(min(current, text.clock), of: entity.uniqueID)
+        if text.clock < current {
+            let whole = TextMerge.Superseded(text: text.text, location: 0, length: currentText.utf16.count)
+            superseded[text.clock] = ([whole], current)
         }
     }
 
-    private mutating func lose(_ clock: Clock, of id: UniqueID) {
+    private mutating func recordLoss(_ clock: Clock, of id: UniqueID) {
         lost.append(LostText(object: id, clock: clock))
     }
 
     // MARK: Descent
 
     private func descent(
-        of text: Incoming, from standing: Clock, in id: UniqueID, _ draft: ScopeDraft
+        of text: Incoming, from current: Clock, in id: UniqueID, _ draft: ScopeDraft
     ) throws -> Descent {
-        if text.clock > standing {
-            // A text that names this one stands above what this one started from: then that does not stand any more.
-            if text.base == standing, text.after?.isEmpty != false { return .standing }
-            // What a client that names no other texts writes descends from what it wrote before.
-            if text.after == nil, standing.node == text.clock.node { return .standing }
+        if text.clock > current {
+            // If a text in the bag named this one, that text would be newer than the base, and the base would not be current.
+            if text.base == current, text.after?.isEmpty != false { return .current }
+            // Clients without `textAfter`: a text descends from the previous text of the same node.
+            if text.after == nil, current.node == text.clock.node { return .current }
         }
         let known = try draft.textDescents(of: id)
         if known.contains(where: { $0.clock != text.clock && $0.missingAncestors.contains(text.clock) }) {
@@ -177,7 +179,8 @@ struct MergeTexts {
         let base: Clock?
         if text.isGivenBack {
             guard let restored = draft.context.restoredSequence else { return text.isBase ? .history : .unknown }
-            // Restored texts are a chain, in the order of their clocks, from what stood when the server was restored.
+            // Restored texts form a chain in the order of their clocks. It starts at the text that was current when the server
+            // was restored.
             let givenBack = known.filter { $0.missingAncestors.contains($0.clock) && $0.sequence > restored }
             if givenBack.contains(where: { $0.clock > text.clock }) { return .history }
             base =
@@ -189,15 +192,15 @@ struct MergeTexts {
             base = try baseByNode(of: text, in: id, draft)
         }
         guard let base else { return .unknown }
-        if base == standing { return .standing }
-        if let value = try draft.knownText(base, of: id) { return .base(value) }
-        // Its value was thinned away, or it may not be taken; the device may have brought it along.
+        if base == current { return .current }
+        if let value = try draft.textValue(base, of: id) { return .base(value) }
+        // The base was thinned away, or its clock was rejected. The push may include its value.
         if base == text.base, let value = text.baseValue { return .base(value) }
         return .unknown
     }
 
-    /// What the text of a client descends from that does not name its unanswered texts: the greater of `textBase` and the
-    /// newest text in the bag by the same node that is older than it.
+    /// The base of a text from a client that does not send `textAfter`: the greater of `textBase` and the newest text in the bag
+    /// by the same node that is older than the text.
     private func baseByNode(of text: Incoming, in id: UniqueID, _ draft: ScopeDraft) throws -> Clock? {
         let (node, bag) = (text.clock.node, draft.bag)
         var own = draft.wasKnown(id) ? try bag.newestText(of: id, by: node, before: text.clock) : nil
@@ -209,28 +212,28 @@ struct MergeTexts {
         return max(base, own ?? base)
     }
 
-    /// The clocks that a text names and the bag lacks, and its own if it is given back.
+    /// The clocks that a text names and the bag lacks, and its own clock if the text is given back.
     private func missingAncestors(of text: Incoming, _ entity: Entity, in draft: ScopeDraft) throws -> [Clock] {
-        let standing = entity.register(.text)?.clock
-        var missing = try text.named.filter { try $0 != standing && !draft.hasText($0, of: entity.uniqueID) }
+        let current = entity.register(.text)?.clock
+        var missing = try text.named.filter { try $0 != current && !draft.hasText($0, of: entity.uniqueID) }
         if text.isGivenBack { missing.append(text.clock) }
         return missing
     }
 
     // MARK: Receipts
 
-    /// What became of a pushed text that does not stand.
-    func field(_ clock: Clock, standing: Clock, in draft: ScopeDraft) -> Receipt.Field {
+    /// The receipt of a pushed text that is not current.
+    func field(_ clock: Clock, current: Clock, in draft: ScopeDraft) -> Receipt.Field {
         let isMerged =
-            standing.node == draft.context.server && !unmerged.contains(clock) && !history.contains(clock)
-        var field = Receipt.Field(isMerged ? .merged : .superseded, clock: standing)
-        // The places are those in the text that stood right after it: another of the same push may have taken its place.
-        if let (words, stood) = superseded[clock], stood == standing { field.superseded = words }
+            current.node == draft.context.server && !unmerged.contains(clock) && !history.contains(clock)
+        var field = Receipt.Field(isMerged ? .merged : .superseded, clock: current)
+        // The locations refer to the text that resulted from this merge. Another text of the same push may have replaced it.
+        if let (words, result) = superseded[clock], result == current { field.superseded = words }
         return field
     }
 }
 
-/// What a scope knows of the texts of a note.
+/// Lookups of a note's texts.
 extension ScopeDraft {
     /// The texts, in the bag or in this push, that name clocks which the bag lacked.
     fileprivate func textDescents(of id: UniqueID) throws -> [TextDescent] {
@@ -242,20 +245,20 @@ extension ScopeDraft {
             }
     }
 
-    /// Whether it has the text with this clock, or had it where it was rescued from.
+    /// Whether the note, or the note it was rescued from, has the text with this clock.
     fileprivate func hasText(_ clock: Clock, of id: UniqueID) throws -> Bool {
         if try find(.text, clock, of: id) != nil { return true }
         return try rescued(clock, into: id) != nil
     }
 
-    fileprivate func knownText(_ clock: Clock, of id: UniqueID) throws -> String? {
+    fileprivate func textValue(_ clock: Clock, of id: UniqueID) throws -> String? {
         let edit = try find(.text, clock, of: id)?.edit ?? rescued(clock, into: id)
         if case .string(let text)? = edit?.value { return text }
         return nil
     }
 
-    /// A text of the deleted note whose words are in this one: devices move what they wrote there to here, with the descent that it
-    /// had there.
+    /// A text of the deleted note that this note was rescued from. Devices push texts they wrote for the deleted note to this
+    /// note, with the descent that they had there.
     private func rescued(_ clock: Clock, into id: UniqueID) throws -> Edit? {
         guard wasKnown(id) else { return nil }
         for parcel in try bag.parcels(rescuedInto: id, holding: clock) {
@@ -264,17 +267,17 @@ extension ScopeDraft {
         return nil
     }
 
-    /// The clock that a text counts as when two are put in order: of a text that the server made, the greatest device
-    /// clock among what it was merged from.
+    /// The origin of a text, by which texts are ordered. For a text that the server made, the greatest origin of the texts that
+    /// it was made from.
     fileprivate func origin(of clock: Clock, of id: UniqueID) throws -> Clock {
-        // A text that was rescued kept its clock, and its origin, in another note.
+        // A rescued text keeps its clock; its origin is in the other note.
         guard clock.node == context.server else { return clock }
         return try find(.text, clock, of: id)?.parcel.textOrigin ?? clock
     }
 }
 
 extension Change {
-    /// One of its edits, with what it says of the descent of its text.
+    /// The text of one of its edits, with the descent that the push states.
     func text(_ edit: Edit, at clock: Clock) -> MergeTexts.Incoming {
         var text = ""
         if case .string(let value)? = edit.value { text = value }

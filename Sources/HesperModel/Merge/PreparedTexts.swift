@@ -1,11 +1,12 @@
-/// Merges of texts that were made before a push is merged, so that those do not keep the scope locked.
+/// Text merges that were computed before a push is applied, so that the scope is not locked meanwhile.
 ///
-/// Merging texts takes far longer than everything else that a merge does. ``Merge/apply(_:to:in:)`` merges some itself
-/// (``Merge/Bounds/textBytes``) and lists the others (``MergeOutcome/pendingMerges``); its caller merges those, adds the outcomes here
-/// and applies the push again. The merge of three texts depends on nothing else: an outcome holds as long as the texts are the same.
+/// Merging texts takes far longer than the rest of a push. ``Merge/apply(_:to:in:)`` merges only small texts itself
+/// (``Merge/Bounds/textBytes``) and lists the others (``MergeOutcome/pendingMerges``). The caller computes those, adds the
+/// outcomes here and applies the push again. A merge depends only on its three texts, so an outcome remains valid as long as they
+/// are the same.
 public struct PreparedTexts: Sendable {
-    /// The merge that a pushed text needs.
-    public struct Need: Sendable {
+    /// A merge that a pushed text needs.
+    public struct PendingMerge: Sendable {
         /// The pushed text.
         let text: LostText
         public let input: TextMerge.Input
@@ -15,12 +16,14 @@ public struct PreparedTexts: Sendable {
 
     public init() {}
 
-    /// Keeps the outcome of a merge.
-    public mutating func add(_ need: Need, _ outcome: TextMerge.Outcome) { merges[need.text] = (need.input, outcome) }
+    /// Stores the outcome of a merge.
+    public mutating func add(_ merge: PendingMerge, _ outcome: TextMerge.Outcome) {
+        merges[merge.text] = (merge.input, outcome)
+    }
 
-    /// Nil if the merge was not prepared, or with other texts.
-    func outcome(of need: Need) -> TextMerge.Outcome? {
-        guard let merge = merges[need.text], merge.input.isIdentical(to: need.input) else { return nil }
-        return merge.outcome
+    /// The outcome of a merge; nil if it was not prepared or its texts have changed.
+    func outcome(of merge: PendingMerge) -> TextMerge.Outcome? {
+        guard let prepared = merges[merge.text], prepared.input.isIdentical(to: merge.input) else { return nil }
+        return prepared.outcome
     }
 }

@@ -1,21 +1,21 @@
-/// What one call of sync uploads, read and checked (protocol.md, Sync).
+/// The changes that one sync request uploads, parsed and validated (protocol.md, Sync).
 public struct Push: Sendable, Equatable {
     public var elements: [Element]
 
     public init(_ elements: [Element] = []) { self.elements = elements }
 
-    /// The objects that it says something of.
+    /// The IDs of the objects in the push.
     public var ids: [UniqueID] {
         elements.compactMap { element in
             switch element {
             case .change(let change): change.uniqueID
             case .deletion(let deletion): deletion.uniqueID
-            case .refused: nil
+            case .rejected: nil
             }
         }
     }
 
-    /// About how many bytes it writes: those of its values, and some for each edit.
+    /// The approximate size of what is stored, in bytes: the values and an amount for each edit.
     public var byteCount: Int {
         elements.reduce(0) { sum, element in
             guard case .change(let change) = element else { return sum + Push.editBytes }
@@ -24,13 +24,13 @@ public struct Push: Sendable, Equatable {
         }
     }
 
-    /// The most bytes that it can write: each byte of a string may take six in JSON.
-    var greatestBytes: Int { 6 * byteCount }
+    /// An upper bound on what is stored, in bytes. JSON may escape one byte of a string as six.
+    var maximumStoredBytes: Int { 6 * byteCount }
 
-    /// What an edit takes beside its value, its name and clock: no more than six times as much.
+    /// An estimate of what an edit takes besides its value. The actual size is at most six times as much.
     private static let editBytes = 96
 
-    /// The devices whose clocks stand in it, whoever pushes it.
+    /// The nodes of all clocks in the push.
     public var nodes: Set<NodeID> {
         var nodes: Set<NodeID> = []
         for case .change(let change) in elements {
@@ -43,33 +43,33 @@ public struct Push: Sendable, Equatable {
     public enum Element: Sendable, Equatable {
         case change(Change)
         case deletion(Deletion)
-        /// An element of which nothing could be used.
-        case refused(Receipt)
+        /// An element that could not be used at all.
+        case rejected(Receipt)
     }
 }
 
-/// What a push says of one object.
+/// The changes of one object in a push.
 public struct Change: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let section: Section
-    /// Where the element stands in the request: `/changes/notes/0`.
+    /// The JSON Pointer of the element in the request: `/changes/notes/0`.
     public let pointer: String
     public var edits: [Edit]
     /// The clock of the text that the pushed text descends from; its own clock, if the text is given back (merge.md, Text).
     public var textBase: Clock?
-    /// That text itself.
+    /// The text at ``textBase``.
     public var textBaseValue: String?
-    /// The clocks of the sender's own unanswered texts that the pushed text descends from, in the order of writing; nil from
-    /// clients that do not know of it.
+    /// The clocks of the sender's own unanswered texts that the pushed text descends from, in the order of writing. Nil if the
+    /// client does not send this field.
     public var textAfter: [Clock]?
-    /// Whether the text replaces what stands without its sender having read that.
+    /// Whether the text replaces the current one although the sender had not read it.
     public var replacesUnread = false
-    /// Fields that were refused while reading, by name.
-    public var refused: [String: Problem]
+    /// Fields that were rejected while reading, by name.
+    public var rejected: [String: Problem]
 
     public init(
         uniqueID: UniqueID, section: Section, pointer: String = "", edits: [Edit], textBase: Clock? = nil,
-        textBaseValue: String? = nil, textAfter: [Clock]? = nil, refused: [String: Problem] = [:]
+        textBaseValue: String? = nil, textAfter: [Clock]? = nil, rejected: [String: Problem] = [:]
     ) {
         self.uniqueID = uniqueID
         self.section = section
@@ -78,28 +78,28 @@ public struct Change: Sendable, Equatable {
         self.textBase = textBase
         self.textBaseValue = textBaseValue
         self.textAfter = textAfter
-        self.refused = refused
+        self.rejected = rejected
     }
 }
 
-/// A DeletedObject that a push makes.
+/// A deletion in a push.
 public struct Deletion: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let objectType: ObjectType
     public let mergedInto: UniqueID?
-    /// The note that was made of words which an earlier deletion had not seen, if a device gives that back.
+    /// The note that an earlier deletion rescued, if a device gives that deletion back.
     public let rescuedInto: UniqueID?
-    /// Nil for now.
+    /// Nil for the current time.
     public let deletionDate: Timestamp?
-    /// Which text of the note its maker saw; nil if all that stands counts as seen (merge.md, Deleting).
+    /// The text of the note that the deleting device had seen. Nil if the current text counts as seen (merge.md, Deleting).
     public let textSeen: TextSeen?
-    /// The clocks of its maker's own unanswered texts.
+    /// The clocks of the deleting device's own unanswered texts.
     public let textAfter: [Clock]
     public let pointer: String
 
-    /// A text as the maker of a deletion saw it.
+    /// The text of a note that the deleting device had seen.
     public enum TextSeen: Sendable, Equatable {
-        /// The note had none.
+        /// The note had no text.
         case none
         case version(Clock)
     }

@@ -1,86 +1,90 @@
 /// Reads the `changes` of a push.
 ///
-/// A wrong top-level shape or too many elements refuse the whole; everything wrong inside one element is refused there.
+/// If the top-level structure is invalid or there are too many elements, the push as a whole is refused. An error within an
+/// element rejects only that element or field.
 public enum PushReader {
     /// - Parameters:
     ///   - json: the value of `changes`.
-    ///   - pointer: where it stands in the request.
-    /// - Throws: ``Problem`` `invalid-field`, `unknown-field` or `too-large`, if nothing of it can be applied.
+    ///   - pointer: the JSON Pointer of `changes` in the request.
+    /// - Throws: ``Problem`` `invalid-field`, `unknown-field` or `too-large`, if the push as a whole is refused.
     public static func read(_ json: JSON, at pointer: String = "/changes") throws(Problem) -> Push {
         guard case .object(let object) = json else {
-            throw Problem(.invalidField, "changes is an object of lists, not \(json.kind).", at: pointer)
+            throw Problem(.invalidField, "changes must be an object, not \(json.kind).", at: pointer)
         }
         var push = Push()
         for member in object.members {
-            let place = "\(pointer)/\(JSONPointer.escape(member.name))"
+            let path = "\(pointer)/\(JSONPointer.escape(member.name))"
             let section = Section.allCases.first { $0.name == member.name }
             guard section != nil || member.name == "deletedObjects" else {
                 throw Problem(
                     .unknownField,
-                    "\(member.name.prefix(64)) is not known here: changes has notes, tags, attachments, objects and deletedObjects.",
-                    at: place)
+                    "\(member.name.prefix(64)) is not a member of changes. "
+                        + "The members are notes, tags, attachments, objects and deletedObjects.",
+                    at: path)
             }
             guard case .array(let elements) = member.value else {
-                throw Problem(.invalidField, "\(member.name) is an array, not \(member.value.kind).", at: place)
+                throw Problem(.invalidField, "\(member.name) must be an array, not \(member.value.kind).", at: path)
             }
             guard push.elements.count + elements.count <= Limits.pushObjects else {
                 throw Problem(
-                    .tooLarge, "A push has at most \(Limits.pushObjects) objects: send them in several.", at: place,
+                    .tooLarge, "A push must have at most \(Limits.pushObjects) elements. Split it into several pushes.",
+                    at: path,
                     context: ["limit": .integer(Int64(Limits.pushObjects))])
             }
             for (index, element) in elements.enumerated() {
                 push.elements.append(
-                    section.map { change(element, in: $0, at: "\(place)/\(index)") }
-                        ?? deletion(element, at: "\(place)/\(index)"))
+                    section.map { change(element, in: $0, at: "\(path)/\(index)") }
+                        ?? deletion(element, at: "\(path)/\(index)"))
             }
         }
         return push
     }
 
-    /// Reads an object, or a DeletedObject, as sync sends it, to be pushed as it stands there: all that was ever set, with the
-    /// clocks that it always had.
+    /// Reads an object or a DeletedObject in the form in which sync sends it, to push it with its original clocks.
     /// - Parameters:
-    ///   - section: the list that it is in; nil for DeletedObjects.
-    ///   - pointer: where it stands.
+    ///   - section: the list that contains it; nil for DeletedObjects.
+    ///   - pointer: its JSON Pointer.
     public static func state(_ json: JSON, in section: Section?, at pointer: String) -> Push.Element {
         guard let section else { return deletion(json, at: pointer) }
         guard case .change(var change) = change(json, in: section, at: pointer) else {
             return change(json, in: section, at: pointer)
         }
-        // What was never set has its default and no clock.
-        change.refused = change.refused.filter { $0.value.slug != .clockMissing }
+        // Registers that were never set have their default and no clock.
+        change.rejected = change.rejected.filter { $0.value.slug != .clockMissing }
         return .change(change)
     }
 
-    /// The object of an element and its ID, or the receipt that refuses it.
+    /// The JSON object of an element and its ID, or the reason to reject it.
     private static func identify(
         _ json: JSON, type: String?, at pointer: String
-    ) -> Result<(JSONObject, UniqueID), Refusal> {
+    ) -> Result<(JSONObject, UniqueID), Rejection> {
         guard case .object(let object) = json else {
             return .failure(
-                Refusal(
-                    type: type, problem: Problem(.invalidField, "An object is wanted, not \(json.kind).", at: pointer)))
+                Rejection(
+                    type: type,
+                    problem: Problem(.invalidField, "The element must be an object, not \(json.kind).", at: pointer)))
         }
         guard case .string(let text)? = object["uniqueID"], let id = UniqueID(text) else {
             return .failure(
-                Refusal(type: type, problem: Problem(.invalidField, "uniqueID is a UUID.", at: "\(pointer)/uniqueID")))
+                Rejection(
+                    type: type, problem: Problem(.invalidField, "uniqueID must be a UUID.", at: "\(pointer)/uniqueID")))
         }
         return .success((object, id))
     }
 
-    private struct Refusal: Error {
+    private struct Rejection: Error {
         var id: UniqueID?
         let type: String?
         let problem: Problem
 
         func element(at pointer: String) -> Push.Element {
-            .refused(Receipt(uniqueID: id, objectType: type, pointer: pointer, status: .rejected, problem: problem))
+            .rejected(Receipt(uniqueID: id, objectType: type, pointer: pointer, status: .rejected, problem: problem))
         }
     }
 
     private static func change(_ json: JSON, in section: Section, at pointer: String) -> Push.Element {
         switch identify(json, type: section.objectType?.name, at: pointer) {
-        case .failure(let refusal): return refusal.element(at: pointer)
+        case .failure(let rejection): return rejection.element(at: pointer)
         case .success((let object, let id)):
             return .change(change(object, id: id, in: section, at: pointer))
         }
@@ -96,49 +100,49 @@ public enum PushReader {
             textBase = reader.plainClock("textBase")
             textAfter = reader.plainClocks("textAfter", limit: Limits.textAfter)
             if case .string(let text)? = reader.value("textBaseValue", FieldValue.text) { textBaseValue = text }
-            if let field = ["textBase", "textAfter", "textBaseValue"].first(where: { reader.refused[$0] != nil }) {
+            if let field = ["textBase", "textAfter", "textBaseValue"].first(where: { reader.rejected[$0] != nil }) {
                 reader.drop(.text, "text must come with a valid \(field)")
             }
         }
-        reader.refuseUnknown()
+        reader.rejectUnknown()
         return Change(
             uniqueID: id, section: section, pointer: pointer, edits: reader.edits, textBase: textBase,
-            textBaseValue: textBaseValue, textAfter: textAfter, refused: reader.refused)
+            textBaseValue: textBaseValue, textAfter: textAfter, rejected: reader.rejected)
     }
 
-    /// One DeletedObject of a push.
+    /// Reads one DeletedObject of a push.
     private static func deletion(_ json: JSON, at pointer: String) -> Push.Element {
         switch identify(json, type: nil, at: pointer) {
-        case .failure(let refusal): return refusal.element(at: pointer)
+        case .failure(let rejection): return rejection.element(at: pointer)
         case .success((let object, let id)):
             do throws(Problem) {
                 return .deletion(try deletion(object, id: id, at: pointer))
             } catch {
-                var refusal = Refusal(type: nil, problem: error)
-                refusal.id = id
-                return refusal.element(at: pointer)
+                var rejection = Rejection(type: nil, problem: error)
+                rejection.id = id
+                return rejection.element(at: pointer)
             }
         }
     }
 
     private static func deletion(_ object: JSONObject, id: UniqueID, at pointer: String) throws(Problem) -> Deletion {
-        func invalid(_ field: String, _ what: String) -> Problem {
-            Problem(.invalidField, "\(field) must be \(what).", at: "\(pointer)/\(field)")
+        func invalid(_ field: String, _ requirement: String) -> Problem {
+            Problem(.invalidField, "\(field) must be \(requirement).", at: "\(pointer)/\(field)")
         }
         guard case .string(let name)? = object["objectType"], let type = ObjectType(name) else {
-            throw invalid("objectType", "note, tag, attachment or a type that your app made up")
+            throw invalid("objectType", "note, tag, attachment or a type that your app defines")
         }
         var target: UniqueID?
         if let json = object["mergedInto"] {
             guard case .string(let text) = json, let id2 = UniqueID(text), id2 != id, type == .tag else {
-                throw invalid("mergedInto", "the ID of another tag, for a tag")
+                throw invalid("mergedInto", "the ID of another tag, and is allowed only for tags")
             }
             target = id2
         }
         var rescue: UniqueID?
         if let json = object["rescuedInto"] {
             guard case .string(let text) = json, let named = UniqueID(text), named == id.rescue, type == .note else {
-                throw invalid("rescuedInto", "\(id.rescue), and the object a note")
+                throw invalid("rescuedInto", "\(id.rescue), and is allowed only for notes")
             }
             rescue = named
         }
@@ -152,12 +156,14 @@ public enum PushReader {
         var seen: Deletion.TextSeen?
         if let json = object["textSeen"] {
             guard case .string(let text) = json, type == .note else {
-                throw invalid("textSeen", "the clock of a note's text, or empty if it had none")
+                throw invalid(
+                    "textSeen",
+                    "the clock of the text that was seen, or empty if there was none, and is allowed only for notes")
             }
             if text.isEmpty {
                 seen = Deletion.TextSeen.none
             } else {
-                guard let clock = Clock(text) else { throw invalid("textSeen", "a clock as the server sent it") }
+                guard let clock = Clock(text) else { throw invalid("textSeen", "a clock or empty") }
                 seen = .version(clock)
             }
         }
@@ -178,7 +184,7 @@ public enum PushReader {
         ]
         for member in object.members where !known.contains(member.name) {
             throw Problem(
-                .unknownField, "\(member.name.prefix(64)) is not known here.",
+                .unknownField, "\(member.name.prefix(64)) is not a field of a DeletedObject.",
                 at: "\(pointer)/\(JSONPointer.escape(member.name))")
         }
         return Deletion(
@@ -188,8 +194,8 @@ public enum PushReader {
 }
 
 extension Entity {
-    /// Reads a body as ``body`` wrote it.
-    /// - Throws: ``Problem`` if it is not one: what is kept was damaged.
+    /// Reads a stored ``body``.
+    /// - Throws: ``Problem`` `internal-error` if it is damaged.
     public static func read(
         _ body: UnsafeRawBufferPointer, id: UniqueID, section: Section
     ) throws(Problem) -> Entity {
@@ -198,23 +204,23 @@ extension Entity {
         return entity
     }
 
-    /// The edits that stand in a body as ``body`` wrote it: folded, they come to that object.
-    /// - Throws: ``Problem`` if it is not one: what is kept was damaged.
+    /// The edits in a stored ``body``. Folded, they yield the object.
+    /// - Throws: ``Problem`` `internal-error` if it is damaged.
     public static func edits(
         in body: UnsafeRawBufferPointer, id: UniqueID, section: Section
     ) throws(Problem) -> [Edit] {
         let json: JSON
         do { json = try JSONReader.read(body) } catch {
-            // The reader blames the sender of a request.
-            throw Problem(.internalError, "What is kept of \(id) is damaged: \(error.detail)")
+            // The reader's error is about a request.
+            throw Problem(.internalError, "The stored body of \(id) is damaged: \(error.detail)")
         }
         guard case .object(let object) = json else {
-            throw Problem(.internalError, "What is kept of \(id) is not an object.")
+            throw Problem(.internalError, "The stored body of \(id) is damaged: it is not an object.")
         }
         let change = PushReader.change(object, id: id, in: section, at: "")
-        // Registers that were never set have their default and no clock; anything else that is refused is damage.
-        for problem in change.refused.values where problem.slug != .clockMissing {
-            throw Problem(.internalError, "What is kept of \(id) is damaged: \(problem.detail)")
+        // Registers that were never set have their default and no clock. Any other rejected field is damage.
+        for problem in change.rejected.values where problem.slug != .clockMissing {
+            throw Problem(.internalError, "The stored body of \(id) is damaged: \(problem.detail)")
         }
         return change.edits
     }

@@ -1,18 +1,18 @@
-/// What became of one element of a push: from it a client can show, or undo, what happened (protocol.md, Sync).
+/// The result for one element of a push. A client can show it, or undo the change (protocol.md, Sync).
 public struct Receipt: Sendable, Equatable {
-    /// From the best to the worst: an object has the worst of its fields.
+    /// The result, from best to worst. An element has the worst status of its fields.
     public enum Status: String, Sendable, Comparable, CaseIterable {
-        /// It was there already, and stands.
+        /// The server had it already, and it is current.
         case unchanged
-        /// What was sent stands.
+        /// The pushed values are current.
         case applied
-        /// Something else stands for at least one field.
+        /// For at least one field, another value is current.
         case merged
-        /// The note was deleted, and words that the deletion had not seen are in a new one.
+        /// The note was deleted. Words that the deletion had not seen are in a new note.
         case rescued
         /// The object is a DeletedObject.
         case deleted
-        /// At least one field was refused.
+        /// At least one field was rejected.
         case rejected
 
         public static func < (left: Status, right: Status) -> Bool {
@@ -20,14 +20,14 @@ public struct Receipt: Sendable, Equatable {
         }
     }
 
-    /// What became of one field that does not simply stand.
+    /// The result for one field whose pushed value is not current.
     public struct Field: Sendable, Equatable {
         public enum Outcome: String, Sendable { case merged, superseded, deleted, rejected }
 
         public var outcome: Outcome
-        /// The clock of what stands instead.
+        /// The clock of the current value.
         public var clock: Clock?
-        /// Of a text: words of it that are not in what stands, in the order of the text that stands.
+        /// For a text: the words of it that the current text lacks, in the order of the current text.
         public var superseded: [TextMerge.Superseded] = []
         public var problem: Problem?
 
@@ -38,17 +38,17 @@ public struct Receipt: Sendable, Equatable {
         }
     }
 
-    /// Nil if the element had none that could be read.
+    /// Nil if the element has no readable ID.
     public let uniqueID: UniqueID?
     public let objectType: String?
-    /// Where the element stands in the request.
+    /// The JSON Pointer of the element in the request.
     public let pointer: String
     public var status: Status
-    /// By the name of the field as ``Attribute/description`` has it, or as it was sent if it is not known.
+    /// By ``Attribute/description``, or by the name in the request if the field is unknown.
     public var fields: [String: Field]
-    /// Of the deletion of a note: the new note, if the status is ``Status/rescued``.
+    /// The new note, if the status is ``Status/rescued``.
     public var rescuedInto: UniqueID?
-    /// Why the element as a whole was refused.
+    /// The problem for which the element as a whole was rejected.
     public var problem: Problem?
 
     public init(

@@ -1,15 +1,15 @@
-/// What is remembered of an element of a push until its receipt is written.
+/// Collects the results for one element of a push until its receipt is written.
 struct ReceiptDraft {
-    /// Accepted edits, and whether the bag had them.
+    /// Accepted edits, and whether the bag already had them.
     var edits: [(edit: Edit, isKnown: Bool)] = []
-    /// Why fields were refused, by name.
-    var refused: [String: Problem] = [:]
-    /// Why the element as a whole was refused.
+    /// The problems of rejected fields, by name.
+    var rejected: [String: Problem] = [:]
+    /// The problem for which the element as a whole was rejected.
     var problem: Problem?
-    /// Where its parcel stands in ``ScopeDraft/parcels``.
+    /// The index of its parcel in ``ScopeDraft/parcels``.
     var parcel: Int?
     var deletion: Receipt.Status?
-    /// The note that was made of words which a deletion had not seen.
+    /// The new note with the words that a deletion had not seen.
     var rescue: UniqueID?
 
     /// The receipt of a deletion.
@@ -24,7 +24,7 @@ struct ReceiptDraft {
         return receipt
     }
 
-    /// The receipt of a change, by what stands at the end.
+    /// The receipt of a change, according to the final state.
     func receipt(of change: Change, in draft: ScopeDraft, _ texts: MergeTexts) -> Receipt {
         let state = draft.state(change.uniqueID)
         var type = change.section.objectType
@@ -35,8 +35,8 @@ struct ReceiptDraft {
         }
         var receipt = Receipt(
             uniqueID: change.uniqueID, objectType: type?.name, pointer: change.pointer,
-            status: problem == nil && refused.isEmpty ? .unchanged : .rejected,
-            fields: refused.mapValues { Receipt.Field(.rejected, problem: $0) }, problem: problem)
+            status: problem == nil && rejected.isEmpty ? .unchanged : .rejected,
+            fields: rejected.mapValues { Receipt.Field(.rejected, problem: $0) }, problem: problem)
         switch state {
         case .deleted?:
             receipt.status = max(receipt.status, .deleted)
@@ -52,19 +52,19 @@ struct ReceiptDraft {
         return receipt
     }
 
-    /// What became of a field that does not simply stand.
+    /// The result for a field whose pushed value is not current; nil if it is.
     private func field(
         _ edit: Edit, in entity: Entity, _ draft: ScopeDraft, _ texts: MergeTexts
     ) -> Receipt.Field? {
         guard let clock = edit.clock else {
-            // Of two creation dates the earlier stands; whatever else is set once was refused if it differed.
+            // The earlier creation date wins. Other attributes without a clock were rejected if their value differed.
             guard case .field(let field) = edit.attribute, field.rule == .earliest,
                 entity.content[field] != edit.value
             else { return nil }
             return Receipt.Field(.superseded)
         }
-        guard let standing = entity.register(edit.attribute)?.clock, standing != clock else { return nil }
+        guard let current = entity.register(edit.attribute)?.clock, current != clock else { return nil }
         return edit.attribute == .text
-            ? texts.field(clock, standing: standing, in: draft) : Receipt.Field(.superseded, clock: standing)
+            ? texts.field(clock, current: current, in: draft) : Receipt.Field(.superseded, clock: current)
     }
 }

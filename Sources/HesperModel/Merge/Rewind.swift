@@ -1,5 +1,6 @@
-/// What one object is without what one device pushed after a moment (merge.md, Devices): decided by the keys of its edits, so
-/// that a long history takes little memory; the few values that are put back are read afterwards.
+/// Computes what one object would be without the edits that one device pushed after a moment (merge.md, Devices). It needs only
+/// the keys of the edits, so that a long history takes little memory. The few values to restore are read afterwards.
+///
 ///
 ///     var rewind = Rewind(of: phone, after: moment)
 ///     for stored in history { rewind.add(stored.parcel, by: stored.pushedBy, at: stored.pushedAt, position: stored.position) }
@@ -7,23 +8,24 @@
 public struct Rewind: Sendable {
     public let device: NodeID
     public let moment: Timestamp
-    private var parcels: [Seen] = []
+    private var parcels: [ParcelSummary] = []
 
-    /// What is remembered of a parcel.
-    private struct Seen {
+    /// The facts about a parcel that the decision needs.
+    private struct ParcelSummary {
         let position: Int64
         let pushedBy: NodeID?
         let pushedAt: Timestamp
         let isServerMade: Bool
-        let edits: [Key]
+        let edits: [EditKey]
 
-        func isOfOnePush(with other: Seen) -> Bool { pushedBy == other.pushedBy && pushedAt == other.pushedAt }
+        func isOfOnePush(with other: ParcelSummary) -> Bool { pushedBy == other.pushedBy && pushedAt == other.pushedAt }
     }
 
-    private struct Key {
+    private struct EditKey {
         let attribute: Attribute
         let clock: Clock?
-        /// Of a text, by which a merge is told from a text that the server only gave a clock of its own; nil if it was thinned away.
+        /// The digest of a text; nil if it was thinned away. It distinguishes a merge from a pushed text that the server only
+        /// gave a clock of its own.
         let digest: Digest?
         let hasValue: Bool
     }
@@ -33,142 +35,150 @@ public struct Rewind: Sendable {
         self.moment = moment
     }
 
-    /// Where the value of an edit stands in the bag.
+    /// The location of an edit's value in the bag.
     public struct Version: Sendable, Equatable {
         public let clock: Clock
         public let position: Int64
     }
 
-    /// What one register is set to.
-    public struct Setting: Sendable, Equatable {
+    /// One register to restore.
+    public struct Restoration: Sendable, Equatable {
         public let attribute: Attribute
-        /// Nil if nobody else ever set it, or none of what they set is kept: then it has its default.
+        /// The version to restore. Nil for the default, if no other device set the register or no such value is left.
         public let version: Version?
-        /// Whether what stood was thinned away, so that something older is put back.
+        /// Whether the value to restore was thinned away, so that an older one is used.
         public let isOlder: Bool
     }
 
     public enum Outcome: Sendable, Equatable {
-        /// Nobody else made anything of it.
-        case gone
-        /// - Parameter keeps: whether something of it stays that is set once and for all, or that an object cannot be without.
-        case settings([Setting], keeps: Bool)
+        /// All edits of the object are the device's: delete the object.
+        case delete
+        /// Restore these registers.
+        /// - Parameter isPartial: whether some of the device's edits cannot be undone: attributes that are set once, and a tag's
+        ///   only name.
+        case restore([Restoration], isPartial: Bool)
     }
 
-    /// Takes a parcel of the object in; in whatever order they come.
+    /// Adds a parcel of the object. The order of the calls does not matter.
     public mutating func add(_ parcel: Parcel, by pusher: NodeID?, at date: Timestamp, position: Int64) {
         let edits = parcel.edits.map { edit in
             var digest: Digest?
             if edit.attribute == .text, case .string(let text)? = edit.value { digest = Digest(of: Array(text.utf8)) }
-            return Key(attribute: edit.attribute, clock: edit.clock, digest: digest, hasValue: edit.value != nil)
+            return EditKey(attribute: edit.attribute, clock: edit.clock, digest: digest, hasValue: edit.value != nil)
         }
         parcels.append(
-            Seen(position: position, pushedBy: pusher, pushedAt: date, isServerMade: parcel.isServerMade, edits: edits))
+            ParcelSummary(
+                position: position, pushedBy: pusher, pushedAt: date, isServerMade: parcel.isServerMade, edits: edits))
     }
 
     /// The position of the last parcel.
     public var lastPosition: Int64? { parcels.map(\.position).max() }
 
-    /// - Parameter entity: what the parcels come to.
+    /// The changes that undo the device's edits.
+    /// - Parameter entity: the folded parcels.
     public func outcome(for entity: Entity) -> Outcome {
         let parcels = parcels.sorted { $0.position < $1.position }
-        let doubted = doubted(parcels)
-        guard parcels.contains(where: { !doubted.contains($0.position) }) else { return .gone }
+        let undone = undone(parcels)
+        guard parcels.contains(where: { !undone.contains($0.position) }) else { return .delete }
         var registers: [Attribute: Register] = [:]
-        var keeps = false
+        var isPartial = false
         for parcel in parcels {
-            let isDoubted = doubted.contains(parcel.position)
+            let isUndone = undone.contains(parcel.position)
             for edit in parcel.edits {
                 if let clock = edit.clock {
                     registers[edit.attribute, default: Register()].add(
-                        Version(clock: clock, position: parcel.position), isDoubted: isDoubted, hasValue: edit.hasValue)
-                } else if isDoubted {
-                    keeps = true
+                        Version(clock: clock, position: parcel.position), isUndone: isUndone, hasValue: edit.hasValue)
+                } else if isUndone {
+                    isPartial = true
                 }
             }
         }
-        var settings: [Setting] = []
+        var restorations: [Restoration] = []
         for (attribute, register) in registers {
-            guard let last = register.lastDoubted, entity.register(attribute)?.clock == last else { continue }
-            // A tag is nothing without a name, which has no default.
-            guard attribute.hasStandard || register.kept != nil else {
-                keeps = true
+            guard let last = register.lastUndone, entity.register(attribute)?.clock == last else { continue }
+            // A tag must have a name, which has no default.
+            guard attribute.hasDefault || register.restorable != nil else {
+                isPartial = true
                 continue
             }
-            settings.append(
-                Setting(attribute: attribute, version: register.kept, isOlder: register.last != register.kept?.clock))
+            restorations.append(
+                Restoration(
+                    attribute: attribute, version: register.restorable,
+                    isOlder: register.last != register.restorable?.clock))
         }
-        settings.sort { $0.attribute.description < $1.attribute.description }
-        return .settings(settings, keeps: keeps)
+        restorations.sort { $0.attribute.description < $1.attribute.description }
+        return .restore(restorations, isPartial: isPartial)
     }
 
     /// The clocks of one attribute.
     private struct Register {
-        /// The greatest by the device.
-        var lastDoubted: Clock?
-        /// The greatest by others, and the greatest of those whose value is still there.
+        /// The greatest clock by the device.
+        var lastUndone: Clock?
+        /// The greatest clock by others, and the version with the greatest clock by others whose value is still stored.
         var last: Clock?
-        var kept: Version?
+        var restorable: Version?
 
-        mutating func add(_ version: Version, isDoubted: Bool, hasValue: Bool) {
-            if isDoubted {
-                lastDoubted = max(lastDoubted ?? version.clock, version.clock)
+        mutating func add(_ version: Version, isUndone: Bool, hasValue: Bool) {
+            if isUndone {
+                lastUndone = max(lastUndone ?? version.clock, version.clock)
             } else {
                 last = max(last ?? version.clock, version.clock)
-                if hasValue, kept.map({ $0.clock < version.clock }) ?? true { kept = version }
+                if hasValue, restorable.map({ $0.clock < version.clock }) ?? true { restorable = version }
             }
         }
     }
 }
 
-// MARK: - Whom a parcel is by
+// MARK: - The device's parcels
 
 extension Rewind {
-    /// The parcels that the device pushed after the moment, and those that the server merged from such a text.
-    private func doubted(_ parcels: [Seen]) -> Set<Int64> {
-        var doubted: Set<Int64> = []
-        // What stood of the text before the push that a parcel came in, and what stands by now.
-        var (before, standing): (Standing?, Standing?) = (nil, nil)
+    /// The positions of the parcels that the device pushed after the moment, and of those that the server merged from such a
+    /// text.
+    private func undone(_ parcels: [ParcelSummary]) -> Set<Int64> {
+        var undone: Set<Int64> = []
+        // The text that was current before the push that a parcel came in, and the one that is current after it.
+        var (before, current): (CurrentText?, CurrentText?) = (nil, nil)
         var texts: [Digest] = []
         for (index, parcel) in parcels.enumerated() {
-            if index == 0 || !parcel.isOfOnePush(with: parcels[index - 1]) { (before, texts) = (standing, []) }
+            if index == 0 || !parcel.isOfOnePush(with: parcels[index - 1]) { (before, texts) = (current, []) }
             let text = parcel.edits.first { $0.attribute == .text }
-            var isDoubted = parcel.pushedBy == device && parcel.pushedAt > moment
+            var isUndone = parcel.pushedBy == device && parcel.pushedAt > moment
             if parcel.isServerMade, let text {
-                // A text that the push itself brought, to which the server only gave a clock of its own, is nobody else's.
-                let isTheirs = text.digest.map(texts.contains) ?? false
-                if before?.isDoubted == true, !isTheirs { isDoubted = true }
+                // A pushed text that the server only gave a clock of its own is attributed to the sender.
+                let isPushed = text.digest.map(texts.contains) ?? false
+                if before?.isUndone == true, !isPushed { isUndone = true }
             } else if let digest = text?.digest {
                 texts.append(digest)
             }
-            if isDoubted { doubted.insert(parcel.position) }
-            if let clock = text?.clock, standing.map({ $0.clock < clock }) ?? true {
-                standing = Standing(clock: clock, isDoubted: isDoubted)
+            if isUndone { undone.insert(parcel.position) }
+            if let clock = text?.clock, current.map({ $0.clock < clock }) ?? true {
+                current = CurrentText(clock: clock, isUndone: isUndone)
             }
         }
-        return doubted
+        return undone
     }
 
-    private struct Standing {
+    private struct CurrentText {
         let clock: Clock
-        let isDoubted: Bool
+        let isUndone: Bool
     }
 }
 
 extension Rewind.Restoration {
-    /// The edit that makes it so; nil if the register has that value already.
+    /// The edit that sets the register to the restored value; nil if it has that value already.
+    /// - Parameter value: the value of ``version``; nil for the default.
     /// - Parameter value: of ``version``, if there is one.
     public func edit(of entity: Entity, _ value: Value?, at clock: Clock) -> Edit? {
-        let wanted = value ?? attribute.standard(in: entity)
-        return entity.register(attribute)?.value == wanted ? nil : Edit(attribute, wanted, at: clock)
+        let restored = value ?? attribute.defaultValue(in: entity)
+        return entity.register(attribute)?.value == restored ? nil : Edit(attribute, restored, at: clock)
     }
 }
 
 extension Attribute {
-    fileprivate var hasStandard: Bool { if case .field(let field) = self { field.standard != nil } else { true } }
+    fileprivate var hasDefault: Bool { if case .field(let field) = self { field.defaultValue != nil } else { true } }
 
-    /// What a register comes closest to that was never set.
-    fileprivate func standard(in entity: Entity) -> Value {
+    /// The value that is closest to a register that was never set.
+    fileprivate func defaultValue(in entity: Entity) -> Value {
         switch self {
         case .field(let field): entity.content.defaultValue(of: field) ?? .null
         case .tag, .attachment: .bool(false)

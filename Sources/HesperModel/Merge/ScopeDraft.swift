@@ -1,18 +1,17 @@
-/// What a push makes of a scope, as far as it has been merged: objects as they were and as they are by now, and what goes into
-/// the bag.
+/// The state of a scope during the merge of a push: the objects before and after, and the parcels to add to the bag.
 struct ScopeDraft {
     let bag: any Bag
     let context: Merge.Context
     private var clocks: ClockSource
     private var loaded: BagLoad
-    /// Objects as they were, by ID, and those that were touched, as they are by now.
+    /// The loaded objects before the push, by ID, and the changed ones with their present state.
     private var before: [UniqueID: ObjectState]
     private var after: [UniqueID: StateChange.NewState] = [:]
-    /// In the order in which they were touched.
+    /// The IDs of the changed objects, in the order of their first change.
     private(set) var touched: [UniqueID] = []
-    /// What goes into the bag: the push's own edits and the server's.
+    /// The parcels to add to the bag, both pushed and made by the server.
     private(set) var parcels: [Parcel] = []
-    /// Where the parcels of an object stand in ``parcels``.
+    /// The indices in ``parcels`` of an object's parcels.
     private var parcelIndices: [UniqueID: [Int]] = [:]
 
     init(_ push: Push, _ bag: any Bag, _ context: Merge.Context) throws {
@@ -26,7 +25,7 @@ struct ScopeDraft {
 
     // MARK: Objects
 
-    /// What stands for an ID by now; nil if nobody has seen it.
+    /// The present state of an object; nil if it is unknown.
     func state(_ id: UniqueID) -> StateChange.NewState? {
         if let state = after[id] { return state }
         switch before[id] {
@@ -36,7 +35,7 @@ struct ScopeDraft {
         }
     }
 
-    /// Whether the bag had something of it before the push.
+    /// Whether the bag knew the object before the push.
     func wasKnown(_ id: UniqueID) -> Bool { before[id] != nil }
 
     func isTouched(_ id: UniqueID) -> Bool { after[id] != nil }
@@ -45,7 +44,7 @@ struct ScopeDraft {
         if after.updateValue(state, forKey: id) == nil { touched.append(id) }
     }
 
-    /// Makes sure that the state before is known of objects that the push itself does not name.
+    /// Loads objects that the push does not name.
     mutating func load(_ ids: [UniqueID]) throws {
         let unknown = ids.filter { before[$0] == nil && after[$0] == nil }
         guard !unknown.isEmpty else { return }
@@ -53,20 +52,19 @@ struct ScopeDraft {
         before.merge(found) { first, _ in first }
     }
 
-    /// The notes that the push does not touch, waiting ones too, that hold an attachment: of those that it touches, what they hold by
-    /// now counts.
+    /// The notes that have an attachment, including waiting ones, without those that this push changes.
     func untouchedHolders(of attachment: UniqueID) throws -> [UniqueID] {
         try bag.holders(of: attachment).filter { !isTouched($0) }
     }
 
-    /// The touched objects whose state is not what it was.
+    /// The changed objects whose state differs from the one before the push.
     var changes: [StateChange] {
         touched.compactMap { id in
             guard let after = after[id] else { return nil }
             switch (before[id], after) {
             case (.entity(let before, _)?, .entity(let after)) where before == after: return nil
             case (.deleted(let before, _)?, .deleted(let after)) where before == after: return nil
-            // Of an object that was new, everything may have been refused.
+            // If all edits of a new object were rejected, nothing has changed.
             case (nil, .entity(let entity)) where entity == entity.section.empty(id): return nil
             case (_, _): return StateChange(uniqueID: id, before: before[id], after: after)
             }
@@ -75,8 +73,8 @@ struct ScopeDraft {
 
     // MARK: Edits
 
-    /// Adds a parcel to what goes into the bag.
-    /// - Returns: where it stands.
+    /// Adds a parcel.
+    /// - Returns: its index in ``parcels``.
     @discardableResult
     mutating func add(_ parcel: Parcel) -> Int {
         parcels.append(parcel)
@@ -84,29 +82,29 @@ struct ScopeDraft {
         return parcels.count - 1
     }
 
-    /// Puts an edit into a parcel; of a text, also the clocks that it names and the bag lacks.
+    /// Appends an edit to a parcel. For a text, also records the clocks that it names and the bag lacks.
     mutating func append(_ edit: Edit, to parcel: Int, missing: [Clock] = []) {
         parcels[parcel].edits.append(edit)
         parcels[parcel].missingAncestors += missing
     }
 
-    /// Empties a parcel.
+    /// Removes all edits of a parcel.
     mutating func clear(_ parcel: Int) { parcels[parcel].edits = [] }
 
-    /// Takes an edit of an object out of a parcel again.
+    /// Removes an edit of an object from a parcel.
     mutating func remove(_ edit: Edit, of id: UniqueID, from parcel: Int) {
         parcels[parcel].edits.removeAll { $0 == edit }
         guard case .entity(let now)? = state(id) else { return }
         var entity = now.section.empty(id)
-        if case .entity(let standing, _)? = before[id] { entity = standing }
+        if case .entity(let original, _)? = before[id] { entity = original }
         for edit in added(to: id).flatMap(\.edits) { entity.fold(edit) }
         set(id, .entity(entity))
     }
 
-    /// What the push has added to the bag for an object so far.
+    /// The parcels that the push has added for an object so far.
     func added(to id: UniqueID) -> [Parcel] { parcelIndices[id, default: []].map { parcels[$0] } }
 
-    /// The edit with this key, in the bag or among what the push has added, and the parcel that it came in.
+    /// The edit with this key, in the bag or added by the push, and its parcel.
     func find(_ attribute: Attribute, _ clock: Clock, of id: UniqueID) throws -> (edit: Edit, parcel: Parcel)? {
         for parcel in added(to: id) + (wasKnown(id) ? try bag.parcels(of: id, holding: clock) : []) {
             if let edit = parcel.edits.first(where: { $0.attribute == attribute && $0.clock == clock }) {
@@ -116,64 +114,65 @@ struct ScopeDraft {
         return nil
     }
 
-    /// The text of an object with this clock; nil if it is not there, or was thinned away.
+    /// The text of an object with this clock; nil if there is none or it was thinned away.
     func text(_ clock: Clock, of id: UniqueID) throws -> String? {
         if case .string(let text)? = try find(.text, clock, of: id)?.edit.value { text } else { nil }
     }
 
-    enum Known {
-        case unknown
-        /// The bag has it, with this value (or with a value that was thinned away).
-        case same
+    enum KeyLookup {
+        case absent
+        /// The bag has it with this value, or with a value that was thinned away.
+        case sameValue
         /// The bag has it with another value.
-        case another
+        case differentValue
     }
 
-    /// Looks for an edit's key in the bag and among what the push has added.
-    func known(
-        _ edit: Edit, _ clock: Clock, of id: UniqueID, standing: Register<Value>?
-    ) throws -> Known {
-        // The standing clock is the greatest in the bag, so only lesser ones need to be looked for. An attribute that was
-        // never set has no edits; those of a deleted object are in the bag alone.
-        if let standing {
-            if clock > standing.clock { return .unknown }
-            if clock == standing.clock { return edit.value == standing.value ? .same : .another }
+    /// Looks up an edit's key in the bag and among the edits that the push has added.
+    func lookUp(
+        _ edit: Edit, _ clock: Clock, of id: UniqueID, current: Register<Value>?
+    ) throws -> KeyLookup {
+        // The current clock is the greatest in the bag, so only smaller ones need a lookup. An attribute without a register has
+        // no edits, except in a deleted object, whose edits are not folded.
+        if let current {
+            if clock > current.clock { return .absent }
+            if clock == current.clock { return edit.value == current.value ? .sameValue : .differentValue }
         } else {
-            guard case .deleted? = state(id) else { return .unknown }
+            guard case .deleted? = state(id) else { return .absent }
         }
-        guard let found = try find(edit.attribute, clock, of: id) else { return .unknown }
-        return found.edit.value == nil || found.edit.value == edit.value ? .same : .another
+        guard let found = try find(edit.attribute, clock, of: id) else { return .absent }
+        return found.edit.value == nil || found.edit.value == edit.value ? .sameValue : .differentValue
     }
 
     // MARK: Clocks
 
-    /// A clock of the server's, greater than those of everything that it touches.
+    /// Makes a clock of the server that is greater than the given ones.
     mutating func tick(after clocks: Clock?...) -> Clock {
         for case let clock? in clocks { self.clocks.observe(clock) }
         return self.clocks.tick(at: wall)
     }
 
-    /// Why a clock cannot be taken; nil if it can (merge.md, Clocks, Clock skew).
+    /// The problem with a clock that is too far ahead; nil if it is not (merge.md, Clocks, Clock skew).
     func ahead(_ clock: Clock, field: String, pointer: String) -> Problem? {
         guard clock.milliseconds > wall + Limits.clockAhead,
             clock.milliseconds > context.greatestClock?.milliseconds ?? 0
         else { return nil }
         return Problem(
             .clockAhead,
-            "The clock of \(field) is more than 5 minutes ahead of the server's: set yours back, stamp again, and retry.",
+            "The clock of \(field) is more than 5 minutes ahead of the server's clock. "
+                + "Correct the device's clock, set new clocks for the unsent edits, and retry.",
             at: pointer, context: ["serverClock": .string(serverNow.description)])
     }
 
-    /// Why what a lost device made is not taken, whoever brings it; nil if it is.
+    /// The problem with a clock of a revoked device; nil if the edit may be accepted.
     func revoked(_ clock: Clock, field: String, pointer: String) -> Problem? {
         guard let moment = context.revoked[clock.node], clock.timestamp > moment else { return nil }
         return Problem(
             .deviceRevoked,
-            "\(field) is by a device that was revoked as lost: nothing that it made after \(moment) is taken.",
+            "\(field) was set by a device that was revoked as lost. Its edits after \(moment) are rejected.",
             at: pointer)
     }
 
-    /// What the server's clock says now, for a device to learn its offset from.
+    /// The server's present clock, from which a device computes its offset.
     private var serverNow: Clock {
         var clocks = clocks
         return clocks.tick(at: wall)

@@ -1,12 +1,13 @@
-/// Decides which superseded values of a register are dropped: a pure function of what the bag has of them, of where the
-/// devices are, and of the time (merge.md, Thinning).
+/// Decides which superseded values of a register are dropped: a pure function of its versions in the bag, of how far the devices
+/// have read, and of the time (merge.md, Thinning).
 ///
-/// Of the values that arrived within one hour, or one day, of UTC the one with the greatest clock stays. Never dropped:
-/// what stands; a text that lost words in a merge; a text that a device seen in the last year may still start from.
+/// Of the values that arrived within one hour, or one day, of UTC, the one with the greatest clock is retained. The following are
+/// never dropped: the current value; a text that lost words in a merge; a text that a device seen in the last year may still use
+/// as a base.
 public struct Thinning: Sendable {
     public let policy: HistoryPolicy
     public let now: Timestamp
-    /// Whoever may push to the scope.
+    /// The devices that may push to the scope.
     public let devices: [Device]
 
     public init(_ policy: HistoryPolicy, devices: [Device], at now: Timestamp) {
@@ -20,11 +21,11 @@ public struct Thinning: Sendable {
         public let clock: Clock
         /// When it arrived.
         public let pushedAt: Timestamp
-        /// The place of its parcel in the order of arrival.
+        /// The position of its parcel in the order of arrival.
         public let position: Int64
-        /// Where the scope stood once it had arrived.
+        /// The scope's sequence number after it was added.
         public let sequence: Int64
-        /// Of a text: whether it lost words in a merge.
+        /// For a text: whether it lost words in a merge.
         public let hasLostWords: Bool
 
         public init(clock: Clock, pushedAt: Timestamp, position: Int64, sequence: Int64, hasLostWords: Bool = false) {
@@ -36,12 +37,12 @@ public struct Thinning: Sendable {
         }
     }
 
-    /// A device that is signed in, as far as it tells which texts it may still start from.
+    /// A signed-in device, with the facts that determine which texts it may still use as a base.
     public struct Device: Sendable, Equatable {
         public let node: NodeID
-        /// Up to where it had read when it last asked for more; nil if it never did.
+        /// The sequence number of the device's sync token at its last read; nil if it has not read yet.
         public let readSequence: Int64?
-        /// When that was, or its last use if it never was: exact to a minute.
+        /// The time of that read, or of the device's last use if it has not read yet. Precise to a minute.
         public let readDate: Timestamp
         public let lastUseDate: Timestamp
 
@@ -53,36 +54,38 @@ public struct Thinning: Sendable {
         }
     }
 
-    /// What is to be done with the values of one register.
+    /// The decision for the values of one register.
     public struct Decision: Sendable, Equatable {
         public var dropped: [Version] = []
-        /// When there may be more to drop; nil if not before the register changes.
-        public var nextLook: Timestamp?
+        /// When more values may become droppable; nil if not before the register changes.
+        public var nextReview: Timestamp?
     }
 
-    /// How long a device may be away and still start from what it had, in milliseconds.
-    public static let memory = 365 * Timestamp.day
-    /// What a device was sent around its last reading may be up to this much older, or newer, in milliseconds: readings
-    /// are written once a minute, and an answer takes its time.
-    static let before = 60_000 as Int64
-    static let after = 120_000 as Int64
-    /// When to look again at what stays for a device's sake alone, in milliseconds: it moves on without telling.
-    static let patience = 7 * Timestamp.day
-    /// When to look again at what stays because the policy is to keep everything, in milliseconds: that may change.
-    static let policyChange = 30 * Timestamp.day
+    /// How long after its last use a device may still use its texts as a base, in milliseconds.
+    public static let deviceRetention = 365 * Timestamp.day
+    /// The margins around a device's last read within which it may have received other texts, in milliseconds: the time of a read
+    /// is stored once a minute, and a response takes time to arrive.
+    static let readMarginBefore = 60_000 as Int64
+    static let readMarginAfter = 120_000 as Int64
+    /// When to review texts that are retained only for a device, in milliseconds. The device's reads do not trigger a review.
+    static let deviceReviewInterval = 7 * Timestamp.day
+    /// When to review values that are retained because the policy is ``HistoryPolicy/forever``, in milliseconds. The policy may
+    /// change.
+    static let policyReviewInterval = 30 * Timestamp.day
 
+    /// Decides which versions of one register are dropped.
     /// - Parameters:
     ///   - versions: all values of the register that are still in the bag.
-    ///   - standing: the clock of the register.
-    public func decide(_ versions: [Version], of attribute: Attribute, standing: Clock) -> Decision {
+    ///   - current: the clock of the register.
+    public func decide(_ versions: [Version], of attribute: Attribute, current: Clock) -> Decision {
         let versions = versions.sorted { $0.clock > $1.clock }
         guard case .thinned(let all, let hourly) = policy else {
-            let isSuperseded = versions.contains { $0.clock < standing }
-            return Decision(nextLook: isSuperseded ? now.adding(Thinning.policyChange) : nil)
+            let isSuperseded = versions.contains { $0.clock < current }
+            return Decision(nextReview: isSuperseded ? now.adding(Thinning.policyReviewInterval) : nil)
         }
         let starts = attribute == .text ? startingPoints(versions) : []
         var decision = Decision()
-        // From the greatest clock down: whichever is first in its hour, or its day, stays.
+        // In descending order of clocks, the first version of each hour, or day, is retained.
         var (hours, days): (Set<Int64>, Set<Int64>) = ([], [])
         var supersession: Timestamp?
         for version in versions {
@@ -90,14 +93,14 @@ public struct Thinning: Sendable {
                 .inserted
             let isFirstOfDay = days.insert(version.pushedAt.milliseconds.flooredDivision(by: Timestamp.day).0).inserted
             defer { supersession = min(supersession ?? version.pushedAt, version.pushedAt) }
-            guard version.clock < standing, !isFirstOfDay, attribute != .text || !version.hasLostWords else { continue }
-            // What superseded it may have arrived since this was read: then it was only now.
+            guard version.clock < current, !isFirstOfDay, attribute != .text || !version.hasLostWords else { continue }
+            // The superseding value may have arrived after the versions were read. In that case it has only just arrived.
             let superseded = max(supersession ?? now, version.pushedAt)
             let end = superseded.adding(isFirstOfHour ? hourly : all)
             if end > now {
-                decision.look(at: end.roundedUpToHour)
+                decision.review(at: end.roundedUpToHour)
             } else if starts.contains(version.clock) {
-                decision.look(at: now.adding(Thinning.patience))
+                decision.review(at: now.adding(Thinning.deviceReviewInterval))
             } else {
                 decision.dropped.append(version)
             }
@@ -105,8 +108,8 @@ public struct Thinning: Sendable {
         return decision
     }
 
-    /// The clocks of the texts that a device seen in the last year may still start from.
-    /// - Parameter versions: the greatest clock first.
+    /// The clocks of the texts that a device seen in the last year may still use as a base.
+    /// - Parameter versions: in descending order of clocks.
     private func startingPoints(_ versions: [Version]) -> Set<Clock> {
         var starts: Set<Clock> = []
         for device in devices
@@ -114,14 +117,16 @@ public struct Thinning: Sendable {
             if let read = device.readSequence, let text = versions.first(where: { $0.sequence <= read }) {
                 starts.insert(text.clock)
             }
-            let (from, to) = (device.readDate.adding(-Thinning.before), device.readDate.adding(Thinning.after))
+            let (from, to) = (
+                device.readDate.adding(-Thinning.readMarginBefore), device.readDate.adding(Thinning.readMarginAfter)
+            )
             for version in versions where version.pushedAt <= to {
                 starts.insert(version.clock)
-                // This one stood when the time in question began, so none with a lesser clock stood in it.
+                // This text was current at the start of the interval, so texts with a smaller clock were not current within it.
                 if version.pushedAt <= from { break }
             }
         }
-        // What a device writes descends from what it wrote before, also if it has signed in again since.
+        // A device's text descends from its previous text, even if the device has signed in again since.
         var nodes: Set<NodeID> = []
         for version in versions where version.pushedAt.milliseconds >= now.milliseconds - Thinning.deviceRetention {
             if nodes.insert(version.clock.node).inserted { starts.insert(version.clock) }
@@ -131,11 +136,11 @@ public struct Thinning: Sendable {
 }
 
 extension Thinning.Decision {
-    fileprivate mutating func look(at date: Timestamp) { nextLook = min(nextLook ?? date, date) }
+    fileprivate mutating func review(at date: Timestamp) { nextReview = min(nextReview ?? date, date) }
 }
 
 extension Timestamp {
-    /// So that all values of an hour are looked at together.
+    /// Rounded up to the full hour, so that all values of an hour are reviewed together.
     fileprivate var roundedUpToHour: Timestamp {
         let (hours, rest) = milliseconds.flooredDivision(by: Timestamp.hour)
         return Timestamp(clamping: (rest == 0 ? hours : hours + 1) * Timestamp.hour)

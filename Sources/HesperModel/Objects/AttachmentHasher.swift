@@ -1,6 +1,6 @@
 import Crypto
 
-/// Counts and hashes the bytes of an attachment as they pass.
+/// Counts and hashes the bytes of an attachment while they are copied.
 ///
 ///     var hasher = AttachmentHasher()
 ///     for try await buffer in bytes { hasher.update(buffer) }
@@ -16,6 +16,6 @@ public struct AttachmentHasher: Sendable {
         byteCount += Int64(bytes.count)
     }
 
-    /// What is known of all that has passed.
+    /// The size and hash of the bytes so far.
     public var data: AttachmentData { AttachmentData(byteCount: byteCount, sha256: hash.finalize().hex) }
 }

@@ -1,11 +1,11 @@
-/// The name of what an edit sets (merge.md, Edits).
+/// The name of an attribute that an edit sets (merge.md, Edits).
 public enum Attribute: Hashable, Sendable {
     case field(Field)
-    /// A tag of a note.
+    /// Whether a note has a tag.
     case tag(UniqueID)
-    /// An attachment of a note.
+    /// Whether a note has an attachment.
     case attachment(UniqueID)
-    /// What an app made up: `attributes.<name>`.
+    /// An attribute that an app defines: `attributes.<name>`.
     case custom(String)
 
     public static let creationDate = field(.creationDate)
@@ -22,7 +22,7 @@ public enum Attribute: Hashable, Sendable {
     public static let sha256 = field(.sha256)
     public static let objectType = field(.objectType)
 
-    /// As it stands in receipts, in a history and in the lines of a digest.
+    /// The name in receipts, in histories and in the lines of a digest.
     public var description: String {
         switch self {
         case .field(let field): field.rawValue
@@ -32,7 +32,7 @@ public enum Attribute: Hashable, Sendable {
         }
     }
 
-    /// Whether it has a clock and may change; the others are set once.
+    /// Whether it is a register, which has a clock and may change. Other attributes are set once.
     public var isMutable: Bool {
         switch self {
         case .field(let field): field.rule == .register
@@ -40,7 +40,7 @@ public enum Attribute: Hashable, Sendable {
         }
     }
 
-    /// Reads what ``description`` writes.
+    /// Parses a ``description``.
     public init?(_ description: String) {
         if let field = Field(rawValue: description) {
             self = .field(field)

@@ -1,7 +1,8 @@
-/// What is known of one object: its fields by the table ``Field``, the tags and attachments of a note, and what apps made up.
+/// The attributes of one object: its fields (see ``Field``), the tags and attachments of a note, and the attributes that apps
+/// define.
 public struct Content: Sendable, Equatable {
     public let section: Section
-    /// Those fields that were ever set, in the order of their names.
+    /// The fields that were set, sorted by name.
     private var entries: [Entry] = []
     public private(set) var tags = Members()
     public private(set) var attachments = Members()
@@ -10,38 +11,38 @@ public struct Content: Sendable, Equatable {
     private struct Entry: Sendable, Equatable {
         let field: Field
         var value: Value
-        /// Nil for what is set once.
+        /// Nil for fields that are set once.
         var clock: Clock?
     }
 
     init(of section: Section) { self.section = section }
 
-    /// The value that a field was set to.
+    /// The value of a field; nil if it was never set.
     public subscript(field: Field) -> Value? { entry(field)?.value }
 
-    /// The value that a field has: what it was set to, or its default.
-    public func value(_ field: Field) -> Value? { self[field] ?? standard(field) }
+    /// The value of a field, or its default if it was never set.
+    public func value(_ field: Field) -> Value? { self[field] ?? defaultValue(of: field) }
 
-    /// The default of a field.
-    public func standard(_ field: Field) -> Value? {
-        switch field.standard {
+    /// The default of a field, computed from this object's other fields if necessary.
+    public func defaultValue(of field: Field) -> Value? {
+        switch field.defaultValue {
         case .value(let value)?: value
         case .field(let other)?: self[other]
         case nil: nil
         }
     }
 
-    /// The clock of a field; nil if it has none or was never set.
+    /// The clock of a field; nil if the field has no clock or was never set.
     public func clock(_ field: Field) -> Clock? { entry(field)?.clock }
 
-    /// Whether the field is known that makes an object exist.
+    /// Whether the field is known without which the object does not exist.
     var exists: Bool { self[section.requiredField] != nil }
 
     private func entry(_ field: Field) -> Entry? { entries.first { $0.field == field } }
 
     // MARK: The fold
 
-    /// Takes an edit in.
+    /// Applies an edit.
     /// - Returns: whether anything changed.
     mutating func fold(_ edit: Edit) -> Bool {
         switch (edit.attribute, edit.value, edit.clock) {
@@ -53,7 +54,7 @@ public struct Content: Sendable, Equatable {
             section == .notes && attachments.fold(id, isIn, at: clock)
         case (.custom(let name), let value?, let clock?):
             section != .attachments && attributes.fold(name, value, at: clock)
-        // A value that was thinned away, or of the wrong kind.
+        // The value was thinned away or has the wrong type.
         case (.field, _, _), (.tag, _, _), (.attachment, _, _), (.custom, _, _): false
         }
     }
@@ -65,24 +66,24 @@ public struct Content: Sendable, Equatable {
         }
         guard let index = entries.firstIndex(where: { $0.field == field }) else {
             if entries.isEmpty { entries.reserveCapacity(4) }
-            let place = entries.firstIndex { field.rawValue < $0.field.rawValue } ?? entries.endIndex
-            entries.insert(Entry(field: field, value: value, clock: clock), at: place)
+            let position = entries.firstIndex { field.rawValue < $0.field.rawValue } ?? entries.endIndex
+            entries.insert(Entry(field: field, value: value, clock: clock), at: position)
             return true
         }
-        let standing = entries[index]
-        let isTaken: Bool =
+        let current = entries[index]
+        let isApplied: Bool =
             switch rule {
-            case .register: clock.flatMap { new in standing.clock.map { $0 < new } } ?? false
+            case .register: clock.flatMap { new in current.clock.map { $0 < new } } ?? false
             case .once: false
-            case .type, .earliest: value.isLess(than: standing.value)
+            case .type, .earliest: value.isLess(than: current.value)
             }
-        if isTaken { entries[index] = Entry(field: field, value: value, clock: clock) }
-        return isTaken
+        if isApplied { entries[index] = Entry(field: field, value: value, clock: clock) }
+        return isApplied
     }
 
     // MARK: Registers
 
-    /// What stands of a mutable attribute; nil if it was never set.
+    /// The register of an attribute; nil if it was never set.
     func register(_ attribute: Attribute) -> Register<Value>? {
         switch attribute {
         case .field(let field): entry(field).flatMap { entry in entry.clock.map { Register(entry.value, at: $0) } }
@@ -92,7 +93,7 @@ public struct Content: Sendable, Equatable {
         }
     }
 
-    /// Every register that was ever set, in the order of their names.
+    /// Calls `body` for every register that was set, sorted by name.
     func forEachRegister(_ body: (Attribute, Clock) -> Void) {
         for part in section.partsByName {
             switch part {
@@ -106,12 +107,12 @@ public struct Content: Sendable, Equatable {
 
     // MARK: JSON
 
-    /// With all clocks, for clients that merge: members as their registers have them (protocol.md, Two forms).
+    /// The JSON with all clocks, for clients that merge. Members are not resolved (protocol.md, Two forms).
     func state(_ uniqueID: UniqueID) -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         writer.object { writer in
             write(uniqueID, tags: tags.raw, attachments: attachments.raw, to: &writer)
-            // All fields of an attachment are set once.
+            // The fields of an attachment have no clocks.
             if section != .attachments {
                 writer.name("clocks")
                 writer.object { writeClocks(to: &$0) }
@@ -120,8 +121,8 @@ public struct Content: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// For readers that keep no clocks.
-    /// - Parameters: the tags and attachments to show for a note.
+    /// The JSON without clocks.
+    /// - Parameters: the tags and attachments to list for a note.
     func plain(_ uniqueID: UniqueID, tags: [UniqueID] = [], attachments: [UniqueID] = []) -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         writer.object { write(uniqueID, tags: tags, attachments: attachments, to: &$0) }

@@ -1,4 +1,4 @@
-/// What apps made up, by name: `attributes` in JSON; the server carries and merges them and need not know what they are.
+/// The attributes that apps define, by name: `attributes` in JSON. The server stores and merges them without interpreting them.
 public struct CustomAttributes: Sendable, Equatable {
     public private(set) var registers: [String: Register<Value>] = [:]
 
@@ -17,7 +17,7 @@ public struct CustomAttributes: Sendable, Equatable {
         return registers[name]?.fold(value, at: clock) ?? false
     }
 
-    /// By name, byte by byte: the order of the lines of a digest.
+    /// Sorted by the bytes of the names, as the lines of a digest.
     var sorted: [(name: String, register: Register<Value>)] {
         registers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }

@@ -1,10 +1,10 @@
-/// What stands for an object that was deleted: there is no un-deleting (merge.md, Deleting).
+/// The permanent record of a deleted object. A deletion cannot be undone (merge.md, Deleting).
 public struct DeletedObject: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let objectType: ObjectType
-    /// For a tag: the tag that has its notes now.
+    /// For a tag: the tag that it was merged into.
     public private(set) var mergedInto: UniqueID?
-    /// For a note: the note that was made of words which its deletion had not seen. No digest contains it.
+    /// For a note: the new note with the words that the deletion had not seen. Not part of the digest.
     public private(set) var rescuedInto: UniqueID?
     public private(set) var deletionDate: Timestamp
 
@@ -19,14 +19,14 @@ public struct DeletedObject: Sendable, Equatable {
         self.deletionDate = deletionDate
     }
 
-    /// Of two, one with `mergedInto` stands before one without, of two with, the smaller target; and the earlier date.
-    /// What one knows of a rescue stands.
+    /// Combines two DeletedObjects of one object. The result has a `mergedInto` if either has one, the smaller if both do; a
+    /// `rescuedInto` if either has one; and the earlier date.
     /// - Returns: whether anything changed.
     mutating func fold(_ other: DeletedObject) -> Bool {
         let before = self
         switch (mergedInto, other.mergedInto) {
         case (nil, let target?): mergedInto = target
-        case (let standing?, let target?): mergedInto = min(standing, target)
+        case (let current?, let target?): mergedInto = min(current, target)
         case (_, nil): break
         }
         rescuedInto = rescuedInto ?? other.rescuedInto
@@ -63,7 +63,7 @@ public struct DeletedObject: Sendable, Equatable {
 }
 
 extension Problem {
-    /// Somebody asks for an object that is deleted.
+    /// The problem with a request for a deleted object.
     public init(deleted: DeletedObject) {
         let members: [(String, JSON)] = [
             ("uniqueID", .string(deleted.uniqueID.description)), ("objectType", .string(deleted.objectType.name)),
@@ -73,7 +73,7 @@ extension Problem {
             id.map { (name, JSON.string($0.description)) }
         }
         self.init(
-            .deleted, "\(deleted.uniqueID) was deleted; there is no un-deleting.",
+            .deleted, "\(deleted.uniqueID) was deleted. A deletion cannot be undone.",
             context: ["deletedObject": .object(JSONObject(members + target))])
     }
 }

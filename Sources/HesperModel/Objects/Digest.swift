@@ -1,6 +1,6 @@
 import Crypto
 
-/// 16 bytes that tell whether two copies are the same: of one object, or the XOR over a whole scope (merge.md, The digest).
+/// A 16-byte hash to compare copies: of one object, or the XOR over all objects of a scope (merge.md, The digest).
 public struct Digest: Hashable, Sendable {
     public var high: UInt64
     public var low: UInt64
@@ -24,7 +24,7 @@ public struct Digest: Hashable, Sendable {
         self.init(high: high, low: low)
     }
 
-    /// From 16 bytes; nil for any other number.
+    /// Creates a digest from 16 bytes; nil for any other count.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         self.init(high: bigEndian(bytes.prefix(8)), low: bigEndian(bytes.dropFirst(8)))

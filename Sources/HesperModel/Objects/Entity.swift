@@ -1,4 +1,4 @@
-/// A folded object of any type: what the bag's edits of one ID come to (merge.md, The fold).
+/// An object of any type, folded from its bag (merge.md, The fold).
 public enum Entity: Sendable, Equatable {
     case note(Note)
     case tag(Tag)
@@ -14,7 +14,7 @@ public enum Entity: Sendable, Equatable {
         }
     }
 
-    /// All that is known of it.
+    /// The object's attributes.
     public var content: Content {
         switch self {
         case .note(let note): note.content
@@ -38,14 +38,14 @@ public enum Entity: Sendable, Equatable {
         if case .object(let object) = self { object.objectType } else { section.objectType }
     }
 
-    /// Whether what makes it exist is known; until then its edits wait, neither sent nor counted.
+    /// Whether the object exists. Until then its edits wait: the object is neither sent nor counted.
     public var exists: Bool { content.exists }
 
-    /// Takes an edit in: the greatest clock of each attribute stands. Any order of edits comes to the same.
+    /// Applies an edit: the value with the greatest clock of each attribute wins. The order of edits does not matter.
     /// - Returns: whether anything changed.
     @discardableResult
     public mutating func fold(_ edit: Edit) -> Bool {
-        // What is taken out of `self` is put in its place again, so that it has one owner and is changed where it is.
+        // Taking the value out of `self` leaves it with one owner, so that it is changed in place rather than copied.
         let placeholder = Entity.attachment(Attachment(uniqueID: uniqueID))
         switch self {
         case .note(var note):
@@ -67,10 +67,10 @@ public enum Entity: Sendable, Equatable {
         }
     }
 
-    /// What stands of a mutable attribute; nil if it was never set.
+    /// The register of an attribute; nil if it was never set.
     public func register(_ attribute: Attribute) -> Register<Value>? { content.register(attribute) }
 
-    /// Every mutable attribute that was ever set and its clock, in the order of their names.
+    /// Calls `body` for every register that was set, sorted by name.
     public func forEachRegister(_ body: (Attribute, Clock) -> Void) { content.forEachRegister(body) }
 
     /// The greatest clock of its registers.
@@ -80,10 +80,10 @@ public enum Entity: Sendable, Equatable {
         return last
     }
 
-    /// Its JSON exactly as sync, changes, feeds and events send it.
+    /// The JSON with clocks, exactly as sync, changes, feeds and events send it.
     public var body: [UInt8] { content.state(uniqueID) }
 
-    /// Its share of the scope's digest (merge.md, The digest); zero while it waits.
+    /// The object's part of the scope's digest (merge.md, The digest); zero while it waits.
     public var digest: Digest {
         guard exists, let objectType else { return .zero }
         var lines: [UInt8] = []

@@ -1,22 +1,22 @@
-/// The table of the fields that have one value each (merge.md, Edits).
+/// The table of all single-valued fields (merge.md, Edits).
 ///
-/// Reading, folding, digests, writing, the plain routes and revocation go by it. A new field is a case and a row here; what else
-/// it needs: development.md, Add a field to notes.
+/// Reading, folding, digests, writing, the plain routes and revocation use this table. A new field needs a case and a row here;
+/// see development.md, Add a field to notes, for the other steps.
 public enum Field: String, Sendable, CaseIterable {
-    // In the order in which JSON has them.
+    // In the order of JSON.
     case creationDate, text, archived, sortDate
     case name
     case mimeType, width, height, filename, preview, byteCount, sha256
     case objectType
 
-    // Inlined, so that a column costs no more than a switch of its own: it is read for each edit.
+    // Inlined, so that reading one column costs no more than a switch: it is done for each edit.
     @inline(__always)
     private var row: Row {
         switch self {
         case .creationDate: Row(.notes, .earliest, .date, FieldValue.date)
-        case .text: Row(.notes, .register, .string, FieldValue.text, standard: .value(.string("")))
-        case .archived: Row(.notes, .register, .bool, FieldValue.bool, standard: .value(.bool(false)))
-        case .sortDate: Row(.notes, .register, .date, FieldValue.date, standard: .field(.creationDate))
+        case .text: Row(.notes, .register, .string, FieldValue.text, defaultValue: .value(.string("")))
+        case .archived: Row(.notes, .register, .bool, FieldValue.bool, defaultValue: .value(.bool(false)))
+        case .sortDate: Row(.notes, .register, .date, FieldValue.date, defaultValue: .field(.creationDate))
 
         case .name: Row(.tags, .register, .string, FieldValue.tagName)
 
@@ -37,53 +37,53 @@ public enum Field: String, Sendable, CaseIterable {
         let rule: Rule
         let kind: Value.Kind
         let read: @Sendable (JSON) -> FieldValue.Outcome
-        let standard: Standard?
+        let defaultValue: Default?
 
         init(
             _ section: Section, _ rule: Rule, _ kind: Value.Kind,
             _ read: @escaping @Sendable (JSON) -> FieldValue.Outcome,
-            standard: Standard? = nil
+            defaultValue: Default? = nil
         ) {
             self.section = section
             self.rule = rule
             self.kind = kind
             self.read = read
-            self.standard = standard
+            self.defaultValue = defaultValue
         }
     }
 
-    /// Which of several values stands.
+    /// The rule that selects one of several values.
     public enum Rule: Sendable {
-        /// The one with the greatest clock. All others have no clock.
+        /// The value with the greatest clock. Fields with the other rules have no clock.
         case register
-        /// The first. Another that is pushed is refused.
+        /// The first value. Pushing another one is an error.
         case once
-        /// The lesser name. Another that is pushed is refused.
+        /// The smaller name. Pushing another one is an error.
         case type
         /// The earlier date.
         case earliest
     }
 
-    /// What a field has until it is set.
-    public enum Standard: Sendable {
+    /// The default of a field.
+    public enum Default: Sendable {
         case value(Value)
-        /// What another field has.
+        /// The value of another field.
         case field(Field)
     }
 
-    /// The list whose objects have it.
+    /// The list in JSON that contains the objects with this field.
     public var section: Section { row.section }
     public var rule: Rule { row.rule }
     public var kind: Value.Kind { row.kind }
-    /// Nil for what an object cannot be without, or need not have.
-    public var standard: Standard? { row.standard }
+    /// Nil for fields that are required, or absent until they are set.
+    public var defaultValue: Default? { row.defaultValue }
 
-    /// Turns JSON into its value.
+    /// Reads and validates a JSON value.
     public func read(_ json: JSON) -> FieldValue.Outcome { row.read(json) }
 }
 
 extension Section {
-    /// What its objects consist of.
+    /// A part of an object's JSON.
     public enum Part: Sendable {
         case field(Field)
         case tags
@@ -100,9 +100,9 @@ extension Section {
         }
     }
 
-    /// In the order in which JSON has them.
+    /// In the order of JSON.
     public var parts: [Part] { Section.parts[rawValue] }
-    /// By name, byte by byte: the order of the lines of a digest.
+    /// Sorted by the bytes of the names, as the lines of a digest.
     var partsByName: [Part] { Section.partsByName[rawValue] }
 
     private static let parts = allCases.map { section in
@@ -114,8 +114,8 @@ extension Section {
 
     private static let partsByName = parts.map { $0.sorted { $0.name < $1.name } }
 
-    /// The field that makes an object of it exist (merge.md, Edits).
-    public var needed: Field {
+    /// The field without which an object does not exist (merge.md, Edits).
+    public var requiredField: Field {
         switch self {
         case .notes: .creationDate
         case .tags: .name

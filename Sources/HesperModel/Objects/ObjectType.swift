@@ -1,4 +1,4 @@
-/// What an object is: `note`, `tag`, `attachment`, or a type that an app made up.
+/// The type of an object: `note`, `tag`, `attachment`, or a type that an app defines.
 public struct ObjectType: Hashable, Sendable {
     public let name: String
 
@@ -14,11 +14,11 @@ public struct ObjectType: Hashable, Sendable {
 
     private init(unchecked name: String) { self.name = name }
 
-    /// Whether an app made it up.
+    /// Whether an app defines the type.
     public var isAppDefined: Bool { self != .note && self != .tag && self != .attachment }
 }
 
-/// The names that apps make up: of types and of attributes.
+/// Names of types and attributes that apps define.
 public enum Name {
     /// Whether it matches `[A-Za-z][A-Za-z0-9_.-]{0,63}` (merge.md, Edits).
     public static func isValid(_ name: String) -> Bool {

@@ -1,4 +1,4 @@
-/// A last-writer-wins register: a value and the clock it was set at.
+/// A last-writer-wins register: a value and the clock at which it was set.
 public struct Register<Value: Sendable>: Sendable {
     public private(set) var value: Value
     public private(set) var clock: Clock
@@ -8,7 +8,7 @@ public struct Register<Value: Sendable>: Sendable {
         self.clock = clock
     }
 
-    /// Takes the value if its clock is the greater; whether it did.
+    /// Sets the value if its clock is greater. Returns whether it was set.
     @discardableResult
     public mutating func fold(_ value: Value, at clock: Clock) -> Bool {
         guard clock > self.clock else { return false }

@@ -14,7 +14,7 @@ public enum Section: Int, Sendable, CaseIterable {
         }
     }
 
-    /// The type of all objects in it; nil for apps' own, where each names its own.
+    /// The type of all objects in it; nil for apps' own objects, whose types differ.
     public var objectType: ObjectType? {
         switch self {
         case .notes: .note
@@ -34,7 +34,7 @@ public enum Section: Int, Sendable, CaseIterable {
             }
     }
 
-    /// An object of it of which nothing is known yet.
+    /// An object of this section without attributes.
     public func empty(_ id: UniqueID) -> Entity {
         switch self {
         case .notes: .note(Note(uniqueID: id))

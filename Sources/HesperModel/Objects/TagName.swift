@@ -1,14 +1,14 @@
-/// The name of a tag, as far as it decides which tags are the same (merge.md, Tags).
+/// Compares the names of tags (merge.md, Tags).
 public enum TagName {
-    /// The form under which a tag's name is unique within a scope: scalars with White_Space taken off both ends, NFC,
-    /// full case folding of each scalar without context (CaseFolding.txt of Unicode 15.1, statuses C and F), NFC.
+    /// The form of a tag's name that is unique within a scope: scalars with White_Space trimmed from both ends, NFC, full case
+    /// folding of each scalar without context (CaseFolding.txt of Unicode 15.1, statuses C and F), NFC.
     ///
-    /// Folding a folded name changes nothing, and canonically equivalent names fold to the same scalars: the first NFC
-    /// makes them equal, the second puts together again what folding took apart ("ǰ" becomes "j" and a caron).
+    /// The function is idempotent, and maps canonically equivalent names to the same scalars. The first NFC makes equivalent
+    /// names equal. The second recomposes what folding decomposed ("ǰ" becomes "j" and a caron).
     ///
-    /// Compare folded names by their UTF-8 bytes, in the database as well. Swift's `==` gives the same answer for
-    /// folded names, because they are in NFC; for names that are not folded it does not: "é" in one scalar `==` "é" in two,
-    /// which are different bytes to SQLite, to JavaScript, and to a digest.
+    /// Compare folded names by their UTF-8 bytes, in the database as well. For folded names Swift's `==` is equivalent, because
+    /// they are in NFC. For other names it is not: "é" as one scalar `==` "é" as two, but SQLite, JavaScript and digests
+    /// distinguish them.
     ///
     ///     TagName.fold(" STRASSE ") == TagName.fold("Straße")  // "strasse"
     public static func fold(_ name: String) -> String {
@@ -28,7 +28,7 @@ public enum TagName {
 }
 
 extension CaseFolding {
-    /// Calls `body` with each scalar that full case folding turns `scalar` into, most often one.
+    /// Calls `body` with each scalar of the full case folding of `scalar`; usually there is one.
     static func fold(_ scalar: Unicode.Scalar, _ body: (Unicode.Scalar) -> Void) {
         if let several = full[scalar.value] {
             several.compactMap(Unicode.Scalar.init).forEach(body)

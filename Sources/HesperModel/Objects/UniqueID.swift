@@ -1,8 +1,8 @@
 import Crypto
 
-/// What a note, a tag, an attachment or an app's own object is known by: a UUID (RFC 9562).
+/// The ID of a note, a tag, an attachment or an app's own object: a UUID (RFC 9562).
 ///
-/// Written in lower case, read in either; ordered by its bytes, which is the order of its text.
+/// Written in lower case, read in either case. Sorted by its bytes, which is also the order of the text.
 ///
 ///     UniqueID("77C1F2E0-4D3B-4A8E-9B1A-0C5D6E7F8091")?.description   // "77c1f2e0-4d3b-…"
 public struct UniqueID: Hashable, Sendable {
@@ -21,7 +21,7 @@ public struct UniqueID: Hashable, Sendable {
             low: UInt64.random(in: .min ... .max) & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000)
     }
 
-    /// The UUID of a name (version 5): the same name in the same namespace has the same ID on every device.
+    /// The UUID of a name (version 5). The same name in the same namespace yields the same ID on every device.
     public static func derived(from name: String, in namespace: UniqueID) -> UniqueID {
         var hash = Insecure.SHA1()
         hash.update(data: namespace.bytes)
@@ -41,7 +41,7 @@ public struct UniqueID: Hashable, Sendable {
         return bytes
     }
 
-    /// From 16 bytes in network order; nil for any other number of bytes.
+    /// Creates an ID from 16 bytes in network order; nil for any other count.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         self.init(high: bigEndian(bytes.prefix(8)), low: bigEndian(bytes.dropFirst(8)))
@@ -49,7 +49,7 @@ public struct UniqueID: Hashable, Sendable {
 }
 
 extension UniqueID: LosslessStringConvertible {
-    /// Reads the 36 characters of a UUID, in either case; nil for anything else.
+    /// Parses the 36 characters of a UUID, in either case; nil for anything else.
     public init?(_ text: String) {
         let utf8 = text.utf8
         guard utf8.count == 36 else { return nil }

@@ -1,7 +1,7 @@
-/// What a register can hold: a JSON scalar, or a date.
+/// The value of an attribute: a JSON scalar or a date.
 ///
-/// Equal means the same to the byte: Swift's own `==` holds "é" in one scalar and in two for the same text, a text that
-/// was sent must come back as it was.
+/// Equality compares bytes. Swift's `==` for strings considers "é" as one scalar equal to "é" as two, but a text must be returned
+/// exactly as it was sent.
 public enum Value: Sendable {
     case null
     case bool(Bool)
@@ -10,7 +10,7 @@ public enum Value: Sendable {
     case string(String)
     case date(Timestamp)
 
-    /// What it is, whichever it is.
+    /// The type of a value.
     public enum Kind: Sendable { case null, bool, integer, number, string, date }
 
     public var kind: Kind {
@@ -35,10 +35,10 @@ public enum Value: Sendable {
         }
     }
 
-    /// How many bytes of UTF-8 it has, if it is a string; a few otherwise.
+    /// The length of a string in bytes of UTF-8; 8 for other values.
     public var byteCount: Int { if case .string(let value) = self { value.utf8.count } else { 8 } }
 
-    /// Whether it is the lesser string, or the earlier date; false for all others.
+    /// Whether it is the smaller string or the earlier date. False for other types.
     func isLess(than other: Value) -> Bool {
         switch (self, other) {
         case (.string(let left), .string(let right)): left < right
@@ -75,7 +75,7 @@ extension Value: Equatable {
 }
 
 extension String {
-    /// Whether both are the same bytes of UTF-8.
+    /// Whether both have the same UTF-8 bytes.
     func isIdentical(to other: String) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }

@@ -1,8 +1,8 @@
 /// One term of a query.
 public struct Term: Sendable, Hashable {
-    /// The term, in the form that `Terms.terms(in:)` gives.
+    /// The text of the term, in the form that ``Terms/terms(in:)`` returns.
     public let text: String
-    /// Whether it also finds the terms that begin with it.
+    /// Whether it also matches longer terms that begin with it.
     public let isPrefix: Bool
 
     public init(_ text: String, isPrefix: Bool = false) {
@@ -10,83 +10,86 @@ public struct Term: Sendable, Hashable {
         self.isPrefix = isPrefix
     }
 
-    /// Whether this finds `term`, compared by bytes.
-    func finds(_ term: String) -> Bool {
+    /// Whether it matches `term`, comparing bytes.
+    func matches(_ term: String) -> Bool {
         isPrefix ? term.utf8.starts(with: text.utf8) : term.utf8.elementsEqual(text.utf8)
     }
 }
 
-/// What somebody searches for: words and "phrases" (protocol.md, Resources).
+/// A search query: words and "phrases" (protocol.md, Resources).
 ///
-/// A text matches if it has every phrase: the phrase's terms, one directly after the other. A word is a phrase of one term, or of
-/// several if it splits into several ("don't", 東京都); the last term of each phrase is a prefix. Quotes may be typographic ones, as
-/// telephones type them; a quote that is not closed yet reaches to the end. A query without terms matches everything.
+/// A text matches if it contains every phrase: the phrase's terms in direct succession. A word is a phrase of one term, or of
+/// several terms if it is split ("don't", 東京都). The last term of each phrase is a prefix. Typographic quotation marks, which
+/// telephones insert, are accepted. A phrase without a closing quotation mark extends to the end. A query without terms matches
+/// everything.
 public struct SearchQuery: Sendable, Hashable {
-    /// The most Unicode scalars a query may have.
+    /// The maximum length of a query, in Unicode scalars.
     public static let maximumLength = 1_000
-    /// The most terms a query may have, all phrases together.
+    /// The maximum number of terms in a query, over all phrases.
     public static let maximumTerms = 32
 
-    /// Why a query was refused.
+    /// The reason why a query is invalid.
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
         case tooLong
         case tooManyTerms
 
         public var description: String {
             switch self {
-            case .tooLong: "A query has at most \(SearchQuery.maximumLength) characters."
+            case .tooLong: "A query must have at most \(SearchQuery.maximumLength) characters."
             case .tooManyTerms:
-                "A query has at most \(SearchQuery.maximumTerms) terms (words, or pairs of characters where words are not apart)."
+                "A query must have at most \(SearchQuery.maximumTerms) terms: "
+                    + "words, or pairs of characters in scripts without spaces."
             }
         }
     }
 
-    /// The terms of each phrase. No phrase is empty; only the last term of one can be a prefix.
+    /// The terms of each phrase. No phrase is empty. Only the last term of a phrase can be a prefix.
     public let phrases: [[Term]]
-    /// Whether it asks for no word at all.
+    /// Whether the query has no terms.
     public var isEmpty: Bool { phrases.isEmpty }
 
-    /// Reads a query as typed.
+    /// Parses a query as typed by a user.
     public init(_ text: String) throws(Failure) {
         guard text.unicodeScalars.count <= Self.maximumLength else { throw .tooLong }
-        phrases = Self.pieces(of: text).map(Self.phrase).filter { !$0.isEmpty }
+        phrases = Self.parts(of: text).map(Self.phrase).filter { !$0.isEmpty }
         guard phrases.reduce(0, { $0 + $1.count }) <= Self.maximumTerms else { throw .tooManyTerms }
     }
 
-    /// Whether `text` has every phrase.
+    /// Whether `text` contains every phrase.
     public func matches(_ text: String) -> Bool {
         matches(terms: Terms.terms(in: text))
     }
 
-    /// Whether the terms of a text have every phrase. This is what an index must agree with.
+    /// Whether the terms of a text contain every phrase. Search indexes must return the same result.
     public func matches(terms: [String]) -> Bool {
         phrases.allSatisfy { phrase in
             terms.indices.contains { Self.matches(phrase, at: $0, count: terms.count) { terms[$0] } }
         }
     }
 
-    /// Whether the terms from `start` on are those of `phrase`.
+    /// Whether the terms from `start` on match `phrase`.
     static func matches(_ phrase: [Term], at start: Int, count: Int, _ term: (Int) -> String) -> Bool {
-        start + phrase.count <= count && phrase.indices.allSatisfy { phrase[$0].finds(term(start + $0)) }
+        start + phrase.count <= count && phrase.indices.allSatisfy { phrase[$0].matches(term(start + $0)) }
     }
 
-    /// What is between quotes, and what is between spaces outside of them.
-    private static func pieces(of text: String) -> [String] {
-        var pieces = [String.UnicodeScalarView()]
+    /// The parts between quotation marks, and outside of them the parts between spaces.
+    private static func parts(of text: String) -> [String] {
+        var parts = [String.UnicodeScalarView()]
         var isQuoted = false
         for scalar in text.unicodeScalars {
             let isQuote = "\"\u{201C}\u{201D}\u{201E}\u{201F}\u{FF02}".unicodeScalars.contains(scalar)
             if isQuote { isQuoted.toggle() }
             if isQuote || !isQuoted && scalar.properties.isWhitespace {
-                pieces.append(String.UnicodeScalarView())
+                parts.append(String.UnicodeScalarView())
             } else {
-                pieces[pieces.count - 1].append(scalar)
+                parts[parts.count - 1].append(scalar)
             }
         }
-        return pieces.map { String($0) }
+        return parts.map { String($0) }
     }
 
-    /// The terms of `text`, less the last character of a run of pairs at the end: a text in which the run goes on does not have it.
+    /// The terms of a phrase. If it ends in a run of pairs, the single last character is omitted: a text in which the run
+    /// continues does not contain that term.
     private static func phrase(_ text: String) -> [Term] {
         var terms: [String] = []
         var endsInTail = false

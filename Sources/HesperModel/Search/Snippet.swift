@@ -1,8 +1,8 @@
 import Foundation
 
-/// The part of a text that shows why a search found it.
+/// An excerpt of a text, with the places where a search query matches.
 public struct Snippet: Sendable, Hashable {
-    /// A stretch of `Snippet.text`, in UTF-16 code units: what JavaScript, NSRange and Java count.
+    /// A match in ``Snippet/text``, in UTF-16 code units, as used by JavaScript, NSRange and Java.
     public struct Match: Sendable, Hashable {
         public let location: Int
         public let length: Int
@@ -13,9 +13,9 @@ public struct Snippet: Sendable, Hashable {
         }
     }
 
-    /// A stretch of the original text, accents and all, cut between words where it can be, never inside a character.
+    /// An unmodified part of the text, cut between words if possible and never inside a character.
     public let text: String
-    /// What the query found in it: in order, apart from each other, of whole characters.
+    /// The matches, in order, as whole characters. They do not overlap or touch.
     public let ranges: [Match]
 
     public init(text: String, ranges: [Match]) {
@@ -25,29 +25,29 @@ public struct Snippet: Sendable, Hashable {
 }
 
 extension SearchQuery {
-    /// About `length` characters of `text` around its first match; the beginning of `text` if the query is empty; nil if no phrase
-    /// is in it. At most 32 bytes a character on the average, whatever somebody piled onto one.
+    /// About `length` characters of `text` around its first match, with at most 32 bytes per character on average, however many
+    /// combining marks a character has. If the query is empty, the beginning of `text`. Nil if no phrase is in it.
     public func snippet(of text: String, length: Int = 160) -> Snippet? {
         let found = matchedRanges(in: text, reach: Self.bytes(length))
         if found.isEmpty && !phrases.isEmpty { return nil }
         let start = found.first?.lowerBound ?? text.firstIndex { !$0.isWhitespace } ?? text.endIndex
-        let stretch = Self.stretch(of: text, from: start, length: length)
+        let excerpt = Self.excerpt(of: text, from: start, length: length)
         var ranges: [Snippet.Match] = []
-        for range in found where range.overlaps(stretch) {
-            let part = range.clamped(to: stretch)
+        for range in found where range.overlaps(excerpt) {
+            let part = range.clamped(to: excerpt)
             ranges.append(
                 Snippet.Match(
-                    location: text.utf16.distance(from: stretch.lowerBound, to: part.lowerBound),
+                    location: text.utf16.distance(from: excerpt.lowerBound, to: part.lowerBound),
                     length: text.utf16.distance(from: part.lowerBound, to: part.upperBound)))
         }
-        return Snippet(text: String(text[stretch]), ranges: ranges)
+        return Snippet(text: String(text[excerpt]), ranges: ranges)
     }
 
-    /// The most bytes of a stretch of so many characters.
+    /// The maximum size of an excerpt with this number of characters, in bytes.
     private static func bytes(_ length: Int) -> Int { 32 * length }
 
-    /// Where the phrases are in `text`: whole characters, in order, touching ranges made one. None that begin more than `reach`
-    /// bytes behind the first: a long text may have a match at every word.
+    /// The matches of the phrases in `text`, as whole characters, in order; touching ranges are joined. Stops `reach` bytes after
+    /// the first match, because a long text may have a match at every word.
     private func matchedRanges(in text: String, reach: Int) -> [Range<String.Index>] {
         var found: [(term: String, source: Range<Int>)] = []
         TermScanner.scan(text) { term, source, _ in found.append((String(decoding: term, as: UTF8.self), source)) }
@@ -63,7 +63,7 @@ extension SearchQuery {
         return Self.merged(ranges.map { text.charactersAround($0) })
     }
 
-    /// Where in `source` the part ends that `term` matches: all of it, or as much as folds to a prefix.
+    /// The end of the part of `source` that `term` matches: the end of `source`, or of the scalars that yield the prefix.
     private static func end(of term: Term, in text: String, found: String, _ source: Range<Int>) -> Int {
         var left = term.text.utf8.count
         if left == found.utf8.count { return source.upperBound }
@@ -75,7 +75,7 @@ extension SearchQuery {
                 TermScalar.of(scalar) { made in
                     switch made.kind {
                     case .ignored: break
-                    case .separator where left > 0: left = term.text.utf8.count  // the 2 in "½" begins behind a slash
+                    case .separator where left > 0: left = term.text.utf8.count  // the 2 in "½" begins after a slash
                     default: left -= UTF8.width(made.scalar)
                     }
                 }
@@ -97,8 +97,8 @@ extension SearchQuery {
         return merged
     }
 
-    /// A quarter of `length` before `start` and the rest after it; where one side has less, the other gets more.
-    private static func stretch(of text: String, from start: String.Index, length: Int) -> Range<String.Index> {
+    /// A quarter of `length` before `start` and the rest after it. If one side is shorter, the other side gets the rest.
+    private static func excerpt(of text: String, from start: String.Index, length: Int) -> Range<String.Index> {
         let bytes = Self.bytes(length)
         var before = text.walk(from: start, by: -1, atMost: length / 4, bytes: bytes / 4)
         let after = text.walk(from: start, by: 1, atMost: length - before.count, bytes: bytes - bytes / 4)
@@ -113,7 +113,7 @@ extension SearchQuery {
         {
             lower = space
         }
-        // Not into the first quarter after the match: a long line without spaces is better cut than hidden.
+        // The first quarter after the match is not shortened: a long line without spaces is cut instead.
         if upper < text.endIndex, !text[upper].isWhitespace {
             let least = text.walk(from: start, by: 1, atMost: length / 4, bytes: bytes).end
             upper = text[least..<max(least, upper)].lastIndex(where: \.isWhitespace) ?? upper
@@ -125,25 +125,25 @@ extension SearchQuery {
 }
 
 extension String {
-    /// The characters that have a part in this range of UTF-8 offsets.
+    /// The characters that overlap this range of UTF-8 offsets.
     fileprivate func charactersAround(_ range: Range<Int>) -> Range<Index> {
         let lower = utf8.index(startIndex, offsetBy: range.lowerBound)
         let upper = utf8.index(startIndex, offsetBy: range.upperBound)
         return rounded(lower)..<(rounded(upper) == upper ? upper : index(after: rounded(upper)))
     }
 
-    /// The beginning of the character that `index`, the beginning of a scalar, lies in.
+    /// The start of the character that contains `index`, which must be the start of a scalar.
     private func rounded(_ index: Index) -> Index {
         index < endIndex ? self.index(before: self.index(after: index)) : index
     }
 
-    /// Where to cut when the one character at `start` is too big by itself: at a scalar, as there is nowhere better.
+    /// The end of the excerpt if the character at `start` is too large by itself: a scalar boundary.
     fileprivate func cut(_ start: Index, bytes: Int) -> Index {
         let end = utf8.index(start, offsetBy: bytes, limitedBy: endIndex) ?? endIndex
         return end == endIndex ? end : unicodeScalars.index(before: unicodeScalars.index(after: end))
     }
 
-    /// Goes forward or back over whole characters, `count` and `bytes` at most.
+    /// Moves over whole characters, forward or backward, by at most `count` characters and `bytes` bytes.
     fileprivate func walk(
         from start: Index, by step: Int, atMost count: Int, bytes: Int
     ) -> (end: Index, count: Int) {

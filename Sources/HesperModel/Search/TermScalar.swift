@@ -1,25 +1,25 @@
 import Foundation
 
-/// What search makes of one scalar: a letter in the form that terms have, or the reason why it is none.
+/// One scalar as search uses it: its normalized form and its role in terms.
 struct TermScalar {
     enum Kind: UInt32 {
-        /// Ends a term.
+        /// Separates terms.
         case separator
-        /// Is as if it were not there: accents, points, joiners.
+        /// Is ignored: accents, points, joiners.
         case ignored
-        /// Belongs to a word, which is one term.
+        /// Is part of a word, which is one term.
         case word
-        /// Belongs to a script written without spaces, whose terms are pairs of scalars.
+        /// Is part of a script written without spaces, whose terms are pairs of scalars.
         case pair
-        /// A sign that spells, like the vowels of Devanagari: belongs to whatever it follows.
+        /// Is a vowel sign or similar, as in Devanagari. It belongs to the preceding scalar.
         case sign
-        /// Makes a kana voiced: か and this are が.
+        /// Makes the preceding kana voiced: か and this are が.
         case voicing
-        /// Several: the value is an index into `TermScalar.expansions`. Only in the table.
+        /// Stands for several scalars. The value is an index into ``expansions``. Used only in the table.
         case several
     }
 
-    /// The kind above 21 bits of scalar.
+    /// The kind in the upper bits, the scalar in the lower 21.
     private let packed: UInt32
 
     init(_ kind: Kind, _ value: UInt32) {
@@ -30,7 +30,7 @@ struct TermScalar {
     var value: UInt32 { packed & 0x1F_FFFF }
     var scalar: Unicode.Scalar { Unicode.Scalar(value) ?? "\u{FFFD}" }
 
-    /// Calls `body` with all that search makes of `scalar`.
+    /// Calls `body` with each normalized scalar of `scalar`.
     @inline(__always)
     static func of(_ scalar: Unicode.Scalar, _ body: (TermScalar) -> Void) {
         let value = scalar.value
@@ -48,7 +48,7 @@ struct TermScalar {
         }
     }
 
-    /// All scalars below the Han: what nearly every text is made of, made once (about 10 ms) and looked up from then on.
+    /// The results for all scalars below the Han characters, which nearly all texts consist of. Computed once, in about 10 ms.
     private static let (table, expansions): ([TermScalar], [[TermScalar]]) = {
         var table: [TermScalar] = []
         var expansions: [[TermScalar]] = []
@@ -64,12 +64,12 @@ struct TermScalar {
         return (table, expansions)
     }()
 
-    /// Decomposed (NFKD), case folded, without accents.
+    /// The scalar decomposed (NFKD), case folded, and without accents.
     private static func make(_ scalar: Unicode.Scalar) -> [TermScalar] {
         var result: [TermScalar] = []
         let text = String(scalar)
         let parts = isKana(scalar) ? text : text.decomposedStringWithCompatibilityMapping
-        // Accents go before folding, which makes a letter of the iota subscript.
+        // Accents are removed before case folding, because folding turns the iota subscript into a letter.
         for part in parts.unicodeScalars where !isAccent(part) {
             CaseFolding.fold(part) { folded in
                 if let plain = strokes[folded] {
@@ -83,7 +83,7 @@ struct TermScalar {
         return result.isEmpty ? [TermScalar(.ignored, 0)] : result
     }
 
-    /// Kana stay composed: か and が are different letters, not one with and without an accent.
+    /// Kana are not decomposed: か and が are different letters, not one letter with and without an accent.
     private static func isKana(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x3041...0x3096, 0x309D...0x309E, 0x30A1...0x30FA, 0x30FC...0x30FE: true
@@ -91,14 +91,14 @@ struct TermScalar {
         }
     }
 
-    /// Letters that Unicode does not decompose, but that people type without the stroke where a keyboard lacks it.
+    /// Letters that Unicode does not decompose, but that people type without the stroke if their keyboard lacks them.
     private static let strokes: [Unicode.Scalar: String] = [
         "ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe",
     ]
 
     private static func kind(of scalar: Unicode.Scalar) -> Kind {
-        if scalar == "\u{200B}" { return .separator }  // a space, of no width
-        // A tatweel makes a word longer on the line, and spells nothing.
+        if scalar == "\u{200B}" { return .separator }  // zero width space
+        // A tatweel only lengthens a word typographically.
         if scalar == "\u{0640}" || scalar.properties.isDefaultIgnorableCodePoint { return .ignored }
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
@@ -112,7 +112,7 @@ struct TermScalar {
         }
     }
 
-    /// Marks that readers of the script do without. All others (vowels and viramas of Indic scripts, for example) spell.
+    /// Marks that readers of the script can omit. All others, such as vowels and viramas of Indic scripts, are significant.
     private static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar.properties.generalCategory == .nonspacingMark else { return false }
         return switch scalar.value {

@@ -1,6 +1,7 @@
-/// Finds the terms of a text, and where each comes from (the rules are at `Terms`).
+/// Finds the terms of a text and their positions. ``Terms`` describes the rules.
 struct TermScanner {
-    /// A term: its UTF-8, the bytes of the text it was made from, and whether it is the last character of a run of pairs.
+    /// Receives a term in UTF-8, the byte range in the text that it was made from, and whether it is the single last character of
+    /// a run of pairs.
     typealias Found = (_ term: UnsafeBufferPointer<UInt8>, _ source: Range<Int>, _ isTail: Bool) -> Void
 
     /// Calls `found` for every term of `text`, in order.
@@ -12,7 +13,7 @@ struct TermScanner {
         }
     }
 
-    /// The lower-case form of ASCII letters and digits, 0 for any other ASCII byte, 1 for bytes beyond.
+    /// The lower-case form of ASCII letters and digits; 0 for other ASCII bytes, 1 for other bytes.
     private static let lower: [UInt8] = (0...255).map { (byte: UInt8) in
         switch byte {
         case 0x30...0x39, 0x61...0x7A: byte
@@ -22,7 +23,7 @@ struct TermScanner {
         }
     }
 
-    /// What the current run consists of; all three have the same count.
+    /// The current run: its scalars and the byte ranges of their sources. The three arrays have the same count.
     private var scalars: [Unicode.Scalar] = []
     private var starts: [Int] = []
     private var ends: [Int] = []
@@ -51,7 +52,7 @@ struct TermScanner {
         }
     }
 
-    /// Scans from `start` to the next separator, for text that is not all ASCII; returns where to go on.
+    /// Scans from `start` to the next separator, for text that is not all ASCII. Returns the position from which to continue.
     private mutating func scanRun(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, _ lower: UnsafeBufferPointer<UInt8>, _ found: Found
     ) -> Int {
@@ -79,7 +80,7 @@ struct TermScanner {
         return position
     }
 
-    /// Reads one scalar of valid UTF-8, which a String's bytes always are.
+    /// Decodes one scalar. The bytes must be valid UTF-8, which those of a String always are.
     static func decode(_ bytes: UnsafeBufferPointer<UInt8>, at position: Int) -> (Unicode.Scalar, length: Int) {
         let first = UInt32(bytes[position])
         let length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
@@ -109,25 +110,25 @@ struct TermScanner {
         }
     }
 
-    /// Appends in canonical order (Unicode, D109), so that equivalent texts have the same terms. It looks back over 30
-    /// marks at most, as Unicode's stream-safe format allows, so that a text of nothing but marks costs no more.
+    /// Appends a scalar in canonical order (Unicode, D109), so that equivalent texts have the same terms. Moves it over at most
+    /// 30 marks, the limit of Unicode's stream-safe format, so that a text of marks alone takes linear time.
     private mutating func append(_ scalar: Unicode.Scalar, _ source: Range<Int>) {
-        var place = scalars.count
+        var position = scalars.count
         if scalar.value >= 0x0300 {
             let order = scalar.properties.canonicalCombiningClass
-            let limit = max(0, place - 30)
-            while order.rawValue > 0, place > limit,
-                scalars[place - 1].properties.canonicalCombiningClass.rawValue > order.rawValue
+            let limit = max(0, position - 30)
+            while order.rawValue > 0, position > limit,
+                scalars[position - 1].properties.canonicalCombiningClass.rawValue > order.rawValue
             {
-                place -= 1
+                position -= 1
             }
         }
-        scalars.insert(scalar, at: place)
-        starts.insert(source.lowerBound, at: place)
-        ends.insert(source.upperBound, at: place)
+        scalars.insert(scalar, at: position)
+        starts.insert(source.lowerBound, at: position)
+        ends.insert(source.upperBound, at: position)
     }
 
-    /// Reports the run as one word, or as pairs and its last character.
+    /// Reports the run as one word, or as its pairs and its last character.
     private mutating func flush(_ found: Found) {
         defer {
             scalars.removeAll(keepingCapacity: true)

@@ -1,18 +1,18 @@
-/// How text becomes what search finds (protocol.md, Resources): every store indexes these terms, so all find the same.
+/// Splits text into search terms (protocol.md, Resources). All stores index these terms, so that they return the same results.
 ///
-/// - Letters, digits and the signs that spell make terms; everything else separates them.
-/// - Compatible forms are one (NFKD: "ﬁ" is "fi", "Ａ" is "a", "①" is "1"), and so are upper and lower case (full folding).
-/// - Accents, Hebrew points, Arabic vowels and tatweel, joiners and soft hyphens are as if they were not there; "ø", "ł",
-///   "đ", "ħ", "ŧ", "ı", "æ", "œ" are "o", "l", "d", "h", "t", "i", "ae", "oe". Signs of other scripts (the vowels of
-///   Devanagari, Bengali, Tamil, Tibetan …) spell, and stay.
-/// - Han, kana, Bopomofo, Thai, Lao, Khmer, Myanmar and Tai are written without spaces: a run of them becomes its overlapping
-///   pairs of scalars, and its last scalar alone. 東京都 is 東京, 京都, 都, so that each of its characters begins a term.
-/// - Hangul is written with spaces: a term is a word, of jamo, so that 하 finds 한국 while it is still being typed.
+/// - Letters, digits and significant signs form terms. Everything else separates them.
+/// - Compatible forms are equal (NFKD: "ﬁ" is "fi", "Ａ" is "a", "①" is "1"), and so are upper and lower case (full folding).
+/// - Accents, Hebrew points, Arabic vowels and tatweel, joiners and soft hyphens are ignored. "ø", "ł", "đ", "ħ", "ŧ", "ı", "æ",
+///   "œ" are "o", "l", "d", "h", "t", "i", "ae", "oe". Signs of other scripts, such as the vowels of Devanagari, Bengali, Tamil
+///   and Tibetan, are significant.
+/// - Han, kana, Bopomofo, Thai, Lao, Khmer, Myanmar and Tai are written without spaces. A run of them yields its overlapping
+///   pairs of scalars and its last scalar alone: 東京都 yields 東京, 京都, 都, so that each of its characters begins a term.
+/// - Hangul is written with spaces. A term is a word, decomposed into jamo, so that 하 matches 한국 while it is being typed.
 ///
-/// A term has no spaces, no ASCII but lower-case letters and digits, and at most 64 bytes. Compare terms by UTF-8 bytes:
-/// that is what an index does, and Swift's `hasPrefix` would not find क at the beginning of कि.
+/// A term contains no spaces, no ASCII except lower-case letters and digits, and at most 64 bytes. Compare terms by UTF-8 bytes,
+/// as indexes do: Swift's `hasPrefix` would not find क at the beginning of कि.
 public enum Terms {
-    /// The most UTF-8 bytes a term has. A longer one is cut between two scalars, in texts and queries alike.
+    /// The maximum length of a term, in UTF-8 bytes. A longer one is cut between two scalars, in texts and in queries.
     public static let maximumLength = 64
 
     /// The terms of `text`, in order.
@@ -22,7 +22,7 @@ public enum Terms {
         return terms
     }
 
-    /// The terms of `text`, in order, with a space between: what goes into an index that splits at spaces.
+    /// The terms of `text`, in order, separated by spaces, for an index that splits at spaces.
     public static func joined(in text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)

@@ -1,6 +1,6 @@
-/// The alignment of the base with one side (merge.md, Text): lines first, then words inside the lines that differ.
+/// Aligns the base with one side (merge.md, Text): first lines, then the words in lines that differ.
 struct TextAlignment {
-    /// A whole line of the base and the line of the side that it became.
+    /// A line of the base and the line of the side that it was moved to.
     struct Move {
         let line: Int
         let sideLine: Int
@@ -8,28 +8,28 @@ struct TextAlignment {
 
     private let base: TextTokens
     private let side: TextTokens
-    /// What differs, in tokens. Nothing slides yet, and moved lines are deleted here and inserted there.
+    /// The differences, in tokens. Before sliding, and with moved lines as deletions and insertions.
     private(set) var hunks: [TextHunk] = []
     /// Lines that were deleted in one place and inserted unchanged in another.
     private(set) var moves: [Move] = []
-    /// The tokens of moved lines of the base, and of the side. They match nothing.
+    /// The tokens of moved lines in the base and in the side. They are not matched with other tokens.
     private(set) var movedTokens: (base: [Range<Int>], side: [Range<Int>]) = ([], [])
     /// The moved lines of the side, by their first token.
     private var movedStarts: [Int: Range<Int>] = [:]
 
-    init(base: TextTokens, side: TextTokens, numbers: inout TextNumbers, effort: inout TextBudget) {
+    init(base: TextTokens, side: TextTokens, numbers: inout TextNumbers, budget: inout TextBudget) {
         self.base = base
         self.side = side
         let lines = TextWordDiff.hunks(
             base.lineNumbers, side.lineNumbers, words: base.linesWithWords, side.linesWithWords, first: .anchors,
-            effort: &effort)
+            budget: &budget)
         findMoves(lines)
         var done = TextHunk(base: 0..<0, side: 0..<0)
         for hunk in lines {
             compareBreaks(from: done, to: hunk)
             compareTokens(
                 TextHunk(base: base.tokens(around: hunk.base), side: side.tokens(around: hunk.side)),
-                numbers: &numbers, effort: &effort)
+                numbers: &numbers, budget: &budget)
             done = hunk
         }
         compareBreaks(
@@ -38,44 +38,45 @@ struct TextAlignment {
                 base: base.lines.count..<base.lines.count, side: side.lines.count..<side.lines.count))
     }
 
-    /// Compares one line of each.
+    /// Aligns one line of the base with one line of the side.
     init(
-        _ line: TextHunk, base: TextTokens, side: TextTokens, numbers: inout TextNumbers, effort: inout TextBudget
+        _ line: TextHunk, base: TextTokens, side: TextTokens, numbers: inout TextNumbers, budget: inout TextBudget
     ) {
         self.base = base
         self.side = side
-        compareTokens(line, numbers: &numbers, effort: &effort)
+        compareTokens(line, numbers: &numbers, budget: &budget)
     }
 
-    /// Finds lines with words that stand once in both texts and that no line of the other was matched to, and those
-    /// beside them that are equal.
+    /// Finds moved lines: lines with words that occur once in each text and were not matched.
     private mutating func findMoves(_ hunks: [TextHunk]) {
         let deleted = hunks.flatMap(\.base)
         let inserted = hunks.flatMap(\.side)
         if deleted.isEmpty || inserted.isEmpty { return }
-        var places: [Int32: Int] = [:]
-        for line in inserted where !side.lines[line].isEmpty { places[side.lineNumbers[line]] = line }
-        let candidates = deleted.filter { places[base.lineNumbers[$0]] != nil && base.hasWords(base.lines[$0]) }
+        var positions: [Int32: Int] = [:]
+        for line in inserted where !side.lines[line].isEmpty { positions[side.lineNumbers[line]] = line }
+        let candidates = deleted.filter { positions[base.lineNumbers[$0]] != nil && base.hasWords(base.lines[$0]) }
         if candidates.isEmpty { return }
         let (counts, sideCounts) = (Self.counts(base.lineNumbers), Self.counts(side.lineNumbers))
         for line in candidates {
             let number = base.lineNumbers[line]
-            guard counts[Int(number)] == 1, let place = places[number], sideCounts[Int(number)] == 1 else { continue }
-            moves.append(Move(line: line, sideLine: place))
+            guard counts[Int(number)] == 1, let position = positions[number], sideCounts[Int(number)] == 1 else {
+                continue
+            }
+            moves.append(Move(line: line, sideLine: position))
         }
         movedTokens.base = moves.map { base.lines[$0.line] }
         movedTokens.side = moves.map { side.lines[$0.sideLine] }.sorted { $0.lowerBound < $1.lowerBound }
         for tokens in movedTokens.side { movedStarts[tokens.lowerBound] = tokens }
     }
 
-    /// How often each number is among some, by number.
+    /// The number of occurrences of each number, by number.
     private static func counts(_ numbers: [Int32]) -> [Int] {
         var counts = Array(repeating: 0, count: Int(numbers.max() ?? -1) + 1)
         for number in numbers { counts[Int(number)] += 1 }
         return counts
     }
 
-    /// Between lines that are equal there may be line ends that are not.
+    /// Compares the line breaks between matched lines.
     private mutating func compareBreaks(from: TextHunk, to: TextHunk) {
         var (line, sideLine) = (from.base.upperBound, from.side.upperBound)
         while line + 1 < to.base.lowerBound {
@@ -87,14 +88,14 @@ struct TextAlignment {
         }
     }
 
-    /// Compares the tokens of lines that differ, from the end of the line above to the start of the one below.
-    private mutating func compareTokens(_ stretch: TextHunk, numbers: inout TextNumbers, effort: inout TextBudget) {
-        let one = self.numbers(of: stretch.base, in: base, moved: movedTokens.base, as: -1, &numbers)
-        let other = self.numbers(of: stretch.side, in: side, moved: movedTokens.side, as: -2, &numbers)
-        let (start, sideStart) = (stretch.base.lowerBound, stretch.side.lowerBound)
+    /// Compares the tokens of differing lines, from the end of the line above to the start of the line below.
+    private mutating func compareTokens(_ region: TextHunk, numbers: inout TextNumbers, budget: inout TextBudget) {
+        let one = self.numbers(of: region.base, in: base, moved: movedTokens.base, as: -1, &numbers)
+        let other = self.numbers(of: region.side, in: side, moved: movedTokens.side, as: -2, &numbers)
+        let (start, sideStart) = (region.base.lowerBound, region.side.lowerBound)
         let found = TextWordDiff.hunks(
             one, other, words: one.indices.filter { one[$0] >= 0 && base.isWord($0 + start) },
-            other.indices.filter { other[$0] >= 0 && side.isWord($0 + sideStart) }, first: .search, effort: &effort)
+            other.indices.filter { other[$0] >= 0 && side.isWord($0 + sideStart) }, first: .search, budget: &budget)
         for hunk in found {
             let hunk = TextHunk(
                 base: (hunk.base.lowerBound + start)..<(hunk.base.upperBound + start),
@@ -104,7 +105,7 @@ struct TextAlignment {
         }
     }
 
-    /// Equal numbers for equal tokens, and one number that nothing else has for those of moved lines.
+    /// Equal numbers for equal tokens. Tokens of moved lines get the number `none`, which matches nothing.
     private func numbers(
         of range: Range<Int>, in text: TextTokens, moved: [Range<Int>], as none: Int32, _ numbers: inout TextNumbers
     ) -> [Int32] {
@@ -120,8 +121,8 @@ struct TextAlignment {
         base.kinds[hunk.base].count { $0 == .lineBreak } == side.kinds[hunk.side].count { $0 == .lineBreak }
     }
 
-    /// Pairs the lines of a replaced run in order; what remains is lines inserted or deleted. Lines moved here are no part
-    /// of what replaces the run.
+    /// Pairs the lines of a replaced run in order. The remaining lines are insertions or deletions. Lines that were moved here do
+    /// not replace anything.
     private mutating func pairLines(_ hunk: TextHunk) {
         var (start, sideStart) = (hunk.base.lowerBound, hunk.side.lowerBound)
         var breaks = (start..<hunk.base.upperBound).filter(base.isBreak)[...]
@@ -138,9 +139,9 @@ struct TextAlignment {
         }
         let rest = start..<hunk.base.upperBound
         let sideRest = sideStart..<hunk.side.upperBound
-        let isMovedOver = !rest.isEmpty && base.startsLine(start) && movedStarts[sideStart] == sideRest
-        if isMovedOver, rest.upperBound < base.count, base.isBreak(rest.upperBound) {
-            // The line end behind both goes with the lines.
+        let isReplacedByMove = !rest.isEmpty && base.startsLine(start) && movedStarts[sideStart] == sideRest
+        if isReplacedByMove, rest.upperBound < base.count, base.isBreak(rest.upperBound) {
+            // The line break after both belongs to the lines.
             hunks.append(TextHunk(base: rest.prefix(0), side: sideStart..<(sideRest.upperBound + 1)))
             let done = sideRest.upperBound + 1
             hunks.append(TextHunk(base: start..<(rest.upperBound + 1), side: done..<done))
@@ -149,7 +150,7 @@ struct TextAlignment {
         }
     }
 
-    /// Adds lines moved to the start of a line of the base, with their line ends; says where the next line starts.
+    /// Adds lines that were moved to the start of a line of the base, with their line breaks. Returns the start of the next line.
     private mutating func addMovedLines(from sideStart: Int, to end: Int, at start: Int) -> Int {
         var next = sideStart
         while base.startsLine(start), let moved = movedStarts[next], moved.upperBound < end {
@@ -159,7 +160,7 @@ struct TextAlignment {
         return next
     }
 
-    /// Adds what is left of a replaced run between paired line ends: line ends are in one of the two at most.
+    /// Adds the part of a replaced run between paired line breaks, where at most one of the two texts has line breaks.
     private mutating func split(_ hunk: TextHunk) {
         var (base, side) = (hunk.base, hunk.side)
         while let one = base.first, let other = side.first, isSame(one, other) {
@@ -172,7 +173,7 @@ struct TextAlignment {
             add(base, side)
         } else if hunk.isCoarse, base.count > 1, side.count > 1 {
             hunks.append(TextHunk(base: base, side: side, isCoarse: true))
-        } else if isTypedOn(base, side) {
+        } else if isContinued(base, side) {
             add(base, side.prefix(1))
             add(base.suffix(0), side.dropFirst())
         } else if let first = base.first(where: self.base.isBreak), let last = base.last(where: self.base.isBreak) {
@@ -180,7 +181,7 @@ struct TextAlignment {
                 self.base.startsLine(base.lowerBound) && base.upperBound < self.base.count
                 && (last == base.upperBound - 1 || !self.base.endsLine(base.upperBound))
             if isAboveWords {
-                // Whole lines deleted, and the start of the line below them changed.
+                // Whole lines were deleted, and the start of the line below was changed.
                 add(base.lowerBound..<(last + 1), side.prefix(0))
                 add((last + 1)..<base.upperBound, side)
             } else {
@@ -188,7 +189,7 @@ struct TextAlignment {
                 add(first..<base.upperBound, side.suffix(0))
             }
         } else if let first = side.first(where: self.side.isBreak) {
-            // Somebody changed a line and wrote on below it.
+            // A line was changed, and lines were added below it.
             add(base, side.lowerBound..<first)
             add(base.suffix(0), first..<side.upperBound)
         } else {
@@ -200,9 +201,9 @@ struct TextAlignment {
         if !base.isEmpty || !side.isEmpty { hunks.append(TextHunk(base: base, side: side)) }
     }
 
-    /// Whether somebody ended a word that had been sent half written, and wrote on.
-    private func isTypedOn(_ base: Range<Int>, _ side: Range<Int>) -> Bool {
-        guard base.count == 1, side.count > 1, !movedTokens.side.holdsToken(side.lowerBound) else { return false }
+    /// Whether the user completed a word that was sent half written, and continued writing.
+    private func isContinued(_ base: Range<Int>, _ side: Range<Int>) -> Bool {
+        guard base.count == 1, side.count > 1, !movedTokens.side.containsToken(side.lowerBound) else { return false }
         let (word, longer) = (base.lowerBound, side.lowerBound)
         return self.base.kinds[word] == .word && self.side.kinds[longer] == .word
             && self.side.bytes(of: longer).starts(with: self.base.bytes(of: word))
@@ -211,12 +212,12 @@ struct TextAlignment {
     private func isSame(_ token: Int, _ sideToken: Int) -> Bool {
         base.kinds[token] == side.kinds[sideToken]
             && base.bytes(of: token).elementsEqual(side.bytes(of: sideToken))
-            && !movedTokens.base.holdsToken(token) && !movedTokens.side.holdsToken(sideToken)
+            && !movedTokens.base.containsToken(token) && !movedTokens.side.containsToken(sideToken)
     }
 }
 
 extension TextTokens {
-    /// The tokens of some lines, with the breaks before and after them.
+    /// The tokens of some lines, with the line breaks before and after them.
     fileprivate func tokens(around lines: Range<Int>) -> Range<Int> {
         let start = lines.lowerBound > 0 ? self.lines[lines.lowerBound - 1].upperBound : 0
         return start..<(lines.upperBound < self.lines.count ? self.lines[lines.upperBound].lowerBound : count)
@@ -224,20 +225,20 @@ extension TextTokens {
 }
 
 extension [Range<Int>] {
-    /// Whether one of some ranges, in order, holds a token.
-    func holdsToken(_ token: Int) -> Bool {
+    /// Whether one of the ranges, which must be sorted, contains a token.
+    func containsToken(_ token: Int) -> Bool {
         let next = partitioningIndex { $0.upperBound > token }
         return next < count && self[next].contains(token)
     }
 }
 
 extension Array {
-    /// The first index whose element belongs to the second part of an array that has those that do not first.
-    func partitioningIndex(where belongsToSecond: (Element) -> Bool) -> Int {
+    /// The index of the first element for which the predicate is true. The elements for which it is false must come first.
+    func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if belongsToSecond(self[middle]) { high = middle } else { low = middle + 1 }
+            if predicate(self[middle]) { high = middle } else { low = middle + 1 }
         }
         return low
     }

@@ -1,47 +1,47 @@
 extension TextDiff {
-    /// A number that stands once in the base and once in the side.
+    /// A number that occurs exactly once in the base and once in the side.
     struct Anchor {
         let base: Int
         let side: Int
     }
 
-    /// The longest list of anchors in a box that have the same order in both texts, found by patience sorting; and
-    /// whether the texts have any number in common there.
+    /// The longest list of anchors in a box whose order is the same in both texts, found by patience sorting; and whether the
+    /// texts have any number in common in the box.
     static func anchors(
-        _ box: TextHunk, base: ArraySlice<Int32>, side: ArraySlice<Int32>, effort: inout TextBudget
+        _ box: TextHunk, base: ArraySlice<Int32>, side: ArraySlice<Int32>, budget: inout TextBudget
     ) -> (anchors: [Anchor], haveCommon: Bool) {
-        struct Places {
+        struct Positions {
             var base = -1
             var side = -1
             var isOnce = true
         }
-        effort.spend(2 * (box.base.count + box.side.count))
-        var places: [Int32: Places] = [:]
-        places.reserveCapacity(box.base.count)
+        budget.spend(2 * (box.base.count + box.side.count))
+        var positions: [Int32: Positions] = [:]
+        positions.reserveCapacity(box.base.count)
         for index in box.base {
-            if places[base[index], default: Places()].base >= 0 { places[base[index]]?.isOnce = false }
-            places[base[index], default: Places()].base = index
+            if positions[base[index], default: Positions()].base >= 0 { positions[base[index]]?.isOnce = false }
+            positions[base[index], default: Positions()].base = index
         }
         for index in box.side {
-            guard let place = places[side[index]] else { continue }
-            if place.side >= 0 { places[side[index]]?.isOnce = false }
-            places[side[index]]?.side = index
+            guard let position = positions[side[index]] else { continue }
+            if position.side >= 0 { positions[side[index]]?.isOnce = false }
+            positions[side[index]]?.side = index
         }
 
-        // piles[n]: of all runs of n + 1 anchors, the one that ends earliest in the side.
+        // piles[n]: of all increasing sequences of n + 1 anchors, the last anchor of the one that ends earliest in the side.
         var piles: [Int] = []
         var common: [Anchor] = []
         var before: [Int] = []
         for index in box.base {
-            guard let place = places[base[index]], place.isOnce, place.side >= 0 else { continue }
+            guard let position = positions[base[index]], position.isOnce, position.side >= 0 else { continue }
             var (low, high) = (0, piles.count)
             while low < high {
-                effort.spend(1)
+                budget.spend(1)
                 let middle = (low + high) / 2
-                if common[piles[middle]].side < place.side { low = middle + 1 } else { high = middle }
+                if common[piles[middle]].side < position.side { low = middle + 1 } else { high = middle }
             }
             before.append(low > 0 ? piles[low - 1] : -1)
-            common.append(Anchor(base: index, side: place.side))
+            common.append(Anchor(base: index, side: position.side))
             if low == piles.count { piles.append(common.count - 1) } else { piles[low] = common.count - 1 }
         }
         var anchors: [Anchor] = []
@@ -50,10 +50,10 @@ extension TextDiff {
             anchors.append(common[next])
             next = before[next]
         }
-        return (anchors.reversed(), places.values.contains { $0.side >= 0 })
+        return (anchors.reversed(), positions.values.contains { $0.side >= 0 })
     }
 
-    /// What is left of a box before, between and after its anchors.
+    /// The parts of a box before, between and after its anchors.
     static func boxes(of box: TextHunk, between anchors: [Anchor]) -> [TextHunk] {
         var boxes: [TextHunk] = []
         var (start, sideStart) = (box.base.lowerBound, box.side.lowerBound)

@@ -1,9 +1,9 @@
-/// What one grapheme cluster is to the merge of texts.
+/// One grapheme cluster, with its kind in a text merge.
 struct TextGrapheme {
     let kind: TextTokens.Kind
     let byteCount: Int
 
-    /// The kind of each ASCII character that stands alone.
+    /// The kinds of the ASCII characters.
     static let asciiKinds: [TextTokens.Kind] = (UInt8.min..<0x80).map { kind(of: Unicode.Scalar($0)) }
 
     init(_ grapheme: Character) {
@@ -16,16 +16,16 @@ struct TextGrapheme {
         } else if first.properties.isEmoji, !first.isASCII {
             kind = .solo
         } else {
-            // A blank that carries a combining mark is something that somebody wrote.
+            // A blank with a combining mark is visible text.
             kind = firstKind == .blank ? .mark : firstKind
         }
     }
 
-    /// Whether a grapheme cluster that ends in `tail` also ends there when `head` follows it.
+    /// Whether the grapheme cluster boundary after `tail` remains if `head` follows.
     ///
-    /// Looking at one cluster on either side is enough: every rule of UAX #29 looks back no further than the start of
-    /// the cluster, as long as `tail` is a cluster of its own.
-    static func areApart(_ tail: ArraySlice<UInt8>, _ head: ArraySlice<UInt8>) -> Bool {
+    /// One cluster on either side suffices: every rule of UAX #29 looks back at most to the start of the cluster, as long as
+    /// `tail` is a cluster of its own.
+    static func haveBoundary(_ tail: ArraySlice<UInt8>, _ head: ArraySlice<UInt8>) -> Bool {
         guard let last = tail.last, let first = head.first else { return true }
         if last < 0x80, first < 0x80 { return !(last == 0x0D && first == 0x0A) }
         guard let cluster = String(decoding: tail, as: UTF8.self).last,
@@ -46,7 +46,7 @@ struct TextGrapheme {
         }
     }
 
-    /// Han, Hiragana, Katakana, Thai, Lao, Myanmar and Khmer, of which a paragraph would otherwise be one word.
+    /// Han, Hiragana, Katakana, Thai, Lao, Myanmar and Khmer. Otherwise a paragraph in these scripts would be one word.
     private static func isOfScriptWithoutBlanks(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x0E00: false

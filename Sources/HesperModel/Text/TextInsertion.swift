@@ -1,8 +1,8 @@
-/// What one side inserted in one gap of the base: tokens, and moved lines that now stand there.
+/// The insertion of one side in one gap of the base: tokens, and lines that were moved there.
 struct TextInsertion {
     /// A token of the side, or a whole moved line.
     struct Element {
-        /// The token, or the first one of the line.
+        /// The token, or the first token of the line.
         let token: Int
         /// The line of the base that was moved here.
         let movedLine: Int?
@@ -15,8 +15,8 @@ struct TextInsertion {
     var isEmpty: Bool { elements.isEmpty }
     var count: Int { elements.count }
 
-    /// Takes the tokens of a hunk. Lines that stand where the other side moved them are left out, and so are those of
-    /// which nothing is left, each with one line end. A change of a moved line is in that line.
+    /// Takes the tokens of a hunk. Omits lines that the other side moved elsewhere and lines of which nothing is left, each with
+    /// one line break. Changes of a moved line are part of that line.
     init(_ range: Range<Int>, of source: TextPlan.Source, in plan: TextPlan, movedLine: Int? = nil) {
         self.source = source
         text = plan[source]
@@ -33,7 +33,7 @@ struct TextInsertion {
             }
             let start = token
             token = text.lines[sideLine].upperBound
-            if owner == source, plan.isStanding(movedLine: line) {
+            if owner == source, plan.isKept(movedLine: line) {
                 elements.append(Element(token: start, movedLine: line))
             } else if token < range.upperBound, text.isBreak(token) {
                 token += 1
@@ -63,28 +63,28 @@ struct TextInsertion {
     var hasWords: Bool { elements.indices.contains(where: isWord) }
     var beginsWithBreak: Bool { !isEmpty && isBreak(0) }
     var endsWithBreak: Bool { !isEmpty && isBreak(count - 1) }
-    /// Whether it begins with a line end or a line that stands alone.
+    /// Whether it begins with a line break or a moved line.
     var beginsLine: Bool { beginsWithBreak || elements.first?.movedLine != nil }
-    /// Whether it ends with a line end or a line that stands alone.
+    /// Whether it ends with a line break or a moved line.
     var endsLine: Bool { endsWithBreak || elements.last?.movedLine != nil }
 
     private func isBreak(_ element: Element) -> Bool { element.movedLine == nil && text.isBreak(element.token) }
 
-    /// Whether two elements are tokens with the same bytes. A moved line is like nothing else.
+    /// Whether two elements are tokens with the same bytes. A moved line equals no other element.
     func isSame(_ index: Int, _ other: TextInsertion, _ otherIndex: Int) -> Bool {
         let (one, two) = (elements[index], other.elements[otherIndex])
         return one.movedLine == nil && two.movedLine == nil
             && text.bytes(of: one.token).elementsEqual(other.text.bytes(of: two.token))
     }
 
-    /// How many elements both begin with.
+    /// The length of the common prefix, in elements.
     func commonPrefix(_ other: TextInsertion) -> Int {
         var common = 0
         while common < min(count, other.count), isSame(common, other, common) { common += 1 }
         return common
     }
 
-    /// How many elements both end with.
+    /// The length of the common suffix, in elements.
     func commonSuffix(_ other: TextInsertion) -> Int {
         var common = 0
         while common < min(count, other.count), isSame(count - 1 - common, other, other.count - 1 - common) {
@@ -93,20 +93,20 @@ struct TextInsertion {
         return common
     }
 
-    /// The same without the last element.
+    /// The insertion without its last element.
     func dropLast() -> TextInsertion { TextInsertion(self, elements.dropLast()) }
 
-    /// The same and the last element of another of this side.
+    /// The insertion followed by another insertion of the same side.
     func adding(_ other: TextInsertion) -> TextInsertion { TextInsertion(self, elements + other.elements) }
 }
 
 /// A gap of the base in which both sides inserted something (merge.md, Text, rule 5).
 struct TextGap {
-    /// Whether a line of the base starts, and whether one ends, at this gap.
+    /// Whether a line of the base starts at this gap, and whether one ends.
     let startsLine: Bool
     let endsLine: Bool
 
-    /// Both insertions in the order in which they stand. What they have in common in whole lines stands once.
+    /// Both insertions in their order in the result. Common whole lines at the start and the end are written once.
     func ordered(_ older: TextInsertion, _ newer: TextInsertion) -> [TextInsertion] {
         if older.isEmpty { return [newer] }
         if newer.isEmpty { return [older] }
@@ -120,7 +120,7 @@ struct TextGap {
         return [newer[0..<start]] + rest + [newer[(newer.count - end)..<newer.count]]
     }
 
-    /// Whether one is equal to the other, or is blanks and line ends that the other begins or ends with.
+    /// Whether one equals the other, or consists of blanks and line breaks with which the other begins or ends.
     private func isPart(_ one: TextInsertion, of other: TextInsertion) -> Bool {
         let prefix = one.commonPrefix(other)
         if one.count == other.count, prefix == one.count { return true }
@@ -128,17 +128,17 @@ struct TextGap {
             && (prefix == one.count || one.commonSuffix(other) == one.count)
     }
 
-    /// 0 goes on with the line before, 1 is whole lines, 2 leads into the line after.
+    /// 0 continues the line before, 1 consists of whole lines, 2 leads into the line after.
     private func rank(_ insertion: TextInsertion) -> Int {
         if !startsLine, !insertion.beginsLine { return 0 }
         return !endsLine && !insertion.endsLine ? 2 : 1
     }
 
-    /// Whether the lines of an insertion are broken before, not after, each of them.
+    /// Whether each line of an insertion has its line break before rather than after it.
     private func isLeading(_ insertion: TextInsertion) -> Bool { !startsLine && insertion.beginsWithBreak }
 
-    /// How many elements of whole lines both begin with. Blank lines at their end stay with each: they hold paragraphs
-    /// apart.
+    /// The number of elements in the whole lines that both begin with. Blank lines at the end of the common part remain in both,
+    /// because they separate paragraphs.
     private func commonStart(_ one: TextInsertion, _ other: TextInsertion) -> Int {
         guard startsLine || isLeading(one) else { return 0 }
         var common = one.commonPrefix(other)
@@ -155,7 +155,7 @@ struct TextGap {
         end < insertion.count ? insertion.isBreak(end) : endsLine
     }
 
-    /// How many elements of whole lines both end with.
+    /// The number of elements in the whole lines that both end with.
     private func commonEnd(_ one: TextInsertion, _ other: TextInsertion) -> Int {
         guard !one.isEmpty, !other.isEmpty, endsLine || one.endsWithBreak else { return 0 }
         var common = one.commonSuffix(other)
@@ -173,7 +173,7 @@ struct TextGap {
         start > 0 ? insertion.isBreak(start - 1) : startsLine
     }
 
-    /// One after the other. The line end that ends the text after the first ends it after both.
+    /// One after the other. If the first ends with the last line break of the text, that line break moves to the end of both.
     private func joined(_ one: TextInsertion, _ other: TextInsertion) -> [TextInsertion] {
         guard endsLine, isLeading(one), one.count > 1, one.endsWithBreak, other.beginsWithBreak else {
             return [one, other]

@@ -1,11 +1,11 @@
-/// Gives equal bytes equal numbers.
+/// Assigns numbers to byte sequences: equal bytes get equal numbers.
 struct TextNumbers {
     private struct Key: Hashable {
         let bytes: ArraySlice<UInt8>
 
         static func == (one: Key, other: Key) -> Bool { one.bytes == other.bytes }
 
-        /// Hashes the bytes at once: element by element is ten times as slow on a large text.
+        /// Hashes the bytes as one buffer. Hashing element by element takes ten times as long on a large text.
         func hash(into hasher: inout Hasher) {
             bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
         }
@@ -13,11 +13,11 @@ struct TextNumbers {
 
     private var known: [Key: Int32] = [:]
 
-    /// Expects so many different bytes.
+    /// Reserves space for a number of different byte sequences.
     init(capacity: Int = 0) { known.reserveCapacity(capacity) }
 
     mutating func number(of bytes: ArraySlice<UInt8>) -> Int32 {
-        // One byte is its own number: half of all tokens are single blanks.
+        // A single byte is its own number: half of all tokens are single blanks.
         if bytes.count == 1, let byte = bytes.first { return Int32(byte) }
         let next = Int32(truncatingIfNeeded: known.count + 256)
         let key = Key(bytes: bytes)

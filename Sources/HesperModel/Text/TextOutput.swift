@@ -1,17 +1,17 @@
-/// The merged text, with what must stand between tokens that follow each other in no text (merge.md, Text, rule 7).
+/// Writes the merged text, with separators between tokens that are not adjacent in any of the texts (merge.md, Text, rule 7).
 struct TextOutput {
     private let plan: TextPlan
     private(set) var bytes: [UInt8] = []
     /// The last token written.
     private var last: (source: TextPlan.Source, token: Int)?
-    /// Whether what is written ends a line, whatever comes next.
+    /// Whether the output must end its line before the next token.
     private var mustEndLine = false
-    /// The last line end of the base that was left out behind what is written.
+    /// The last line break of the base that was omitted after the output.
     private var skippedBreak: Int?
-    /// Where each mark is in the bytes; nil as long as nothing is written behind it.
+    /// The byte offset of each mark; nil until a token is written after it.
     private var marks: [Int?] = []
     private var pendingMarks = 0
-    /// What separates lines where no line end of the base does.
+    /// The line break to insert where the base has none: the first one in the texts.
     private let lineEnd: [UInt8]
 
     init(plan: TextPlan) {
@@ -34,7 +34,7 @@ struct TextOutput {
         last = (source, token)
     }
 
-    /// Writes tokens of the base.
+    /// Writes a range of tokens of the base.
     mutating func append(_ tokens: Range<Int>) {
         if tokens.isEmpty { return }
         append(TextPlan.Source.base, tokens.lowerBound)
@@ -43,35 +43,35 @@ struct TextOutput {
         last = (.base, tokens.upperBound - 1)
     }
 
-    /// Notes that a token of the base is left out.
+    /// Records that a token of the base is omitted.
     mutating func skip(_ token: Int) {
         if plan.base.isBreak(token) { skippedBreak = token }
     }
 
-    /// Lets a new line begin with what is written next, unless that is a line end.
+    /// Ends the line, unless the output ends with a line break or the next token is one.
     mutating func endLine() {
         if let last, !plan[last.source].isBreak(last.token) { mustEndLine = true }
     }
 
-    /// Sets a mark before what is written next, behind the separator if one comes first.
+    /// Sets a mark before the next token, after its separator if it has one.
     mutating func mark() -> Int {
         marks.append(nil)
         pendingMarks += 1
         return marks.count - 1
     }
 
-    /// What was written since a mark.
+    /// The range that was written since a mark.
     func range(from mark: Int) -> Range<Int> { (marks[mark] ?? bytes.count)..<bytes.count }
 
-    /// Puts a separator before a token, where one is needed; false if the token is a blank that a separator stands for.
+    /// Writes a separator before a token if necessary. Returns false if the token is a blank that the separator replaces.
     private mutating func separate(_ source: TextPlan.Source, _ token: Int) -> Bool {
         defer { (skippedBreak, mustEndLine) = (nil, false) }
         let next: Token = (source, token)
-        guard let last, mustEndLine || !isNatural(last, next) else { return true }
+        guard let last, mustEndLine || !areAdjacent(last, next) else { return true }
         let (tail, head) = (plan[last.source], plan[source])
         let (tailKind, headKind) = (tail.kinds[last.token], head.kinds[token])
         if tailKind == .lineBreak {
-            // A CR and an LF of two texts would become one line end.
+            // Without this, the CR of one text and the LF of another would become one line break.
             if bytes.last == 0x0D, head.bytes(of: token).first == 0x0A { bytes.removeLast() }
             return true
         }
@@ -79,7 +79,7 @@ struct TextOutput {
         let ends = isAtLineEnd(last)
         let starts = isAtLineStart(next)
         if mustEndLine || ends && starts || skippedBreak != nil && (ends || starts) {
-            // A blank that was between words is none at the end or the start of a line.
+            // A blank that was between words is not needed at the start or end of a line.
             if tailKind == .blank, !ends { bytes.removeLast(tail.bytes(of: last.token).count) }
             bytes += skippedBreak.map { Array(plan.base.bytes(of: $0)) } ?? lineEnd
             return headKind != .blank || starts
@@ -91,46 +91,48 @@ struct TextOutput {
         }
         let isFused =
             tailKind == .word && headKind == .word
-            || !TextGrapheme.areApart(tail.bytes(of: last.token), head.bytes(of: token))
+            || !TextGrapheme.haveBoundary(tail.bytes(of: last.token), head.bytes(of: token))
         if isFused {
-            // A combining mark would sit on a space; on nothing but a line end does it stay alone.
-            bytes += TextGrapheme.areApart([0x20], head.bytes(of: token)) ? [0x20] : lineEnd
+            // A combining mark would attach to a space. Only after a line break does it remain a grapheme of its own.
+            bytes += TextGrapheme.haveBoundary([0x20], head.bytes(of: token)) ? [0x20] : lineEnd
         }
         return true
     }
 
     private typealias Token = (source: TextPlan.Source, token: Int)
 
-    /// Whether two tokens follow each other in one of the texts.
-    private func isNatural(_ one: Token, _ other: Token) -> Bool {
+    /// Whether two tokens are adjacent in one of the texts.
+    private func areAdjacent(_ one: Token, _ other: Token) -> Bool {
         if one.source == other.source, one.token + 1 == other.token { return true }
         for source in [TextPlan.Source.older, .newer] {
-            guard let place = place(of: one, in: source), let next = self.place(of: other, in: source) else { continue }
-            if place + 1 == next { return true }
+            guard let position = position(of: one, in: source), let next = self.position(of: other, in: source) else {
+                continue
+            }
+            if position + 1 == next { return true }
         }
         return false
     }
 
-    private func place(of token: Token, in source: TextPlan.Source) -> Int? {
+    private func position(of token: Token, in source: TextPlan.Source) -> Int? {
         if token.source == source { return token.token }
         guard token.source == .base else { return nil }
-        let place = source == .older ? plan.older.places[token.token] : plan.newer.places[token.token]
-        return place >= 0 ? Int(place) : nil
+        let position = source == .older ? plan.older.positions[token.token] : plan.newer.positions[token.token]
+        return position >= 0 ? Int(position) : nil
     }
 
-    /// Whether a line ends behind a token in every text that has it.
+    /// Whether a line ends after a token in every text that has the token.
     private func isAtLineEnd(_ token: Token) -> Bool {
         plan[token.source].endsLine(token.token + 1)
             && [TextPlan.Source.older, .newer].allSatisfy { source in
-                place(of: token, in: source).map { plan[source].endsLine($0 + 1) } ?? true
+                position(of: token, in: source).map { plan[source].endsLine($0 + 1) } ?? true
             }
     }
 
-    /// Whether a line starts before a token in every text that has it.
+    /// Whether a line starts before a token in every text that has the token.
     private func isAtLineStart(_ token: Token) -> Bool {
         plan[token.source].startsLine(token.token)
             && [TextPlan.Source.older, .newer].allSatisfy { source in
-                place(of: token, in: source).map { plan[source].startsLine($0) } ?? true
+                position(of: token, in: source).map { plan[source].startsLine($0) } ?? true
             }
     }
 }

@@ -1,34 +1,34 @@
-/// What is settled before two sides are woven into one text (merge.md, Text): which side has a moved line, which lines
-/// come back, and which changes make room for others.
+/// The decisions that precede writing the merged text (merge.md, Text): which side has a moved line, which deleted lines are
+/// restored, and which changes are superseded.
 struct TextPlan {
-    /// Which of two sides, or the base.
+    /// One of the three texts.
     enum Source: UInt8, Sendable {
         case base
         case older
         case newer
     }
 
-    /// What becomes of a token of the base.
-    enum Fate: UInt8, Sendable {
-        case stands
-        /// It stands where its line was moved to.
-        case isMoved
-        case isGone
+    /// What happens to a token of the base.
+    enum TokenOutcome: UInt8, Sendable {
+        case kept
+        /// It is written where its line was moved to.
+        case moved
+        case deleted
     }
 
-    /// A stretch of the base that both replaced, where the newer's stands.
+    /// A range of the base that both sides replaced. The newer replacement wins.
     struct Contest {
-        /// The line that it is in, if that was moved.
+        /// The line that contains it, if that line was moved.
         let movedLine: Int?
         var base: Range<Int>
-        /// What the older has in its place.
+        /// The older replacement.
         var older: Range<Int>
     }
 
-    /// What one side put in the place of a line that stands all the same, as the other side has it, below.
+    /// The replacement of a line that the other side kept. It is written above the line.
     struct Rewrite {
         let source: Source
-        /// Where the line starts in the base.
+        /// The start of the line in the base.
         let gap: Int
         let side: Range<Int>
     }
@@ -36,18 +36,18 @@ struct TextPlan {
     let base: TextTokens
     let older: TextSide
     let newer: TextSide
-    /// What becomes of each token of the base.
-    private(set) var fates: [Fate] = []
-    /// The hunks to weave where they are.
+    /// The outcome of each token of the base.
+    private(set) var outcomes: [TokenOutcome] = []
+    /// The hunks to write at their place in the base.
     private(set) var hunks: (older: [TextHunk], newer: [TextHunk]) = ([], [])
-    /// The hunks inside moved lines, by line.
+    /// The hunks within moved lines, by line.
     private(set) var hunksOfMovedLines: [Int: (older: [TextHunk], newer: [TextHunk])] = [:]
     private(set) var contests: [Contest] = []
     private(set) var rewrites: [Rewrite] = []
-    /// The side where each moved line of the base stands.
+    /// The side whose move applies, for each moved line of the base.
     private(set) var owners: [Int: Source] = [:]
-    /// The indices of hunks that are not woven: contested, or part of a rewrite.
-    private var left: (older: Set<Int>, newer: Set<Int>) = ([], [])
+    /// The indices of the hunks that are not written: superseded in a contest, or part of a rewrite.
+    private var omitted: (older: Set<Int>, newer: Set<Int>) = ([], [])
     private let lineOfTokens: [Int32]
 
     init(base: TextTokens, older: TextSide, newer: TextSide) {
@@ -57,12 +57,12 @@ struct TextPlan {
         lineOfTokens = base.lineOfTokens
         for line in older.moves.keys { owners[line] = .older }
         for line in newer.moves.keys { owners[line] = .newer }
-        fates = (0..<base.count).map { older.places[$0] < 0 || newer.places[$0] < 0 ? .isGone : .stands }
-        settleCoarseRegions()
-        settleContests()
-        settleRewrites()
+        outcomes = (0..<base.count).map { older.positions[$0] < 0 || newer.positions[$0] < 0 ? .deleted : .kept }
+        resolveCoarseRegions()
+        resolveContests()
+        resolveRewrites()
         for line in owners.keys {
-            for token in base.lines[line] where fates[token] == .stands { fates[token] = .isMoved }
+            for token in base.lines[line] where outcomes[token] == .kept { outcomes[token] = .moved }
         }
         sortHunks()
     }
@@ -75,15 +75,15 @@ struct TextPlan {
         }
     }
 
-    /// Whether anything is left of a moved line.
-    func isStanding(movedLine line: Int) -> Bool {
-        hunksOfMovedLines[line] != nil || base.lines[line].contains { fates[$0] == .isMoved }
+    /// Whether any part of a moved line is kept.
+    func isKept(movedLine line: Int) -> Bool {
+        hunksOfMovedLines[line] != nil || base.lines[line].contains { outcomes[$0] == .moved }
     }
 
     // MARK: Contests
 
-    /// Where one side was aligned coarsely nothing says which of its words are new. There the newer's text stands.
-    private mutating func settleCoarseRegions() {
+    /// Resolves regions that were aligned coarsely. It is not known which of their words are new, so the newer text wins.
+    private mutating func resolveCoarseRegions() {
         guard older.hunks.contains(where: \.isCoarse) || newer.hunks.contains(where: \.isCoarse) else { return }
         var (i, j) = (0, 0)
         var region = Region()
@@ -93,16 +93,16 @@ struct TextPlan {
                 || i < older.hunks.count && older.hunks[i].base.lowerBound <= newer.hunks[j].base.lowerBound
             let hunk = isOlder ? older.hunks[i] : newer.hunks[j]
             if !region.overlaps(hunk) {
-                settle(region)
+                resolve(region)
                 region = Region(base: hunk.base)
             }
             region.add(hunk, older: isOlder ? i : nil)
             if isOlder { i += 1 } else { j += 1 }
         }
-        settle(region)
+        resolve(region)
     }
 
-    /// Hunks of both sides that overlap.
+    /// Overlapping hunks of both sides.
     private struct Region {
         var base = 0..<0
         var older: [Int] = []
@@ -121,35 +121,34 @@ struct TextPlan {
         }
     }
 
-    private mutating func settle(_ region: Region) {
+    private mutating func resolve(_ region: Region) {
         guard region.isCoarse, region.hasNewer, let first = region.older.first, let last = region.older.last else {
             return
         }
         let (start, end) = (older.hunks[first], older.hunks[last])
         let side = Self.side(of: region.base, from: start, to: end)
-        left.older.formUnion(region.older)
+        omitted.older.formUnion(region.older)
         contests.append(Contest(movedLine: nil, base: region.base, older: side))
-        for token in region.base { fates[token] = newer.places[token] < 0 ? .isGone : .stands }
-        // A line that the older moved into the region stays where it was.
+        for token in region.base { outcomes[token] = newer.positions[token] < 0 ? .deleted : .kept }
+        // A line that the older side moved into the region stays in its original place.
         for (start, line) in older.movedStarts where side.contains(start) && owners[line] == .older {
             owners[line] = nil
         }
     }
 
-    /// Both replaced the same words of a line of which both left a word.
-    private mutating func settleContests() {
+    /// Resolves contests: both sides replaced the same words of a line in which both kept a word.
+    private mutating func resolveContests() {
         var j = 0
-        for (i, hunk) in older.hunks.enumerated() where isReplacement(hunk) && !left.older.contains(i) {
+        for (i, hunk) in older.hunks.enumerated() where isReplacement(hunk) && !omitted.older.contains(i) {
             while j < newer.hunks.count, newer.hunks[j].base.upperBound <= hunk.base.lowerBound { j += 1 }
             var next = j
             while next < newer.hunks.count, newer.hunks[next].base.lowerBound < hunk.base.upperBound {
                 let other = newer.hunks[next]
                 if isReplacement(other), isContest(hunk, other), !isEqual(hunk, other) {
-                    left.older.insert(i)
-                    let line = Int(lineOfTokens[hunk.base.lowerBound])
+                    omitted.older.insert(i)
+                    // The newer replacement may extend beyond a moved line. It is then written in place.
                     contests.append(
-                        Contest(
-                            movedLine: owners[line] == nil ? nil : line, base: other.base, older: hunk.side))
+                        Contest(movedLine: movedLine(of: next, by: newer), base: other.base, older: hunk.side))
                 }
                 next += 1
             }
@@ -167,26 +166,26 @@ struct TextPlan {
 
     private func isContest(_ one: TextHunk, _ other: TextHunk) -> Bool {
         guard let words = words(of: one.base) else {
-            // Nobody's words are concerned: of two ways to put a mark or a blank, the newer's stands.
+            // No words are affected. If both changed only punctuation or blanks, the newer change wins.
             return one.base == other.base && !older.tokens.hasWords(one.side) && !newer.tokens.hasWords(other.side)
         }
         let line = base.lines[Int(lineOfTokens[words.lowerBound])]
         return words == self.words(of: other.base) && words.upperBound <= line.upperBound
             && older.keepsWords(of: line) && newer.keepsWords(of: line)
-            && !older.holdsMovedLine(one.side) && !newer.holdsMovedLine(other.side)
+            && !older.containsMovedLine(one.side) && !newer.containsMovedLine(other.side)
     }
 
-    /// A range of the base without what is no word at its ends; nil if it has no word.
+    /// A range of the base without leading and trailing tokens that are not words; nil if it contains no word.
     private func words(of range: Range<Int>) -> Range<Int>? {
         guard let first = range.first(where: base.isWord), let last = range.last(where: base.isWord) else { return nil }
         return first..<(last + 1)
     }
 
-    // MARK: Lines that come back
+    // MARK: Restored lines
 
-    /// A line of which one side left no word stands as the other has it, if the other put a word into it; what took its
-    /// place stands above it. Of two that both rewrote it, the older's stands above.
-    private mutating func settleRewrites() {
+    /// If one side deleted all words of a line and the other inserted a word into it, the line is kept in the other side's
+    /// version, and its replacement is written above it. If both replaced the line, the older replacement is above.
+    private mutating func resolveRewrites() {
         var next = (older: 0, newer: 0)
         var done = -1
         for hunk in merged(older.hunks, newer.hunks) {
@@ -194,20 +193,20 @@ struct TextPlan {
                 done = line
                 let range = base.lines[line]
                 guard base.hasWords(range), owners[line] == nil else { continue }
-                let one = changes(of: range, by: older, from: &next.older, left: left.older)
-                let other = changes(of: range, by: newer, from: &next.newer, left: left.newer)
+                let one = changes(of: range, by: older, from: &next.older, omitted: omitted.older)
+                let other = changes(of: range, by: newer, from: &next.newer, omitted: omitted.newer)
                 if one.isCoarse || other.isCoarse { continue }
                 if !older.keepsWords(of: range), hasWords(other, newer) {
                     if isEqual(one, other) { continue }
-                    revive(line, rewrittenBy: .older, isRewrite(one, older) ? one : nil)
+                    restore(line, rewrittenBy: .older, isRewrite(one, older) ? one : nil)
                 } else if !newer.keepsWords(of: range), hasWords(one, older) {
-                    revive(line, rewrittenBy: .newer, isRewrite(other, newer) ? other : nil)
+                    restore(line, rewrittenBy: .newer, isRewrite(other, newer) ? other : nil)
                 }
             }
         }
     }
 
-    /// The hunks of one side that put something into a line, or take something of it, and nothing beyond it.
+    /// The hunks of one side that change a line and nothing outside of it.
     private struct LineChanges {
         var indices: [Int] = []
         var hunks: [TextHunk] = []
@@ -216,7 +215,7 @@ struct TextPlan {
     }
 
     private func changes(
-        of line: Range<Int>, by side: TextSide, from next: inout Int, left: Set<Int>
+        of line: Range<Int>, by side: TextSide, from next: inout Int, omitted: Set<Int>
     ) -> LineChanges {
         while next < side.hunks.count, side.hunks[next].base.upperBound < line.lowerBound { next += 1 }
         var changes = LineChanges()
@@ -238,7 +237,7 @@ struct TextPlan {
         changes.hunks.contains { side.tokens.hasWords($0.side) }
     }
 
-    /// Whether a side put anything in the place of what it deleted.
+    /// Whether the side inserted anything besides blanks and line breaks.
     private func isRewrite(_ changes: LineChanges, _ side: TextSide) -> Bool {
         changes.hunks.contains { !side.tokens.kinds[$0.side].allSatisfy(\.isGap) }
     }
@@ -247,30 +246,34 @@ struct TextPlan {
         one.hunks.count == other.hunks.count && zip(one.hunks, other.hunks).allSatisfy { isEqual($0, $1) }
     }
 
-    /// Lets a line stand as the side that did not take all its words has it.
-    private mutating func revive(_ line: Int, rewrittenBy source: Source, _ changes: LineChanges?) {
+    /// Keeps a line in the version of the side that did not delete all its words.
+    private mutating func restore(_ line: Int, rewrittenBy source: Source, _ changes: LineChanges?) {
         let range = base.lines[line]
         let (keeper, other) = source == .older ? (newer, older) : (older, newer)
-        func stand(_ tokens: Range<Int>) {
-            for token in tokens { fates[token] = keeper.places[token] < 0 ? .isGone : .stands }
+        func keep(_ tokens: Range<Int>) {
+            for token in tokens { outcomes[token] = keeper.positions[token] < 0 ? .deleted : .kept }
         }
-        stand(range)
-        if changes == nil { stand(separators(of: line, deletedBy: other)) }
+        keep(range)
+        if changes == nil { keep(separators(of: line, deletedBy: other)) }
         guard let changes, let first = changes.hunks.first, let last = changes.hunks.last else { return }
         let side = Self.side(of: range, from: first, to: last)
         rewrites.append(Rewrite(source: source, gap: range.lowerBound, side: side))
-        if source == .older { left.older.formUnion(changes.indices) } else { left.newer.formUnion(changes.indices) }
+        if source == .older {
+            omitted.older.formUnion(changes.indices)
+        } else {
+            omitted.newer.formUnion(changes.indices)
+        }
     }
 
-    /// The line end of a line that one side deleted, and the blank lines that went with it: those below, or those above
-    /// if its line end stands.
+    /// The line break of a line that one side deleted, and the adjacent blank lines that it deleted too: those below, or those
+    /// above if the line break was kept.
     private func separators(of line: Int, deletedBy side: TextSide) -> Range<Int> {
-        func isDeleted(_ token: Int) -> Bool { token >= 0 && token < base.count && side.places[token] < 0 }
+        func isDeleted(_ token: Int) -> Bool { token >= 0 && token < base.count && side.positions[token] < 0 }
         let range = base.lines[line]
         if isDeleted(range.upperBound) {
             var end = range.upperBound + 1
             while isDeleted(end), base.kinds[end].isGap { end += 1 }
-            // The blanks before a word are the word's.
+            // Blanks before a word belong to the word.
             while !base.isBreak(end - 1) { end -= 1 }
             return range.upperBound..<end
         }
@@ -281,7 +284,7 @@ struct TextPlan {
 
     // MARK: Hunks
 
-    /// What a side has in place of a range of the base, given its first and its last change there.
+    /// The range of a side that replaces a range of the base, given the first and the last hunk in it.
     private static func side(of range: Range<Int>, from first: TextHunk, to last: TextHunk) -> Range<Int> {
         let start = first.side.lowerBound - (first.base.lowerBound - range.lowerBound)
         return start..<(last.side.upperBound + range.upperBound - last.base.upperBound)
@@ -296,16 +299,16 @@ struct TextPlan {
         return Int(lineOfTokens[range.lowerBound])...last
     }
 
-    /// Sorts out what is woven where it is and what goes along with moved lines.
+    /// Separates hunks that are written in place from those within moved lines.
     private mutating func sortHunks() {
-        for (index, hunk) in older.hunks.enumerated() where !hunk.side.isEmpty && !left.older.contains(index) {
+        for (index, hunk) in older.hunks.enumerated() where !hunk.side.isEmpty && !omitted.older.contains(index) {
             if let line = movedLine(of: index, by: older) {
                 hunksOfMovedLines[line, default: ([], [])].older.append(hunk)
             } else {
                 hunks.older.append(hunk)
             }
         }
-        for (index, hunk) in newer.hunks.enumerated() where !hunk.side.isEmpty && !left.newer.contains(index) {
+        for (index, hunk) in newer.hunks.enumerated() where !hunk.side.isEmpty && !omitted.newer.contains(index) {
             if let line = movedLine(of: index, by: newer) {
                 hunksOfMovedLines[line, default: ([], [])].newer.append(hunk)
             } else {
@@ -314,7 +317,7 @@ struct TextPlan {
         }
     }
 
-    /// The moved line that a change of one side goes along with.
+    /// The moved line that contains a hunk of one side.
     private func movedLine(of index: Int, by side: TextSide) -> Int? {
         if owners.isEmpty { return nil }
         if let line = side.movedLines[index] { return line }

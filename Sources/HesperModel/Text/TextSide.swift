@@ -1,44 +1,44 @@
-/// What one side did to the base, in the smallest changes that still mean something.
+/// The changes of one side to the base, as hunks.
 struct TextSide {
     let tokens: TextTokens
-    /// In the order of the base. A moved line is not in them where it was, only what was changed inside it; where it is
-    /// now, the insertion around it holds its tokens.
+    /// The hunks in the order of the base. A moved line is not deleted at its original place; only its changes are listed there.
+    /// At its new place, the surrounding insertion contains its tokens.
     private(set) var hunks: [TextHunk]
-    /// The moved lines of the base, and which line of the side each became.
+    /// The moved lines of the base, with the line of the side that each became.
     private(set) var moves: [Int: Int] = [:]
-    /// The same, by the first token of the line in the side.
+    /// The moved lines of the base, by the first token of the line in the side.
     private(set) var movedStarts: [Int: Int] = [:]
-    /// The moved lines that hunks are changes of, by the index of the hunk.
+    /// The moved line that each hunk is a change of, by the index of the hunk.
     private(set) var movedLines: [Int: Int] = [:]
-    /// The token of the side that each token of the base is, or -1 where it was deleted.
-    private(set) var places: [Int32] = []
-    /// How many words of the base are left before each token; one more at the end.
+    /// The position in the side of each token of the base; -1 if it was deleted.
+    private(set) var positions: [Int32] = []
+    /// The number of kept words before each token of the base, and before its end.
     private var keptWords: [Int32] = []
     private let base: TextTokens
 
-    init(base: TextTokens, side: TextTokens, numbers: inout TextNumbers, effort: inout TextBudget) {
+    init(base: TextTokens, side: TextTokens, numbers: inout TextNumbers, budget: inout TextBudget) {
         self.base = base
         tokens = side
-        let alignment = TextAlignment(base: base, side: side, numbers: &numbers, effort: &effort)
+        let alignment = TextAlignment(base: base, side: side, numbers: &numbers, budget: &budget)
         hunks = []
-        hunks = slid(
+        hunks = sliding(
             alignment.hunks, in: TextHunk(base: 0..<base.count, side: 0..<side.count), around: alignment.movedTokens,
-            effort: &effort)
-        placeTokens()
+            budget: &budget)
+        recordPositions()
         let moves =
             alignment.moves + TextSimilarLines(base: base, side: side, hunks: hunks, moves: alignment.moves).moves
-        takeOut(moves, numbers: &numbers, effort: &effort)
+        removeMovedLines(moves, numbers: &numbers, budget: &budget)
         countWords()
     }
 
-    /// Whether any of some tokens of the base that are words is left.
+    /// Whether any word in a range of the base is kept.
     func keepsWords(of range: Range<Int>) -> Bool { keptWords[range.upperBound] > keptWords[range.lowerBound] }
 
-    /// Whether a change puts something into a line of the base, and not above or below it. A line moved to its place is
-    /// no change of it.
+    /// Whether a hunk changes a line of the base, rather than text above or below it. A line that was moved to its place is not a
+    /// change of it.
     func isChange(_ hunk: TextHunk, of line: Range<Int>) -> Bool {
         guard line.lowerBound <= hunk.base.lowerBound, hunk.base.upperBound <= line.upperBound, !line.isEmpty,
-            !holdsMovedLine(hunk.side)
+            !containsMovedLine(hunk.side)
         else { return false }
         if !hunk.base.isEmpty { return true }
         if tokens.kinds[hunk.side].allSatisfy(\.isGap) {
@@ -50,12 +50,11 @@ struct TextSide {
 
     // MARK: Sliding
 
-    /// Puts each insertion and deletion where it is made of whole lines, of all the places where it means the same, or
-    /// else where it begins with a blank. Both sides have theirs there, so that " x" put in by one and "x " put in by
-    /// the other between two words are seen to be in one gap.
-    private func slid(
+    /// Moves each insertion and deletion to the equivalent place where it consists of whole lines, or else where it begins with a
+    /// blank. If one side inserts " x" and the other "x " between the same words, both are thus in the same gap.
+    private func sliding(
         _ hunks: [TextHunk], in bounds: TextHunk, around moved: (base: [Range<Int>], side: [Range<Int>]) = ([], []),
-        effort: inout TextBudget
+        budget: inout TextBudget
     ) -> [TextHunk] {
         var slid: [TextHunk] = []
         for (index, hunk) in hunks.enumerated() {
@@ -72,7 +71,7 @@ struct TextSide {
                 down: min(
                     (end ?? bounds.base.upperBound) - hunk.base.upperBound,
                     (sideEnd ?? bounds.side.upperBound) - hunk.side.upperBound),
-                around: hunk.base.isEmpty ? moved.side : moved.base, effort: &effort)
+                around: hunk.base.isEmpty ? moved.side : moved.base, budget: &budget)
             slid.append(
                 TextHunk(
                     base: (hunk.base.lowerBound + shift)..<(hunk.base.upperBound + shift),
@@ -81,22 +80,22 @@ struct TextSide {
         return slid
     }
 
-    /// How far an insertion or a deletion slides, given how far it may. No moved line is cut by it.
+    /// How far an insertion or deletion is moved, within the given limits. It never splits a moved line.
     private func shift(
-        _ hunk: TextHunk, up highest: Int, down lowest: Int, around moved: [Range<Int>], effort: inout TextBudget
+        _ hunk: TextHunk, up highest: Int, down lowest: Int, around moved: [Range<Int>], budget: inout TextBudget
     ) -> Int {
         let (text, run) = hunk.base.isEmpty ? (tokens, hunk.side) : (base, hunk.base)
         var (up, down) = (0, 0)
         func isSame(_ one: Int, _ other: Int) -> Bool {
-            text.isSame(one, other) && !moved.holdsToken(one) && !moved.holdsToken(other)
+            text.isSame(one, other) && !moved.containsToken(one) && !moved.containsToken(other)
         }
         while up < highest, isSame(run.lowerBound - up - 1, run.upperBound - up - 1) { up += 1 }
         while down < lowest, isSame(run.lowerBound + down, run.upperBound + down) { down += 1 }
-        effort.spend(up + down)
+        budget.spend(up + down)
         var best = (score: -1, shift: 0)
         for shift in -up...down {
             let score = Self.score((run.lowerBound + shift)..<(run.upperBound + shift), in: text)
-            // Of whole lines the last, so that a line written below an equal one stays there; else the first.
+            // For whole lines the last place, so that a line added below an equal one remains there. Otherwise the first.
             if score > best.score || score == best.score && score == 4 { best = (score, shift) }
         }
         return best.shift
@@ -110,8 +109,8 @@ struct TextSide {
 
     // MARK: Moved lines
 
-    /// Whether some tokens hold a whole moved line.
-    func holdsMovedLine(_ tokens: Range<Int>) -> Bool {
+    /// Whether a range of tokens contains a whole moved line.
+    func containsMovedLine(_ tokens: Range<Int>) -> Bool {
         !moves.isEmpty
             && tokens.contains { token in
                 movedStarts[token].flatMap { moves[$0] }.map { self.tokens.lines[$0].upperBound <= tokens.upperBound }
@@ -119,12 +118,12 @@ struct TextSide {
             }
     }
 
-    /// Takes moved lines out of the hunks that deleted them, and adds what was changed in them. One that is not whole in
-    /// such a hunk, or not whole in an insertion, stays a deletion and an insertion.
+    /// Removes moved lines from the hunks that deleted them, and adds the changes within them. A line that is not completely
+    /// within one deletion and one insertion is not treated as moved.
     ///
-    /// Deletions are cut at line ends, so that a line that comes back brings no other with it.
-    private mutating func takeOut(
-        _ found: [TextAlignment.Move], numbers: inout TextNumbers, effort: inout TextBudget
+    /// Deletions are split at line breaks, so that a line that is restored does not restore others.
+    private mutating func removeMovedLines(
+        _ found: [TextAlignment.Move], numbers: inout TextNumbers, budget: inout TextBudget
     ) {
         for move in found {
             let (line, sideLine) = (base.lines[move.line], tokens.lines[move.sideLine])
@@ -145,7 +144,7 @@ struct TextSide {
             while next < lines.count, base.lines[lines[next]].lowerBound < hunk.base.upperBound {
                 let line = base.lines[lines[next]]
                 add(TextHunk(base: hunk.base.lowerBound..<line.lowerBound, side: hunk.side))
-                addChanges(of: lines[next], numbers: &numbers, effort: &effort)
+                addChanges(of: lines[next], numbers: &numbers, budget: &budget)
                 hunk = TextHunk(base: line.upperBound..<hunk.base.upperBound, side: hunk.side.suffix(0))
                 next += 1
             }
@@ -153,10 +152,11 @@ struct TextSide {
         }
     }
 
-    /// Adds a hunk; a deletion line by line. Lines moved here are put beside what was deleted, not in its place.
+    /// Adds a hunk; a deletion is split into lines. Lines that were moved here are inserted beside the deleted text rather than
+    /// replacing it.
     private mutating func add(_ hunk: TextHunk) {
         if hunk.base.isEmpty, hunk.side.isEmpty { return }
-        if !hunk.isPure, holdsMovedLine(hunk.side) {
+        if !hunk.isPure, containsMovedLine(hunk.side) {
             let isAbove = base.startsLine(hunk.base.lowerBound)
             if isAbove { hunks.append(TextHunk(base: hunk.base.prefix(0), side: hunk.side)) }
             add(TextHunk(base: hunk.base, side: isAbove ? hunk.side.suffix(0) : hunk.side.prefix(0)))
@@ -178,35 +178,35 @@ struct TextSide {
         }
     }
 
-    /// Adds what was changed in a moved line, and places what was not.
-    private mutating func addChanges(of line: Int, numbers: inout TextNumbers, effort: inout TextBudget) {
+    /// Adds the changes within a moved line, and records the positions of its unchanged tokens.
+    private mutating func addChanges(of line: Int, numbers: inout TextNumbers, budget: inout TextBudget) {
         guard let sideLine = moves[line] else { return }
         let whole = TextHunk(base: base.lines[line], side: tokens.lines[sideLine])
-        let changes = TextAlignment(whole, base: base, side: tokens, numbers: &numbers, effort: &effort).hunks
-        var (token, place) = (whole.base.lowerBound, whole.side.lowerBound)
-        for hunk in slid(changes, in: whole, effort: &effort) + [TextHunk(base: whole.base.suffix(0), side: 0..<0)] {
+        let changes = TextAlignment(whole, base: base, side: tokens, numbers: &numbers, budget: &budget).hunks
+        var (token, position) = (whole.base.lowerBound, whole.side.lowerBound)
+        for hunk in sliding(changes, in: whole, budget: &budget) + [TextHunk(base: whole.base.suffix(0), side: 0..<0)] {
             while token < hunk.base.lowerBound {
-                places[token] = Int32(truncatingIfNeeded: place)
-                (token, place) = (token + 1, place + 1)
+                positions[token] = Int32(truncatingIfNeeded: position)
+                (token, position) = (token + 1, position + 1)
             }
-            (token, place) = (hunk.base.upperBound, hunk.side.upperBound)
+            (token, position) = (hunk.base.upperBound, hunk.side.upperBound)
             if hunk.base.isEmpty, hunk.side.isEmpty { continue }
             movedLines[hunks.count] = line
             hunks.append(hunk)
         }
     }
 
-    // MARK: Places
+    // MARK: Positions
 
-    private mutating func placeTokens() {
-        places.reserveCapacity(base.count)
+    private mutating func recordPositions() {
+        positions.reserveCapacity(base.count)
         var sideStart: Int32 = 0
         for hunk in hunks + [TextHunk(base: base.count..<base.count, side: 0..<0)] {
-            while places.count < hunk.base.lowerBound {
-                places.append(sideStart)
+            while positions.count < hunk.base.lowerBound {
+                positions.append(sideStart)
                 sideStart += 1
             }
-            for _ in hunk.base { places.append(-1) }
+            for _ in hunk.base { positions.append(-1) }
             sideStart = Int32(truncatingIfNeeded: hunk.side.upperBound)
         }
     }
@@ -216,7 +216,7 @@ struct TextSide {
         var kept: Int32 = 0
         keptWords.append(kept)
         for token in 0..<base.count {
-            if places[token] >= 0, base.isWord(token) { kept += 1 }
+            if positions[token] >= 0, base.isWord(token) { kept += 1 }
             keptWords.append(kept)
         }
     }

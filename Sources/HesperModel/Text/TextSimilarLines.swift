@@ -1,9 +1,9 @@
-/// Lines that one side moved and changed at once: deleted in one place, and inserted elsewhere with most of their words.
+/// Finds lines that one side moved and changed: deleted in one place, and inserted elsewhere with more than half of their words.
 struct TextSimilarLines {
     private(set) var moves: [TextAlignment.Move] = []
 
-    /// Looks among the lines that the hunks delete or insert whole, but those that were moved unchanged. Only words that
-    /// stand once in those of the base and once in those of the side tell which line became which.
+    /// Compares the lines that the hunks delete or insert completely, except those that were moved unchanged. Only words that
+    /// occur once in the deleted lines and once in the inserted lines identify a line.
     init(base: TextTokens, side: TextTokens, hunks: [TextHunk], moves known: [TextAlignment.Move]) {
         let deleted = Self.lines(of: base, in: hunks.map(\.base), but: Set(known.map(\.line)))
         let inserted = Self.lines(of: side, in: hunks.map(\.side), but: Set(known.map(\.sideLine)))
@@ -25,7 +25,7 @@ struct TextSimilarLines {
         }
     }
 
-    /// The lines with words that lie in one of some ranges of tokens.
+    /// The lines with words that are within one of the ranges of tokens.
     private static func lines(of text: TextTokens, in ranges: [Range<Int>], but known: Set<Int>) -> [Int] {
         ranges.flatMap { range in
             let first = text.lines.partitioningIndex { $0.lowerBound >= range.lowerBound }
@@ -34,7 +34,7 @@ struct TextSimilarLines {
         }
     }
 
-    /// The line that each word is in, nil for one that stands more than once, and how many words each line has.
+    /// The line that contains each word, nil for words that occur more than once; and the number of words in each line.
     private static func words(
         of lines: [Int], in text: TextTokens, _ numbers: inout TextNumbers
     ) -> (lines: [Int32: Int?], counts: [Int: Int]) {

@@ -1,6 +1,6 @@
-/// A text cut into line ends, runs of blanks, words and other graphemes, none of which splits a grapheme cluster.
+/// A text split into line breaks, runs of blanks, words and other graphemes. No token splits a grapheme cluster.
 struct TextTokens: Sendable {
-    /// What a token is, which decides what aligns two texts and what may stand beside it.
+    /// The kind of a token, which determines how it is aligned and which tokens may be next to it.
     enum Kind: UInt8, Sendable {
         /// LF, CR LF, CR, U+2028 or U+2029.
         case lineBreak
@@ -20,20 +20,20 @@ struct TextTokens: Sendable {
 
     let bytes: [UInt8]
     private(set) var kinds: [Kind] = []
-    /// Where each token starts in `bytes`; one more at the end. Half as wide as an index: a large text has many.
+    /// The start of each token in `bytes`, and the end of the last. UInt32, because a large text has many.
     private var offsets: [UInt32] = [0]
-    /// The tokens of each line, without the break that ends it. The last line has none; it may be empty.
+    /// The tokens of each line, without the line break that ends it. The last line has no line break and may be empty.
     private(set) var lines: [Range<Int>] = []
-    /// Two lines have one number exactly when they have the same bytes. Swift's `==` on strings would also call "é"
-    /// equal to "e" with a combining accent, and a merge must keep what was written.
+    /// Lines have equal numbers if and only if they have the same bytes. Swift's `==` for strings would consider "é" equal to "e"
+    /// with a combining accent, but a merge must preserve bytes.
     private(set) var lineNumbers: [Int32] = []
 
     var count: Int { kinds.count }
 
-    /// Cuts a text; equal lines get equal numbers in all texts that share `numbers`.
+    /// Splits a text. Equal lines get equal numbers in all texts that share `numbers`.
     init(_ text: String, numbers: inout TextNumbers) {
         bytes = Array(text.utf8)
-        cut()
+        split()
         var start = 0
         for token in kinds.indices where kinds[token] == .lineBreak {
             lines.append(start..<token)
@@ -46,7 +46,7 @@ struct TextTokens: Sendable {
     /// The bytes of one token.
     func bytes(of token: Int) -> ArraySlice<UInt8> { bytes[Int(offsets[token])..<Int(offsets[token + 1])] }
 
-    /// The bytes of some tokens.
+    /// The bytes of a range of tokens.
     func bytes(of tokens: Range<Int>) -> ArraySlice<UInt8> {
         bytes[Int(offsets[tokens.lowerBound])..<Int(offsets[tokens.upperBound])]
     }
@@ -55,24 +55,24 @@ struct TextTokens: Sendable {
 
     func isBreak(_ token: Int) -> Bool { kinds[token] == .lineBreak }
 
-    /// Whether a range of tokens holds a word.
+    /// Whether a range of tokens contains a word.
     func hasWords(_ range: Range<Int>) -> Bool { kinds[range].contains(where: \.isWord) }
 
-    /// Whether a line starts before this token, which may be the end of the text.
+    /// Whether a line starts before this token. The index may be that of the end.
     func startsLine(_ token: Int) -> Bool { token == 0 || kinds[token - 1] == .lineBreak }
 
-    /// Whether a line ends before this token, which may be the end of the text.
+    /// Whether a line ends before this token. The index may be that of the end.
     func endsLine(_ token: Int) -> Bool { token == count || kinds[token] == .lineBreak }
 
-    /// Whether two tokens of one text have the same bytes.
+    /// Whether two tokens of this text have the same bytes.
     func isSame(_ one: Int, _ other: Int) -> Bool {
         kinds[one] == kinds[other] && bytes(of: one).elementsEqual(bytes(of: other))
     }
 
-    /// The lines that hold words: neither blank ones nor rules such as "---".
+    /// The lines that contain words, as opposed to blank lines and rules such as "---".
     var linesWithWords: [Int] { lines.indices.filter { hasWords(lines[$0]) } }
 
-    /// The line that holds each token; a break is part of the line that it ends.
+    /// The line of each token. A line break belongs to the line that it ends.
     var lineOfTokens: [Int32] {
         var lineOfTokens: [Int32] = []
         lineOfTokens.reserveCapacity(count + 1)
@@ -83,16 +83,16 @@ struct TextTokens: Sendable {
         return lineOfTokens
     }
 
-    /// Between two ASCII bytes there is a boundary of graphemes, but in CR LF; only around others must one look closely.
-    private mutating func cut() {
+    /// There is a grapheme boundary between any two ASCII bytes except CR LF. Only other bytes need grapheme breaking.
+    private mutating func split() {
         let asciiKinds = TextGrapheme.asciiKinds
-        var cutter = TextCutter(capacity: bytes.count / 3)
+        var builder = TokenBuilder(capacity: bytes.count / 3)
         bytes.withUnsafeBufferPointer { bytes in
             var index = 0
             while index < bytes.count {
                 if bytes[index] == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A {
                     index += 2
-                    cutter.add(.lineBreak, endingAt: index)
+                    builder.add(.lineBreak, endingAt: index)
                 } else if bytes[index] < 0x80, index + 1 == bytes.count || bytes[index + 1] < 0x80 {
                     let kind = asciiKinds[Int(bytes[index])]
                     repeat {
@@ -100,7 +100,7 @@ struct TextTokens: Sendable {
                     } while (kind == .word || kind == .blank) && index < bytes.count && bytes[index] < 0x80
                         && asciiKinds[Int(bytes[index])] == kind
                         && (index + 1 == bytes.count || bytes[index + 1] < 0x80)
-                    cutter.add(kind, endingAt: index)
+                    builder.add(kind, endingAt: index)
                 } else {
                     var end = index + 1
                     while end < bytes.count, bytes[end - 1] >= 0x80 || bytes[end] >= 0x80 { end += 1 }
@@ -108,17 +108,17 @@ struct TextTokens: Sendable {
                     for grapheme in String(decoding: bytes[index..<end], as: UTF8.self) {
                         let shape = TextGrapheme(grapheme)
                         index += shape.byteCount
-                        cutter.add(shape.kind, endingAt: index)
+                        builder.add(shape.kind, endingAt: index)
                     }
                 }
             }
         }
-        (kinds, offsets) = (cutter.kinds, cutter.offsets)
+        (kinds, offsets) = (builder.kinds, builder.offsets)
     }
 }
 
-/// Puts graphemes together into tokens.
-private struct TextCutter {
+/// Builds tokens from graphemes.
+private struct TokenBuilder {
     private(set) var kinds: [TextTokens.Kind] = []
     private(set) var offsets: [UInt32] = [0]
     private var last: TextTokens.Kind?
@@ -128,7 +128,7 @@ private struct TextCutter {
         offsets.reserveCapacity(capacity)
     }
 
-    /// Adds a grapheme: to the word or the blanks before it, or as a token of its own.
+    /// Adds a grapheme to the preceding word or run of blanks, or as a new token.
     mutating func add(_ kind: TextTokens.Kind, endingAt end: Int) {
         if kind == last, kind == .word || kind == .blank {
             offsets[offsets.count - 1] = UInt32(end)

@@ -1,8 +1,9 @@
-/// Walks along the base and writes what stands in each gap and what stands of the base (merge.md, Text, rules 3 to 6).
+/// Writes the merged text in the order of the base: the insertions in each gap, and the kept tokens (merge.md, Text, rules 3 to
+/// 6).
 struct TextWeave {
     let plan: TextPlan
     private(set) var output: TextOutput
-    /// Where in the output the newer's words are that stand instead of the older's, as bytes.
+    /// The ranges of the older text that lost a contest, with the byte ranges in the output that replaced them.
     private(set) var contests: [(older: Range<Int>, output: Range<Int>)] = []
 
     init(plan: TextPlan) {
@@ -11,7 +12,7 @@ struct TextWeave {
         weave(0..<plan.base.count, line: nil, plan.hunks)
     }
 
-    /// Writes a range of the base, with the gaps at both ends: the whole, or a moved line.
+    /// Writes a range of the base with the gaps at both ends: the whole base, or a moved line.
     private mutating func weave(
         _ range: Range<Int>, line: Int?, _ hunks: (older: [TextHunk], newer: [TextHunk])
     ) {
@@ -44,7 +45,7 @@ struct TextWeave {
         if let (contest, mark) = open { self.contests.append((contest.older, output.range(from: mark))) }
     }
 
-    /// The hunks of one side that have their place in one gap: what is inserted, and what replaces the words behind it.
+    /// The hunks of one side at one gap: those that insert, and those that replace the tokens after the gap.
     private static func hunks(
         at gap: Int, _ hunks: [TextHunk], _ next: inout Int
     ) -> (inserted: [TextHunk], replaced: [TextHunk]) {
@@ -68,9 +69,9 @@ struct TextWeave {
                 write(TextInsertion(hunk.side, of: other, in: plan, movedLine: line))
             }
         } else if older.count == 1, newer.count == 1 {
-            let place = TextGap(startsLine: plan.base.startsLine(gap), endsLine: plan.base.endsLine(gap))
+            let textGap = TextGap(startsLine: plan.base.startsLine(gap), endsLine: plan.base.endsLine(gap))
             let one = TextInsertion(older[0].side, of: .older, in: plan, movedLine: line)
-            for insertion in place.ordered(one, TextInsertion(newer[0].side, of: .newer, in: plan, movedLine: line)) {
+            for insertion in textGap.ordered(one, TextInsertion(newer[0].side, of: .newer, in: plan, movedLine: line)) {
                 write(insertion)
             }
         } else {
@@ -79,7 +80,7 @@ struct TextWeave {
         }
     }
 
-    /// Writes what replaces the words behind a gap; what both put there alike once.
+    /// Writes the replacements of the tokens after a gap. Equal replacements of both sides are written once.
     private mutating func replace(_ older: [TextHunk], _ newer: [TextHunk], in line: Int?) {
         for hunk in older {
             let isEqual = newer.contains {
@@ -102,19 +103,19 @@ struct TextWeave {
         }
     }
 
-    /// Writes what stands of a range of the base.
+    /// Writes the kept tokens of a range of the base.
     private mutating func keep(_ range: Range<Int>, isMoved: Bool) {
         var token = range.lowerBound
         while token < range.upperBound {
-            switch plan.fates[token] {
-            case .isGone:
+            switch plan.outcomes[token] {
+            case .deleted:
                 output.skip(token)
                 token += 1
-            case .isMoved where !isMoved: token += 1
-            case .isMoved, .stands:
+            case .moved where !isMoved: token += 1
+            case .moved, .kept:
                 let start = token
-                let fate = plan.fates[token]
-                while token < range.upperBound, plan.fates[token] == fate { token += 1 }
+                let outcome = plan.outcomes[token]
+                while token < range.upperBound, plan.outcomes[token] == outcome { token += 1 }
                 output.append(start..<token)
             }
         }

@@ -1,16 +1,16 @@
-/// The difference of two texts, of which only words say what belongs to what.
+/// Compares two texts by their words.
 ///
-/// A blank, or a blank line, is like any other. Were one matched for itself, the blank line below a paragraph could be
-/// taken for one put in above it: the paragraph would count as deleted here and as written there, and come out of the
-/// merge twice. So what has no words is matched only where it stands beside what is matched already.
+/// Blanks and blank lines are all alike. If they were matched independently, the blank line below a paragraph could be matched
+/// with one inserted above it. The paragraph would count as deleted and inserted, and the merge would duplicate it. Therefore
+/// tokens without words are matched only next to tokens that are already matched.
 enum TextWordDiff {
-    /// Compares what stands at the indices `words` and `sideWords`, then what is between those that are matched.
+    /// Compares the elements at the indices `words` and `sideWords`, then the elements between matched ones.
     static func hunks(
         _ base: [Int32], _ side: [Int32], words: [Int], _ sideWords: [Int], first method: TextDiff.Method,
-        effort: inout TextBudget
+        budget: inout TextBudget
     ) -> [TextHunk] {
         let differences = TextDiff(
-            words.map { base[$0] }[...], sideWords.map { side[$0] }[...], first: method, effort: &effort
+            words.map { base[$0] }[...], sideWords.map { side[$0] }[...], first: method, budget: &budget
         ).hunks
         var hunks: [TextHunk] = []
         var box = TextHunk(base: 0..<0, side: 0..<0)
@@ -30,7 +30,7 @@ enum TextWordDiff {
             box.isCoarse = difference.isCoarse
         }
         hunks.append(close(base.count, side.count))
-        return hunks.map { $0.trimmed(base[...], side[...], effort: &effort) }
+        return hunks.map { $0.trimmed(base[...], side[...], budget: &budget) }
             .filter { !$0.base.isEmpty || !$0.side.isEmpty }
     }
 }

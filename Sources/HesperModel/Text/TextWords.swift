@@ -1,4 +1,4 @@
-/// The words of a text, and how often each stands in it.
+/// The words of a text, with their number of occurrences.
 struct TextWords {
     private var counts: [ArraySlice<UInt8>: Int] = [:]
 
@@ -10,12 +10,12 @@ struct TextWords {
 
     var isEmpty: Bool { counts.isEmpty }
 
-    /// Whether some word of it is in none of the others.
+    /// Whether it contains a word that none of the others contains.
     func hasWords(beyond others: [TextWords]) -> Bool {
         counts.keys.contains { word in others.allSatisfy { $0.counts[word] == nil } }
     }
 
-    /// Whether some word of it stands less often in the other.
+    /// Whether some word occurs more often in it than in the other.
     func hasMore(than other: TextWords) -> Bool {
         counts.contains { word, count in count > other.counts[word, default: 0] }
     }

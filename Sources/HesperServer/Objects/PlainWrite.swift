@@ -49,7 +49,9 @@ struct PlainWrite {
     /// What gives fields that were left out their default; those that have it already need no edit.
     private func defaults(_ content: Content) -> [(Attribute, Value)] {
         Field.allCases.filter { $0.section == section && fields.values[.field($0)] == nil }.compactMap { field in
-            guard let defaultValue = content.defaultValue(of: field), content.value(field) != defaultValue else { return nil }
+            guard let defaultValue = content.defaultValue(of: field), content.value(field) != defaultValue else {
+                return nil
+            }
             return (.field(field), defaultValue)
         }
     }

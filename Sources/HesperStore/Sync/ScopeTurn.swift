@@ -42,7 +42,9 @@ struct ScopeTurn {
         _ push: Push, by sender: NodeID?, since token: SyncToken? = nil, isWhole: Bool = false, limit: Int64? = nil,
         bounds: Merge.Bounds = Merge.Bounds()
     ) throws -> Scope.PushResult {
-        let storageUse = limit.map { Merge.StorageUse(used: scope.storage.bytes, limit: $0) }.flatMap { $0.fits(push) ? nil : $0 }
+        let storageUse = limit.map { Merge.StorageUse(used: scope.storage.bytes, limit: $0) }.flatMap {
+            $0.fits(push) ? nil : $0
+        }
         let moments = try revocations(of: push.nodes).compactMap { lost in lost.moment.map { (lost.node, $0) } }
         var context = Merge.Context(
             now: now, server: server, serverClock: stamp.last ?? scope.serverClock,

@@ -86,7 +86,7 @@ def test_damage_that_a_request_meets_is_logged_with_its_cause(logged: tuple[Serv
     assert (answer.status_code, answer.json()["slug"], answer.json()["requestID"]) == (500, "internal-error", "mine-4")
     server.stop()
     [error] = [line for line in lines_of(server, form) if "mine-4" in line and "error" in line]
-    assert f"What is kept of {note} is damaged" in error
+    assert f"The stored body of {note} is damaged" in error
 
 
 def test_no_secret_is_in_it(logged: tuple[Server, str]) -> None:

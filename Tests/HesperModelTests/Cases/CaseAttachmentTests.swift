@@ -2,7 +2,7 @@ import Testing
 
 @testable import HesperModel
 
-/// merge.md, Cases: an attachment belongs to one note at most, and never changes.
+/// merge.md, Cases: an attachment belongs to at most one note, and never changes.
 @Suite("Cases: attachments")
 struct CaseAttachmentTests {
     let start: World
@@ -31,7 +31,7 @@ struct CaseAttachmentTests {
         return try world.server.bag.apply(push, server: world.server.node, at: world.now).receipts[0]
     }
 
-    @Test("Case 21: an attachment is pushed twice: one; bytes that differ are refused")
+    @Test("Case 21: pushing an attachment twice changes nothing; different bytes are rejected")
     func case21() throws {
         var world = start
         let digest = world.server.bag.digest
@@ -43,7 +43,7 @@ struct CaseAttachmentTests {
         world.expectEqual()
     }
 
-    @Test("An attachment without bytes is refused; of a deleted one only that is said")
+    @Test("An attachment without bytes is rejected; for a deleted one the receipt is deleted")
     func missingData() throws {
         var world = start
         let unknown = world.id()
@@ -56,7 +56,7 @@ struct CaseAttachmentTests {
         #expect(try push(&world, CaseAttachmentTests.properties).status == .deleted)
     }
 
-    @Test("Case 23: A puts p on note 1, B on note 2: the later push is told attachment-in-use for that member alone")
+    @Test("Case 23: A puts p on note 1, B on note 2: the later push gets attachment-in-use for that member only")
     func case23() throws {
         var world = start
         world[0].attach(picture, to: one)
@@ -68,11 +68,11 @@ struct CaseAttachmentTests {
             #expect(end[0].attachments(of: one) == (holder == one ? [picture] : []))
             #expect(end[1].attachments(of: other) == (holder == other ? [picture] : []))
             #expect(end[0].note(other)?.archived == true)
-            #expect((end[0].shelf + end[1].shelf).map(\.slug) == [.attachmentInUse])
+            #expect((end[0].rejections + end[1].rejections).map(\.slug) == [.attachmentInUse])
         }
     }
 
-    @Test("Case 29: A moves a picture from note 1 to note 2 in one push: on note 2")
+    @Test("Case 29: A moves a picture from note 1 to note 2 in one push: it is on note 2")
     func case29() throws {
         var world = start
         world[0].attach(picture, to: one)
@@ -81,11 +81,11 @@ struct CaseAttachmentTests {
         world[0].attach(picture, to: other)
         for end in try world.everyOrder() {
             #expect(end[1].attachments(of: one) == [] && end[1].attachments(of: other) == [picture])
-            #expect(end[0].shelf.isEmpty)
+            #expect(end[0].rejections.isEmpty)
         }
     }
 
-    @Test("A picture of a deleted note may go on another, without its bytes being sent again")
+    @Test("A picture of a deleted note can be put on another note without a new upload")
     func undoneDeletion() throws {
         var world = start
         world[0].attach(picture, to: one)
@@ -95,7 +95,7 @@ struct CaseAttachmentTests {
         for end in try world.everyOrder() { #expect(end[1].attachments(of: other) == [picture]) }
     }
 
-    @Test("A restored server let another note have the picture: what is given back and refused leaves the copy")
+    @Test("After a restore another note has the picture: the member that is given back is rejected and leaves the copy")
     func restored() throws {
         var world = start
         let backup = world.server.bag
@@ -113,14 +113,14 @@ struct CaseAttachmentTests {
         }
     }
 
-    @Test("Two notes claim one picture in one push: one of them has it")
+    @Test("Two notes claim one picture in one push: one of them gets it")
     func twice() throws {
         var world = start
         world[0].attach(picture, to: one)
         world[0].attach(picture, to: other)
         for end in try world.everyOrder() {
             #expect(end[1].attachments(of: one).count + end[1].attachments(of: other).count == 1)
-            #expect(end[0].shelf.map(\.slug) == [.attachmentInUse])
+            #expect(end[0].rejections.map(\.slug) == [.attachmentInUse])
         }
     }
 }

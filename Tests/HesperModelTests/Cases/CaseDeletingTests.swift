@@ -2,7 +2,7 @@ import Testing
 
 @testable import HesperModel
 
-/// merge.md, Cases: what is deleted stays deleted, and nobody's words go with it.
+/// merge.md, Cases: deleted objects stay deleted, and no unseen words are lost.
 @Suite("Cases: deleting")
 struct CaseDeletingTests {
     let start: World
@@ -15,7 +15,8 @@ struct CaseDeletingTests {
         start = world
     }
 
-    @Test("Case 11: A deletes the note, B edits it later: deleted; B's words in a new note, and in the history")
+    @Test(
+        "Case 11: A deletes the note, B edits it later: it is deleted; B's words are in a new note and in the history")
     func case11() throws {
         var world = start
         world[0].delete(note)
@@ -28,13 +29,13 @@ struct CaseDeletingTests {
         }
     }
 
-    @Test("Case 11: A's answer is lost, and B's too: the words are rescued once")
+    @Test("Case 11: the responses to A and B are lost: the words are rescued once")
     func case11Lost() throws {
         var world = start
         world[0].delete(note)
         world[1].write(note, "Milk and bread")
-        try world.sync(0, answerIsLost: true)
-        try world.sync(1, answerIsLost: true)
+        try world.sync(0, responseIsLost: true)
+        try world.sync(1, responseIsLost: true)
         try world.settle()
         #expect(world[0].notes.map { world[0].text($0) } == ["Milk and bread"])
     }
@@ -50,7 +51,7 @@ struct CaseDeletingTests {
         }
     }
 
-    @Test("Case 16: A deletes tag x, B tags a note with it: no x anywhere, the note otherwise untouched")
+    @Test("Case 16: A deletes tag x, B tags a note with it: no note has x, the note is otherwise unchanged")
     func case16() throws {
         var world = start
         let x = world.makeTag("x")
@@ -60,12 +61,12 @@ struct CaseDeletingTests {
         for end in try world.everyOrder() {
             #expect(end[0].tags(of: note) == [] && end[1].tags(of: note) == [])
             #expect(end[0].tags.isEmpty && end[0].text(note) == "Milk")
-            // Nobody rewrites a register: the dead are left out by whoever reads.
+            // The register is unchanged. Deleted members are left out when the note is read.
             #expect(end[0].note(note)?.tags[x]?.value == true)
         }
     }
 
-    @Test("Case 20: A was offline for three years with a note that B deleted: it goes on A, and stays gone")
+    @Test("Case 20: A was offline for three years with a note that B deleted: it is deleted on A too")
     func case20() throws {
         var world = start
         world[1].delete(note)
@@ -76,7 +77,7 @@ struct CaseDeletingTests {
         #expect(world[0].deleted[note]?.objectType == .note)
     }
 
-    @Test("Case 20: what A did to it in these years does not bring it back")
+    @Test("Case 20: A's edits in these years do not restore it")
     func case20Edited() throws {
         var world = start
         world[1].delete(note)
@@ -87,7 +88,7 @@ struct CaseDeletingTests {
         #expect(world[0].notes.isEmpty)
     }
 
-    @Test("An object never seen can be deleted: its DeletedObject waits for it")
+    @Test("An unknown object can be deleted: later edits of it have no effect")
     func neverSeen() throws {
         var world = start
         let unborn = world.id()
@@ -105,7 +106,7 @@ struct CaseDeletingTests {
         #expect(world[1].notes.compactMap { world[1].text($0) }.sorted() == ["Milk", "too late"])
     }
 
-    @Test("A push to a deleted object that is sent again adds nothing to the bag")
+    @Test("Sending a push to a deleted object again adds nothing to the bag")
     func sentAgain() throws {
         var world = start
         world[0].delete(note)
@@ -120,7 +121,7 @@ struct CaseDeletingTests {
 }
 
 /// merge.md, Deleting a text that was not seen.
-@Suite("Cases: words that a deletion had not seen")
+@Suite("Cases: rescued words")
 struct CaseRescueTests {
     /// A note with a tag and a picture, which both devices have.
     private static func start() throws -> (world: World, note: UniqueID, tag: UniqueID, picture: UniqueID) {
@@ -146,7 +147,7 @@ struct CaseRescueTests {
         world[0].delete(note)
         try world.sync(0)
         #expect(world[0].receipts.map(\.status) == [.rescued] && world[0].receipts[0].rescuedInto == note.rescue)
-        #expect(world[0].note(note.rescue) != nil, "the deleter's own answer brings the new note")
+        #expect(world[0].note(note.rescue) != nil, "the response to the deletion contains the new note")
         try world.settle()
         for device in world.indices {
             #expect(world[device].notes == [note.rescue])
@@ -158,7 +159,7 @@ struct CaseRescueTests {
         }
     }
 
-    @Test("Whose note is still open, and who has unsent words too, finds them in the one new note")
+    @Test("Unsent words, and those of a note that is still open, are in the one new note")
     func unsentWords() throws {
         var (world, note, _, _) = try CaseRescueTests.start()
         let third = world.add(ModelDevice(0xa2))
@@ -179,7 +180,7 @@ struct CaseRescueTests {
         }
     }
 
-    @Test("Words whose answer was lost are not doubled when what was typed on is moved to the new note")
+    @Test("Words of a lost response are not duplicated when later typing is moved to the new note")
     func answerLost() throws {
         var (world, note, _, _) = try CaseRescueTests.start()
         let third = world.add(ModelDevice(0xa2))
@@ -188,7 +189,7 @@ struct CaseRescueTests {
         try world.sync(1)
         world[1].close()
         world[third].write(note, "C's line\nMilk\n")
-        try world.sync(third, answerIsLost: true)
+        try world.sync(third, responseIsLost: true)
         world[third].write(note, "C's line, longer\nMilk\n")
         world[0].delete(note)
         try world.sync(0)
@@ -197,14 +198,14 @@ struct CaseRescueTests {
         #expect(world[0].text(note.rescue) == "C's line, longer\nMilk\nB's line\n")
     }
 
-    @Test("What the deleter saw, or wrote, is not rescued")
+    @Test("Words that the deleting device saw or wrote are not rescued")
     func seen() throws {
         var (world, note, _, _) = try CaseRescueTests.start()
         world[1].write(note, "Milk\nB's words\n")
         try world.settle()
         world[0].write(note, "Milk\nB's words\nmine\n")
-        // The answer is lost: the server has words that only the deleter's push names.
-        try world.sync(0, answerIsLost: true)
+        // The response is lost: only the deletion's textAfter names these words of the server.
+        try world.sync(0, responseIsLost: true)
         var again = world
         again[0].signInAgain(as: 0xf0)
         for var end in [world, again] {
@@ -216,7 +217,7 @@ struct CaseRescueTests {
         }
     }
 
-    @Test("A note without text is deleted by somebody who saw none: later words are rescued")
+    @Test("A note is deleted by a device that saw no text: later words are rescued")
     func noText() throws {
         var world = World()
         let note = world.id()
@@ -239,12 +240,12 @@ struct CaseRescueTests {
         world[0].delete(note)
         var first = world
         try first.settle([1, 0])
-        #expect(first[0].notes.isEmpty, "B, who wrote the words, deleted them first")
+        #expect(first[0].notes.isEmpty, "B wrote the words and deleted them first")
         try world.settle([0, 1])
         #expect(world[0].notes == [note.rescue])
     }
 
-    @Test("A picture that the deleter moved to another note stays there")
+    @Test("A picture that the deleting device moved to another note stays there")
     func movedPicture() throws {
         var (world, note, _, picture) = try CaseRescueTests.start()
         let other = world.makeNote("other\n")
@@ -257,7 +258,7 @@ struct CaseRescueTests {
         #expect(world[0].attachments(of: other) == [picture] && world[0].attachments(of: note.rescue) == [])
     }
 
-    @Test("A restored server is told again what was rescued, and whoever deletes late loses nothing")
+    @Test("After a restore the rescued note is given back, and a late deletion loses nothing")
     func restored() throws {
         var (world, note, _, _) = try CaseRescueTests.start()
         let third = world.add(ModelDevice(0xa2))

@@ -18,7 +18,7 @@ struct CaseRegisterTests {
         start = world
     }
 
-    @Test("Case 1: A archives, B edits the text: archived, with the new text; A's own answer brings it B's text")
+    @Test("Case 1: A archives, B edits the text: archived with the new text, which the response to A contains")
     func case1() throws {
         var world = start
         world[0].archive(note)
@@ -61,7 +61,7 @@ struct CaseRegisterTests {
         for end in try world.everyOrder() { #expect(end[0].tags(of: note) == [x]) }
     }
 
-    @Test("Case 19: A's clock is a year behind, it edits after seeing B's edit: A's stands, it came after")
+    @Test("Case 19: A's clock is a year behind, and A edits after seeing B's edit: A's edit wins")
     func case19() throws {
         var world = start
         world[0].clockError = -365 * 86_400_000
@@ -78,7 +78,7 @@ struct CaseRegisterTests {
         }
     }
 
-    @Test("Case 22: A sets attributes.pinned, a client that never heard of it edits the note: both stand")
+    @Test("Case 22: A sets attributes.pinned, a client that does not know it edits the note: both edits remain")
     func case22() throws {
         var world = start
         world[0].set(note, .custom("pinned"), .bool(true))
@@ -89,25 +89,27 @@ struct CaseRegisterTests {
         }
     }
 
-    @Test("Case 27: A archives and loses the answer, B un-archives later: un-archived; A's retry is told what stands")
+    @Test(
+        "Case 27: A archives and loses the response, B unarchives later: not archived; A's retry gets the current value"
+    )
     func case27() throws {
         var world = start
         world[0].archive(note)
-        try world.sync(0, answerIsLost: true)
+        try world.sync(0, responseIsLost: true)
         try world.sync(1)
         world[1].archive(note, false)
         try world.sync(1)
-        let standing = world[1].copy[note]?.register(.archived)?.clock
+        let current = world[1].copy[note]?.register(.archived)?.clock
         try world.sync(0)
         #expect(world[0].receipts.map(\.status) == [.merged])
-        #expect(world[0].receipts[0].fields["archived"] == Receipt.Field(.superseded, clock: standing))
+        #expect(world[0].receipts[0].fields["archived"] == Receipt.Field(.superseded, clock: current))
         #expect(world[0].note(note)?.archived == false)
         try world.settle()
         #expect(world.server.bag.history(of: note, .archived) == [.bool(true), .bool(false)])
     }
 
-    @Test("CouchDB's textbook conflict: one field on the phone, another on the laptop: no conflict")
-    func couchDB() throws {
+    @Test("A phone and a laptop change different fields of one object: no conflict")
+    func differentFields() throws {
         var world = start
         let contact = world.id()
         world[0].make(.objects, contact, [Edit(.objectType, .string("contact"), at: nil)])
@@ -125,7 +127,7 @@ struct CaseRegisterTests {
     }
 }
 
-/// Something that a test counts on is not there.
+/// An object that a test requires is missing.
 struct Missing: Error {
     let id: UniqueID
     init(_ id: UniqueID) { self.id = id }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HesperModel
 
-/// merge.md, Cases: lost answers, wrong clocks, backups, imports.
+/// merge.md, Cases: lost responses, wrong clocks, backups, imports.
 @Suite("Cases: syncing")
 struct CaseSyncTests {
     let start: World
@@ -15,7 +15,7 @@ struct CaseSyncTests {
         start = world
     }
 
-    @Test("Case 17: A pushes, loses the answer and pushes again: as if once; the second answer says unchanged")
+    @Test("Case 17: A pushes, loses the response and pushes again: the second push gets unchanged and changes nothing")
     func case17() throws {
         var world = start
         let tag = world.makeTag("x")
@@ -23,7 +23,7 @@ struct CaseSyncTests {
         world[0].addTag(tag, to: note)
         world[0].set(note, .custom("pinned"), .bool(true))
         let new = world.makeNote("New")
-        try world.sync(0, answerIsLost: true)
+        try world.sync(0, responseIsLost: true)
         let (digest, sequence, edits) = (
             world.server.bag.digest, world.server.bag.sequence,
             world.server.bag.parcels.values.joined().map(\.edits.count)
@@ -37,7 +37,7 @@ struct CaseSyncTests {
         #expect(world[1].notes == [note, new])
     }
 
-    @Test("Case 18: A's clock is a year ahead: both sync, A's edits are stamped again, B is not overruled")
+    @Test("Case 18: A's clock is a year ahead: both sync, A's edits get new clocks, B's later edits win")
     func case18() throws {
         var world = start
         world[0].clockError = 365 * 86_400_000
@@ -48,7 +48,7 @@ struct CaseSyncTests {
         #expect(world[0].hasUnsent)
         try world.settle()
         #expect(world[1].text(note) == "A's\n" && world[1].note(note)?.archived == true)
-        // B's later edits stand over A's, which were made with the wrong clock.
+        // B's later edits win over A's, which were made with the wrong clock.
         world[1].archive(note, false)
         world[1].write(note, "B's\n")
         try world.settle()
@@ -57,7 +57,7 @@ struct CaseSyncTests {
             (world.server.bag.greatestClock?.milliseconds ?? 0) < UInt64(world.now.milliseconds) + Limits.clockAhead)
     }
 
-    @Test("Case 18: A's clock is a year ahead and B edits meanwhile: what came later by the restamped clocks stands")
+    @Test("Case 18: A's clock is a year ahead and B edits concurrently: both end with the same value")
     func case18Concurrent() throws {
         var world = start
         world[0].clockError = 365 * 86_400_000
@@ -66,7 +66,7 @@ struct CaseSyncTests {
         for end in try world.everyOrder() { #expect(end[0].note(note)?.archived == end[1].note(note)?.archived) }
     }
 
-    @Test("Clocks that are ahead do not ratchet each other forward")
+    @Test("Pushed clocks cannot move the limit for clocks forward step by step")
     func ratchet() throws {
         var world = start
         let wall = UInt64(world.now.milliseconds)
@@ -82,14 +82,14 @@ struct CaseSyncTests {
         #expect(greatest <= wall + Limits.clockAhead)
     }
 
-    @Test("Case 24: the server is restored from last night's backup: nothing is lost, nothing back from the dead")
+    @Test("Case 24: the server is restored from last night's backup: nothing is lost, no deleted object returns")
     func case24() throws {
         var world = start
         let doomed = world.makeNote("doomed")
         let tag = world.makeTag("Paris")
         try world.settle()
         let backup = world.server.bag
-        // Today: edits, a merge by the server, a new note, a deletion, tags that became one.
+        // After the backup: edits, a merge by the server, a new note, a deletion, merged tags.
         world[0].write(note, "Milk\nBread\n")
         world[1].write(note, "Milk\nEggs\n")
         let new = world.makeNote("new", on: 1)
@@ -107,12 +107,12 @@ struct CaseSyncTests {
             #expect(end[0].tags(of: new) == [tag] && end[0].deleted[second]?.mergedInto == tag)
             #expect(end[0].deleted[doomed] != nil)
         }
-        // Without today's last edit, the scope is again exactly what it was.
+        // Without the unsent edit, the scope is exactly as it was before the restore.
         world[1].forget(note)
         for end in try world.everyOrder() { #expect(end.server.bag.digest == digest) }
     }
 
-    @Test("Case 24: an old file put back without saying so is noticed by its sequence")
+    @Test("Case 24: an old database file without a new epoch is detected by its sequence")
     func case24SameEpoch() throws {
         var world = start
         let backup = world.server.bag
@@ -139,7 +139,7 @@ struct CaseSyncTests {
         }
     }
 
-    @Test("Registers that waited for what makes their note exist come to whoever makes it")
+    @Test("Waiting registers are sent to the device that creates the note")
     func waitingRegisters() throws {
         var world = start
         let waiting = world.id()
@@ -152,7 +152,7 @@ struct CaseSyncTests {
         try world.settle()
     }
 
-    @Test("Two copies of one device: the clock that both used is refused to the second, which stamps again")
+    @Test("Two copies of one device use the same clock: the second is rejected and sets a new clock")
     func clockReused() throws {
         var world = start
         let twin = world.add(world[0])

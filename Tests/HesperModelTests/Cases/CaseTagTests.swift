@@ -2,13 +2,13 @@ import Testing
 
 @testable import HesperModel
 
-/// merge.md, Cases: a tag's name is unique, whoever made it where.
+/// merge.md, Cases: tag names are unique across devices.
 @Suite("Cases: tags")
 struct CaseTagTests {
     let start: World
     let (one, other): (UniqueID, UniqueID)
 
-    /// Two devices, a note for each.
+    /// Two devices with a note each.
     init() throws {
         var world = World()
         one = world.makeNote("A's")
@@ -17,7 +17,7 @@ struct CaseTagTests {
         start = world
     }
 
-    @Test("Case 13: A makes \"Paris\", B makes \"paris\": one tag, on both notes", arguments: [false, true])
+    @Test("Case 13: A creates \"Paris\", B creates \"paris\": one tag, on both notes", arguments: [false, true])
     func case13(smallerIDOnB: Bool) throws {
         var world = start
         let ids = [world.id(), world.id()]
@@ -61,7 +61,7 @@ struct CaseTagTests {
     }
 
     @Test(
-        "Case 28: A deletes tag \"Paris\" and makes \"Paris\" again in one push: the new tag lives",
+        "Case 28: A deletes tag \"Paris\" and creates \"Paris\" again in one push: the new tag exists",
         arguments: [false, true])
     func case28(newIDIsSmaller: Bool) throws {
         var world = start
@@ -77,7 +77,7 @@ struct CaseTagTests {
         }
     }
 
-    @Test("Two tags swap their names in one push: both live")
+    @Test("Two tags swap their names in one push: both exist")
     func swap() throws {
         var world = start
         let red = world.makeTag("red")
@@ -91,7 +91,7 @@ struct CaseTagTests {
     }
 
     @Test(
-        "Case 30: A removed y from a note that also has x; x and y turn out to be one: the greatest clock decides",
+        "Case 30: A removed y from a note that also has x; x and y are merged: the greatest clock decides",
         arguments: [false, true])
     func case30(removedLast: Bool) throws {
         var world = start
@@ -113,7 +113,7 @@ struct CaseTagTests {
         }
     }
 
-    @Test("Three tags of one name, made on three devices: one lives, and every note has it")
+    @Test("Three tags of one name, created on three devices: one remains, and every note has it")
     func three() throws {
         var world = start
         let third = world.add(ModelDevice(0xa2))

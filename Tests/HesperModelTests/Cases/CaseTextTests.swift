@@ -2,7 +2,7 @@ import Testing
 
 @testable import HesperModel
 
-/// merge.md, Cases: the text of a note on two devices at once.
+/// merge.md, Cases: concurrent edits of a note's text.
 @Suite("Cases: text")
 struct CaseTextTests {
     /// Two devices that both have a note, and are offline from now on.
@@ -25,11 +25,11 @@ struct CaseTextTests {
 
     static let rows = [
         Row(
-            "Case 5: A edits paragraph 1, B paragraph 3: both edits",
+            "Case 5: A edits paragraph 1, B paragraph 3: both edits are kept",
             "One.\n\nTwo.\n\nThree.\n", "One!\n\nTwo.\n\nThree.\n", "One.\n\nTwo.\n\nThree!\n",
             "One!\n\nTwo.\n\nThree!\n"),
         Row(
-            "Case 6: both append a line: both lines, the older's first",
+            "Case 6: both append a line: both lines, the older one first",
             "Milk\n", "Milk\nBread\n", "Milk\nEggs\n", "Milk\nBread\nEggs\n"),
         Row("Case 7: both append the same line: one line", "Milk\n", "Milk\nBread\n", "Milk\nBread\n", "Milk\nBread\n"),
         Row(
@@ -41,7 +41,7 @@ struct CaseTextTests {
             "First.\n\nA small word.\n\nLast.\n"),
     ]
 
-    @Test("A's text and B's later one come to one text, whichever arrives first", arguments: rows)
+    @Test("A's text and B's later text merge into the same text in either order of arrival", arguments: rows)
     func bothOrders(row: Row) throws {
         var (world, note) = try CaseTextTests.start(row.base)
         world[0].write(note, row.one)
@@ -53,8 +53,8 @@ struct CaseTextTests {
         }
     }
 
-    /// The server's clock makes a merged text no later than what it was merged from.
-    @Test("Case 8: the later word stands also after other merges")
+    /// The origin of a merged text is that of its newest source, not the clock that the server gave it.
+    @Test("Case 8: the later word wins also after other merges")
     func case8() throws {
         var (world, note) = try CaseTextTests.start("a red car\n\nend\n")
         let third = world.add(ModelDevice(0xa2))
@@ -65,10 +65,10 @@ struct CaseTextTests {
         for end in try world.everyOrder() { #expect(end[0].text(note) == "a green car\n\nend, changed\n") }
     }
 
-    @Test("Case 10: A edits text and its base is not known any more, B edits later: B's text; A's in the history")
+    @Test("Case 10: A edits a text whose base is not known, B edits later: B's text, with A's in the history")
     func case10() throws {
         var (world, note) = try CaseTextTests.start("Start\n")
-        // A has signed in again: nothing in the bag was written by its new node, and what it started from is gone.
+        // A has signed in again: the bag has no text by its new node, and not the base.
         let stranger = ModelDevice(0xbeef)
         let base = try #require(Clock(milliseconds: 1, node: stranger.node))
         let clock = try #require(Clock(milliseconds: UInt64(world.now.milliseconds), node: stranger.node))
@@ -81,15 +81,15 @@ struct CaseTextTests {
         let offline = world
         try world.sync(1)
         let outcome = try world.server.bag.apply(push, server: world.server.node, at: world.now)
-        let standing = world.server.bag.greatestClock
+        let current = world.server.bag.greatestClock
         #expect(outcome.receipts[0].status == .merged)
         let field = outcome.receipts[0].fields["text"]
-        #expect(field?.outcome == .superseded && field?.clock == standing)
+        #expect(field?.outcome == .superseded && field?.clock == current)
         #expect(field?.superseded.map(\.text) == ["A's\n"])
         try world.settle()
         #expect(world[0].text(note) == "B's\n")
         #expect(world.server.bag.history(of: note).contains(.string("A's\n")))
-        // The other way round, what B started from is known. Both wrote the whole line anew: both lines stand.
+        // In the other order B's base is known. Both replaced the whole line: both lines are kept.
         world = offline
         let first = try world.server.bag.apply(push, server: world.server.node, at: world.now)
         #expect(first.receipts[0].status == .applied)
@@ -98,11 +98,11 @@ struct CaseTextTests {
         #expect(world.server.bag.history(of: note).contains(.string("A's\n")))
     }
 
-    @Test("Case 25: A loses the answer and types on, B adds a paragraph meanwhile: both once")
+    @Test("Case 25: A loses the response and continues typing, B adds a paragraph: both once")
     func case25() throws {
         var (world, note) = try CaseTextTests.start("Start.\n")
         world[0].write(note, "Start.\n\nA sentence.\n")
-        try world.sync(0, answerIsLost: true)
+        try world.sync(0, responseIsLost: true)
         try world.sync(1)
         world[1].write(note, "B's paragraph.\n\n" + (world[1].text(note) ?? ""))
         try world.sync(1)
@@ -111,11 +111,11 @@ struct CaseTextTests {
         #expect(world[0].text(note) == "B's paragraph.\n\nStart.\n\nA sentence, and more.\n")
     }
 
-    @Test("Case 25: the same where the retry comes before B has seen anything")
+    @Test("Case 25: as before, but A's retry arrives before B has read A's text")
     func case25Retry() throws {
         var (world, note) = try CaseTextTests.start("Start.\n")
         world[0].write(note, "Start.\n\nA sentence.\n")
-        try world.sync(0, answerIsLost: true)
+        try world.sync(0, responseIsLost: true)
         world[1].write(note, "B's paragraph.\n\nStart.\n")
         try world.sync(1)
         world[0].write(note, "Start.\n\nA sentence, and more.\n")
@@ -124,7 +124,7 @@ struct CaseTextTests {
     }
 
     @Test(
-        "Case 26: A types a word and takes it back, late; B appended a line, early, and pushes after: B's line stands")
+        "Case 26: A types a word and removes it, late; B appended a line earlier and pushes later: B's line is kept")
     func case26() throws {
         var (world, note) = try CaseTextTests.start("Milk\n")
         world[1].write(note, "Milk\nEggs\n")
@@ -136,7 +136,7 @@ struct CaseTextTests {
         #expect(world[0].text(note) == "Milk\nEggs\n")
     }
 
-    @Test("Typing on while a push is in flight never comes back as a conflict")
+    @Test("Typing during a push never causes a merge")
     func typingOn() throws {
         var (world, note) = try CaseTextTests.start("")
         var typed = ""
@@ -144,10 +144,10 @@ struct CaseTextTests {
             typed += word
             world[0].write(note, typed)
             let push = world[0].push()
-            let answer = try #require(try world.server.sync(push, since: world[0].token))
+            let response = try #require(try world.server.sync(push, since: world[0].token))
             typed += "(on) "
             world[0].write(note, typed)
-            world[0].take(answer, to: push)
+            world[0].process(response, to: push)
             #expect(world[0].text(note) == typed)
         }
         try world.settle()

@@ -5,7 +5,7 @@ import Testing
 /// merge.md, The fold: merging is the union of bags, so it is commutative, associative and idempotent.
 @Suite("Laws: the fold")
 struct FoldLawTests {
-    /// Bags in each of the runs, which go in parallel.
+    /// The number of bags per run. The runs are executed in parallel.
     static let count = 2_600
 
     @Test("Any order, repetition or partition of a bag folds to the same objects and digest", arguments: 1...4)
@@ -21,16 +21,16 @@ struct FoldLawTests {
             let half = bag.items.map { ($0, Bool.random(using: &random)) }
             var parts = Refold(half.filter(\.1).map(\.0))
             parts.add(Refold(half.filter { !$0.1 }.map(\.0)))
-            for (what, other) in [("shuffled", shuffled), ("repeated", repeated), ("partitioned", parts)]
+            for (variant, other) in [("shuffled", shuffled), ("repeated", repeated), ("partitioned", parts)]
             where fold != other.outcome {
-                Issue.record("bag \(number) of run \(run), seed \(random.seed), \(what)")
+                Issue.record("bag \(number) of run \(run), seed \(random.seed), \(variant)")
                 differ += 1
             }
             guard differ < 5 else { return }
         }
     }
 
-    @Test("The bags hold everything that a bag can hold")
+    @Test("The random bags contain every feature of bags")
     func coverage() {
         var random = SeededGenerator(for: "what bags hold")
         var missing: Set<String> = [
@@ -40,8 +40,8 @@ struct FoldLawTests {
             "tag deleted", "tag merged", "tag merged twice", "attachment mimeType", "attachment width",
             "attachment height", "attachment filename", "attachment byteCount", "attachment sha256",
             "attachment preview", "attachment waits", "attachment deleted", "object objectType", "object attributes",
-            "object waits", "object deleted", "an edit of what is deleted", "one clock in two attributes",
-            "a member that is live", "a member that is dead", "a member that was merged", "two members that became one",
+            "object waits", "object deleted", "an edit of a deleted object", "one clock in two attributes",
+            "a live member", "a deleted or unknown member", "a merged member", "two members merged into one",
         ]
         for _ in 0..<FoldLawTests.count / 2 { missing.subtract(RandomBag(using: &random).features) }
         #expect(missing.isEmpty, "seed \(random.seed)")
@@ -49,7 +49,7 @@ struct FoldLawTests {
 }
 
 extension RandomBag {
-    /// What a bag has in it, in words.
+    /// The features of a bag, in words.
     fileprivate var features: Set<String> {
         var features: Set<String> = []
         let fold = Refold(items)
@@ -62,7 +62,7 @@ extension RandomBag {
                     let name = edit.attribute.description.prefix { $0 != "." }
                     let feature = "\(section.singular) \(name)"
                     if !features.insert(feature).inserted { features.insert("\(feature) twice") }
-                    if fold.deleted[parcel.object] != nil { features.insert("an edit of what is deleted") }
+                    if fold.deleted[parcel.object] != nil { features.insert("an edit of a deleted object") }
                     guard let clock = edit.clock else { continue }
                     let other = clocks[parcel.object, default: [:]].updateValue(edit.attribute, forKey: clock)
                     if let other, other != edit.attribute { features.insert("one clock in two attributes") }
@@ -79,12 +79,12 @@ extension RandomBag {
             guard case .note(let note) = entity else { continue }
             let members = Array(note.tags.registers.keys)
             let live = members.compactMap(fold.resolve)
-            if live.count > Set(live).count { features.insert("two members that became one") }
+            if live.count > Set(live).count { features.insert("two members merged into one") }
             for member in members {
                 switch fold.resolve(member) {
-                case nil: features.insert("a member that is dead")
-                case member: features.insert("a member that is live")
-                default: features.insert("a member that was merged")
+                case nil: features.insert("a deleted or unknown member")
+                case member: features.insert("a live member")
+                default: features.insert("a merged member")
                 }
             }
         }
@@ -97,9 +97,9 @@ extension Section {
 }
 
 extension Refold {
-    /// What a bag comes to: objects to the byte, DeletedObjects, what readers see, the digest.
+    /// The result of folding a bag: the bodies of objects, the DeletedObjects, the resolved members, the digest.
     struct Outcome: Equatable {
-        // Of an object that waits, a page says nothing of what is not known yet.
+        // Includes waiting objects.
         let objects: [UniqueID: [UInt8]]
         let deleted: [UniqueID: DeletedObject]
         let members: [UniqueID: [[UniqueID]]]
@@ -110,7 +110,7 @@ extension Refold {
         Outcome(objects: entities.mapValues(\.body), deleted: deleted, members: members, digest: digest)
     }
 
-    /// What a reader sees of the tags and attachments of each note (merge.md, Membership).
+    /// The resolved tags and attachments of each note (merge.md, Membership).
     private var members: [UniqueID: [[UniqueID]]] {
         entities.compactMapValues { entity in
             guard case .note(let note) = entity else { return nil }

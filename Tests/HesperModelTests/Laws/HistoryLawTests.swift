@@ -2,10 +2,10 @@ import Testing
 
 @testable import HesperModel
 
-/// README.md, The whole idea: whatever the devices do and in whatever order they sync, all end with the same.
+/// Whatever the devices do and in whatever order they sync, all end with the same state (merge.md).
 @Suite("Laws: histories of several devices")
 struct HistoryLawTests {
-    @Test("Digests of server and devices agree, and are what folding from nothing gives", arguments: 1...4)
+    @Test("Digests of server and devices agree with a fold from scratch", arguments: 1...4)
     func histories(run: Int) throws {
         let seeds = SeededGenerator(for: "histories \(run)")
         var random = seeds
@@ -18,17 +18,17 @@ struct HistoryLawTests {
                 try HistoryLawTests.run(
                     SeededGenerator(seed: seed), "history with seed \(seed), run \(run) of \(seeds.seed)"))
         }
-        #expect(missing.isEmpty, "no device of run \(run) of \(seeds.seed) was ever told so")
+        #expect(missing.isEmpty, "run \(run) of \(seeds.seed) never produced these")
     }
 
-    /// - Returns: what the answers said.
+    /// - Returns: the statuses, outcomes and problem slugs in the receipts.
     private static func run(_ seed: SeededGenerator, _ name: Comment) throws -> Set<String> {
         var history = RandomHistory(devices: 3, using: seed)
         var backup: MemoryBag?
         for step in 0..<120 {
             try history.step()
             if step == 40 { backup = history.world.server.bag }
-            // Every third scope is restored from a backup on the way.
+            // Every third scope is restored from a backup.
             if step == 80, seed.seed % 3 == 0, let backup {
                 history.world.server.restore(backup)
             }
@@ -44,10 +44,10 @@ struct HistoryLawTests {
             }
         }
         #expect(titles.allSatisfy { $0 == titles[0] }, name)
-        return history.answers
+        return history.results
     }
 
-    @Test("Two edits of one base come to one text, whichever arrives first", arguments: 1...3)
+    @Test("Two edits of one base merge into the same text in either order of arrival", arguments: 1...3)
     func twoEdits(run: Int) throws {
         var random = SeededGenerator(for: "two edits \(run)")
         for _ in 0..<150 {
@@ -65,7 +65,7 @@ struct HistoryLawTests {
         }
     }
 
-    @Test("What one device writes is never lost and never doubled, however often answers are")
+    @Test("Text written by one device is never lost and never duplicated, however many responses are lost")
     func oneDevice() throws {
         var random = SeededGenerator(for: "one device")
         for _ in 0..<100 {
@@ -76,7 +76,7 @@ struct HistoryLawTests {
             for line in 0..<12 {
                 text += "line \(line)\n"
                 world[0].write(note, text)
-                if Bool.random(using: &random) { try world.sync(0, answerIsLost: Bool.random(using: &random)) }
+                if Bool.random(using: &random) { try world.sync(0, responseIsLost: Bool.random(using: &random)) }
             }
             try world.settle()
             #expect(world[1].text(note) == text, "seed \(random.seed)")

@@ -1,7 +1,7 @@
 @testable import HesperModel
 
-/// A bag of a few objects, full of what makes merging hard: equal milliseconds, equal counters, members of one clock,
-/// objects that wait, DeletedObjects that came first.
+/// A bag of a few objects that are hard to merge: equal milliseconds, equal counters, members with equal clocks, waiting objects,
+/// DeletedObjects that arrive first.
 struct RandomBag {
     enum Item {
         case edit(Parcel)
@@ -10,7 +10,7 @@ struct RandomBag {
 
     private(set) var items: [Item] = []
 
-    /// Up to five objects, whose members and targets are one another, or nobody.
+    /// Creates up to five objects whose members and merge targets are each other or unknown.
     init(using random: inout SeededGenerator) {
         let ids = (0..<5).map { UniqueID(high: 0, low: UInt64($0)) }
         for id in ids.prefix(Int.random(in: 1...5, using: &random)) {
@@ -18,10 +18,11 @@ struct RandomBag {
             var keys: Set<String> = []
             for _ in 0..<Int.random(in: 1...9, using: &random) {
                 let edit = RandomBag.edit(of: section, ids, using: &random)
-                // A key has one value: another is refused before it comes into a bag. Creation dates alone may be several.
+                // A key has one value, because another one is rejected before it is added to a bag. Only creation dates may
+                // differ.
                 let isNew = keys.insert("\(edit.attribute) \(edit.clock?.description ?? "")").inserted
                 guard isNew || edit.attribute == .creationDate else { continue }
-                // What an app says of an object may come before its type.
+                // Attributes of an app's object may arrive before its type.
                 let type = edit.attribute == .objectType ? RandomBag.objectType(edit) : section.objectType
                 items.append(.edit(Parcel(object: id, objectType: type, edits: [edit])))
             }
@@ -37,7 +38,7 @@ struct RandomBag {
         if Int.random(in: 0..<4, using: &random) == 0 { addMergedTags(using: &random) }
     }
 
-    /// Three tags of which some were merged into smaller ones, and a note with registers of all.
+    /// Adds three tags, some of them merged into smaller ones, and a note with registers of all three.
     private mutating func addMergedTags(using random: inout SeededGenerator) {
         let tags = (10..<13).map { UniqueID(high: 0, low: UInt64($0)) }
         let note = UniqueID(high: 0, low: 13)
@@ -59,7 +60,7 @@ struct RandomBag {
         }
     }
 
-    /// Notes and tags more often, so that they meet.
+    /// Notes and tags are more frequent, so that they refer to each other.
     private static let sections: [Section] = [.notes, .notes, .tags, .tags, .attachments, .objects]
     private static let board = ObjectType("board") ?? .note
 
@@ -91,7 +92,7 @@ struct RandomBag {
         }
     }
 
-    /// They are set once, so that those of one attachment are the same in every edit.
+    /// Set once, so the values are the same in every edit of an attachment.
     private static let properties = [
         Edit(.mimeType, .string("image/png"), at: nil), Edit(.width, .integer(4), at: nil),
         Edit(.height, .integer(3), at: nil), Edit(.filename, .string("a.png"), at: nil),
@@ -99,7 +100,7 @@ struct RandomBag {
         Edit(.preview, .string("R0lGODlhAQABAAAAACw="), at: nil),
     ]
 
-    /// Everything that an app may make up.
+    /// A value of any type that an app may set.
     private static func custom(_ number: Int64) -> Value {
         switch number / 7 % 5 {
         case 0: .null
@@ -121,7 +122,7 @@ extension Refold {
         }
     }
 
-    /// Folds another fold in, as a device takes in a page.
+    /// Applies the edits of another fold, as a device applies a page.
     mutating func add(_ other: Refold) {
         for deletion in other.deleted.values { add(deletion) }
         for (id, entity) in other.entities {

@@ -1,13 +1,13 @@
 @testable import HesperModel
 
-/// Several devices that write, delete, merge tags, lose answers, have wrong clocks and come back after a backup.
+/// Several devices that write, delete, merge tags, lose responses, have wrong clocks and sync after a restore.
 struct RandomHistory {
     var world: World
     private var random: SeededGenerator
     private var ids: [Section: [UniqueID]] = [:]
     private var words = 0
-    /// What the answers said: statuses, outcomes of fields, problems.
-    private(set) var answers: Set<String> = []
+    /// The statuses, outcomes and problem slugs in the receipts.
+    private(set) var results: Set<String> = []
 
     init(devices: Int, using random: SeededGenerator) {
         world = World(devices: devices)
@@ -23,7 +23,7 @@ struct RandomHistory {
         return "w\(words)"
     }
 
-    /// One thing that a person, or an accident, does.
+    /// One random action of a user, or one failure.
     mutating func step() throws {
         let device = number(0..<world.indices.count)
         switch number(0..<114) {
@@ -39,7 +39,7 @@ struct RandomHistory {
             let id = world.id()
             ids[.objects, default: []].append(id)
             world[device].make(.objects, id, [Edit(.objectType, .string("board"), at: nil)])
-            // One app sets more attributes than there may be: those too many are refused, the rest stands.
+            // An app sets too many attributes: those beyond the limit are rejected, the others are applied.
             for index in 0..<(number(0..<12) == 0 ? Limits.objectAttributes + 2 : 1) {
                 world[device].set(id, .custom("a\(index)"), .integer(Int64(index)))
             }
@@ -63,17 +63,17 @@ struct RandomHistory {
                 edit(note, .attachment(attachment), .bool(number(0..<5) > 0), on: device)
             }
         default:
-            try world.sync(device, answerIsLost: number(0..<4) == 0)
+            try world.sync(device, responseIsLost: number(0..<4) == 0)
             for receipt in world[device].receipts {
-                answers.insert(receipt.status.rawValue)
+                results.insert(receipt.status.rawValue)
                 for field in receipt.fields.values {
-                    answers.insert(field.problem?.slug.rawValue ?? field.outcome.rawValue)
+                    results.insert(field.problem?.slug.rawValue ?? field.outcome.rawValue)
                 }
             }
         }
     }
 
-    /// Makes an attachment, whose bytes come first; only a few, so that notes want the same.
+    /// Creates an attachment after its upload. There are only a few, so that notes compete for them.
     private mutating func attachment(on device: Int) {
         guard ids[.attachments, default: []].count < 3 else { return }
         let id = world.id()
@@ -107,7 +107,7 @@ struct RandomHistory {
         world[device].rename(other, first)
     }
 
-    /// Adds, changes or takes out a line.
+    /// Inserts, changes or deletes a line.
     private mutating func write(on device: Int) throws {
         guard let note = any(.notes), let text = world[device].text(note) else { return }
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -2,8 +2,8 @@ import Testing
 
 @testable import HesperModel
 
-/// What holds of every history: thinned again and again as time goes on, whatever devices do.
-@Suite("Laws of thinning")
+/// Properties of repeated thinning over time, with random writes and reads.
+@Suite("Laws: thinning")
 struct ThinningLawTests {
     private struct Course {
         var random: SeededGenerator
@@ -11,12 +11,12 @@ struct ThinningLawTests {
         var versions: [Thinning.Version] = []
         var all: [Thinning.Version] = []
         var devices: [Thinning.Device] = []
-        var looks = 0
+        var reviews = 0
         let nodes = (1...3).map { NodeID(UInt64($0)) }
 
-        var standing: Clock { all.map(\.clock).max() ?? .zero }
+        var current: Clock { all.map(\.clock).max() ?? .zero }
 
-        /// A few pushes, by devices whose clocks may be behind, and a use of one of them.
+        /// Makes a few pushes by devices whose clocks may be behind, and one read.
         mutating func write() {
             for _ in 0..<Int.random(in: 1...40, using: &random) {
                 now = now.adding(.random(in: 1...120_000, using: &random))
@@ -38,86 +38,86 @@ struct ThinningLawTests {
                     lastUseDate: now))
         }
 
-        /// What must still be there, told plainly.
-        var kept: Set<Thinning.Version> {
-            var kept = Set(all.filter { $0.hasLostWords || $0.clock == standing })
+        /// The versions that must not be dropped, computed in the simplest way.
+        var required: Set<Thinning.Version> {
+            var required = Set(all.filter { $0.hasLostWords || $0.clock == current })
             for device in devices where device.lastUseDate.milliseconds >= now.milliseconds - Thinning.deviceRetention {
                 if let read = device.readSequence,
                     let text = all.filter({ $0.sequence <= read }).max(by: { $0.clock < $1.clock })
                 {
-                    kept.insert(text)
+                    required.insert(text)
                 }
                 if let own = all.filter({ $0.clock.node == device.node }).max(by: { $0.clock < $1.clock }) {
-                    kept.insert(own)
+                    required.insert(own)
                 }
-                // What stood at any moment around the device's last look.
+                // Every text that was current at some time around the device's last read.
                 let begin = device.readDate.adding(-60_000)
                 let before = all.filter { $0.pushedAt <= begin }.max { $0.clock < $1.clock }
                 let later = all.filter { $0.pushedAt > begin && $0.pushedAt <= device.readDate.adding(120_000) }
                 for time in stride(from: Int64(0), through: 180_000, by: 500) {
                     let pushed = later.filter { $0.pushedAt <= begin.adding(time) } + [before].compactMap(\.self)
-                    if let stood = pushed.max(by: { $0.clock < $1.clock }) { kept.insert(stood) }
+                    if let text = pushed.max(by: { $0.clock < $1.clock }) { required.insert(text) }
                 }
             }
-            return kept
+            return required
         }
 
-        /// Thins at the given moment.
-        /// - Returns: when to look again.
+        /// Thins at the present time.
+        /// - Returns: the time of the next review.
         mutating func thin(_ policy: HistoryPolicy) -> Timestamp? {
-            looks += 1
-            let decision = Thinning(policy, devices: devices, at: now).decide(versions, of: .text, current: standing)
+            reviews += 1
+            let decision = Thinning(policy, devices: devices, at: now).decide(versions, of: .text, current: current)
             versions.removeAll(where: Set(decision.dropped).contains)
             return decision.nextReview
         }
     }
 
-    @Test("What must stay stays, what may go goes, and it comes to an end", arguments: UInt64(1)...40)
+    @Test("Required versions are retained, others are dropped, and the reviews end", arguments: UInt64(1)...40)
     func course(seed: UInt64) {
         var course = Course(random: SeededGenerator(seed: seed))
         for _ in 0..<30 {
             course.write()
             course.now = course.now.adding(
                 [Timestamp.hour, Timestamp.day, 9 * Timestamp.day].randomElement(using: &course.random) ?? 0)
-            // A device that has moved on no longer needs what it once might have started from: what it needs now must
-            // not have been dropped before, so it is asked for before each thinning.
-            let needed = course.kept.intersection(course.versions)
+            // A device that has read on no longer needs its earlier bases. Therefore the required versions are computed before
+            // each thinning.
+            let required = course.required.intersection(course.versions)
             let recent = course.versions.filter {
                 $0.pushedAt.milliseconds > course.now.milliseconds - Timestamp.day
             }
             let next = course.thin(.standard)
-            #expect(needed.isSubset(of: course.versions), "seed \(seed)")
+            #expect(required.isSubset(of: course.versions), "seed \(seed)")
             #expect(Set(recent).isSubset(of: course.versions), "seed \(seed)")
             #expect(next.map { $0 > course.now } ?? true, "seed \(seed)")
             let left = course.versions
             let again = course.thin(.standard)
-            #expect(course.versions == left, "seed \(seed): at one moment once is enough")
+            #expect(course.versions == left, "seed \(seed): thinning again at the same time changes nothing")
             #expect(next.map { $0 <= again ?? $0 } ?? (again == nil), "seed \(seed)")
         }
-        // Nobody writes any more: looks come to an end, and one a day is left beside what always stays.
-        course.looks = 0
+        // After the last write, the reviews end with one version per day left, besides those that are always retained.
+        course.reviews = 0
         var next = course.thin(.standard)
-        while let date = next, course.looks < 2_000 {
+        while let date = next, course.reviews < 2_000 {
             course.now = date
             next = course.thin(.standard)
         }
-        #expect(next == nil && course.looks < 2_000, "seed \(seed)")
-        let days = Dictionary(grouping: course.versions.filter { !$0.hasLostWords && $0.clock != course.standing }) {
+        #expect(next == nil && course.reviews < 2_000, "seed \(seed)")
+        let days = Dictionary(grouping: course.versions.filter { !$0.hasLostWords && $0.clock != course.current }) {
             $0.pushedAt.milliseconds / Timestamp.day
         }
         #expect(days.values.allSatisfy { $0.count == 1 }, "seed \(seed)")
         let daysWritten = Set(course.all.map { $0.pushedAt.milliseconds / Timestamp.day })
         let daysLeft = Set(course.versions.map { $0.pushedAt.milliseconds / Timestamp.day })
-        #expect(daysLeft == daysWritten, "seed \(seed): every day that was written on has a value left")
+        #expect(daysLeft == daysWritten, "seed \(seed): every day with writes must have a value left")
     }
 
-    @Test("The order in which versions are told makes no difference", arguments: UInt64(1)...20)
+    @Test("The order of the versions makes no difference", arguments: UInt64(1)...20)
     func order(seed: UInt64) {
         var course = Course(random: SeededGenerator(seed: seed))
         for _ in 0..<5 { course.write() }
         let thinning = Thinning(.standard, devices: course.devices, at: course.now.adding(3 * Timestamp.day))
-        let one = thinning.decide(course.versions, of: .text, current: course.standing)
+        let one = thinning.decide(course.versions, of: .text, current: course.current)
         let shuffled = course.versions.shuffled(using: &course.random)
-        #expect(thinning.decide(shuffled, of: .text, current: course.standing) == one, "seed \(seed)")
+        #expect(thinning.decide(shuffled, of: .text, current: course.current) == one, "seed \(seed)")
     }
 }

@@ -1,28 +1,28 @@
 @testable import HesperModel
 
-/// A scope in memory, as plain as the design has it: what every store is compared with.
+/// A scope in memory, with the simplest possible implementation of the store.
 struct MemoryBag {
-    /// The bag itself: what each push said of each object, in the order in which it came.
+    /// The bag: the parcels of each object in the order of arrival.
     private(set) var parcels: [UniqueID: [Parcel]] = [:]
-    /// Where the bag stood once each of them had arrived.
+    /// The scope's sequence number after each parcel.
     private var sequences: [UniqueID: [Int64]] = [:]
-    /// Every DeletedObject that was ever made.
+    /// All DeletedObjects.
     private(set) var deletions: [DeletedObject] = []
-    /// The fold, kept beside the bag.
+    /// The folded objects.
     private(set) var states: [UniqueID: ObjectState] = [:]
     private(set) var sequence: Int64 = 0
-    /// Kept up to date with every change, never computed from the start.
+    /// Updated with every change rather than recomputed.
     private(set) var digest = Digest.zero
     private(set) var serverClock: Clock?
     private(set) var greatestClock: Clock?
     /// Texts that lost words in a merge.
     private(set) var lostTexts: Set<LostText> = []
-    /// Bytes that have arrived.
+    /// The uploaded bytes.
     var data: [UniqueID: AttachmentData] = [:]
-    /// Where it stood when the server was restored from it.
+    /// The sequence number at the last restore.
     var restoredSequence: Int64?
 
-    /// Merges a push, all texts beforehand as a server does with large ones, and keeps what it comes to.
+    /// Merges a push and stores the result. Prepares all text merges, as a server does with large ones.
     @discardableResult
     mutating func apply(
         _ push: Push, by sender: NodeID? = nil, server: NodeID, at now: Timestamp
@@ -33,12 +33,12 @@ struct MemoryBag {
         context.bounds.texts = PreparedTexts()
         context.bounds.textBytes = 0
         var outcome = try Merge.apply(push, to: self, in: context)
-        // An element has two texts at most, and the second is merged with what the first comes to.
+        // An element has at most two texts, and the second is merged with the result of the first.
         for _ in 0..<push.elements.count * 2 where !outcome.pendingMerges.isEmpty {
-            for need in outcome.pendingMerges { context.bounds.texts?.add(need, need.input.outcome) }
+            for merge in outcome.pendingMerges { context.bounds.texts?.add(merge, merge.input.outcome) }
             outcome = try Merge.apply(push, to: self, in: context)
         }
-        precondition(outcome.pendingMerges.isEmpty, "the merge of a text was asked for twice")
+        precondition(outcome.pendingMerges.isEmpty, "a text merge is still pending")
         for change in outcome.changes {
             digest ^= change.digestBefore ^ change.digestAfter
             switch change.after {
@@ -61,12 +61,12 @@ struct MemoryBag {
         return outcome
     }
 
-    /// What changed after a sequence number, in the order of the numbers.
+    /// The objects that changed after a sequence number, in the order of the numbers.
     func changes(since sequence: Int64) -> [ObjectState] {
         states.values.filter { ($0.sequence ?? 0) > sequence }.sorted { ($0.sequence ?? 0) < ($1.sequence ?? 0) }
     }
 
-    /// Every value that an attribute ever had, the first to arrive first.
+    /// All values of an attribute, in the order of arrival.
     func history(of id: UniqueID, _ attribute: Attribute = .text) -> [Value] {
         parcels[id, default: []].flatMap(\.edits).filter { $0.attribute == attribute }.compactMap(\.value)
     }

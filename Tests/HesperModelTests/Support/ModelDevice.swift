@@ -1,55 +1,55 @@
 @testable import HesperModel
 
-/// A device that follows clients.md, The rules every client follows. `copy` is what the server acknowledged or sent; what
-/// is unsent lies over it.
+/// A device that follows clients.md, The rules every client follows. `copy` is the state that the server acknowledged or sent;
+/// unsent edits are applied on top of it.
 struct ModelDevice {
     struct Key: Hashable {
         let object: UniqueID
         let attribute: Attribute
     }
 
-    /// A register that was set here and that no server has acknowledged.
+    /// A register that was set locally and that the server has not acknowledged.
     struct Unsent {
         let value: Value
         var clock: Clock
-        /// For text: what it started from.
+        /// For text: the base of the edit.
         var base: Clock?
         var baseValue: String?
-        /// It was written on another note, so the server knows its base only there.
+        /// Whether it was written on another note, so that the server knows its base only there.
         var isMoved = false
     }
 
-    /// Another after each time that it signed in.
+    /// Changes with every sign-in.
     private(set) var node: NodeID
-    /// True time, which only the test knows.
+    /// The actual time, which the device does not know.
     var now = Timestamp(clamping: 0)
-    /// How wrong its wall clock is, in milliseconds.
+    /// The error of the device's wall clock, in milliseconds.
     var clockError: Int64 = 0
-    /// What it has learned of that from the server.
+    /// The correction that the device computed from the server's clock, in milliseconds.
     var offset: Int64 = 0
     var source: ClockSource
 
     var copy: [UniqueID: Entity] = [:]
     var deleted: [UniqueID: DeletedObject] = [:]
     var unsent: [Key: Unsent] = [:]
-    /// Objects made here that the server has not acknowledged, with what is set once.
-    var made: [UniqueID: (section: Section, edits: [Edit])] = [:]
+    /// Objects created locally that the server has not acknowledged, with their edits without clocks.
+    var created: [UniqueID: (section: Section, edits: [Edit])] = [:]
     var deletions: [UniqueID: Deletion] = [:]
     var token: ModelServer.Token?
 
-    /// What a restored server lacks.
-    var relays: [Push.Element] = []
-    /// Texts that were sent and not answered, in the order of writing, by note.
+    /// Elements to give back to a restored server.
+    var givenBack: [Push.Element] = []
+    /// Texts that were sent without a response so far, in the order of writing, by note.
     var unanswered: [UniqueID: [Unsent]] = [:]
-    /// Texts that were answered `deleted`, by note.
+    /// Texts whose receipt was `deleted`, by note.
     var orphans: [UniqueID: Unsent] = [:]
-    /// What was typed since a note was opened.
+    /// Text typed into notes that are still open.
     var typed: [UniqueID: String] = [:]
-    /// What was refused for good.
-    var shelf: [Problem] = []
-    /// Whether the server may lack the texts that its own descend from.
+    /// Problems of edits that were rejected permanently.
+    var rejections: [Problem] = []
+    /// Whether the server may lack the bases of this device's texts.
     var startedOver = false
-    /// Of the latest answer.
+    /// The receipts of the last response.
     var receipts: [Receipt] = []
     var digestOfServer: Digest?
 
@@ -60,12 +60,12 @@ struct ModelDevice {
 
     // MARK: Reading
 
-    /// What a person sees; nil for what is not there.
+    /// The object as the user sees it; nil if it does not exist.
     func entity(_ id: UniqueID) -> Entity? {
-        guard deleted[id] == nil, deletions[id] == nil, var entity = copy[id] ?? made[id]?.section.empty(id) else {
+        guard deleted[id] == nil, deletions[id] == nil, var entity = copy[id] ?? created[id]?.section.empty(id) else {
             return nil
         }
-        for edit in made[id]?.edits ?? [] { entity.fold(edit) }
+        for edit in created[id]?.edits ?? [] { entity.fold(edit) }
         for (key, edit) in unsent where key.object == id {
             entity.fold(Edit(key.attribute, edit.value, at: edit.clock))
         }
@@ -75,7 +75,7 @@ struct ModelDevice {
     func note(_ id: UniqueID) -> Note? { if case .note(let note)? = entity(id) { note } else { nil } }
     func tag(_ id: UniqueID) -> Tag? { if case .tag(let tag)? = entity(id) { tag } else { nil } }
 
-    /// An unsent text is left alone, whatever came back.
+    /// An unsent text is shown unmerged, whatever the server sent.
     func text(_ id: UniqueID) -> String? {
         guard let note = note(id) else { return nil }
         if case .string(let text)? = unsent[Key(object: id, attribute: .text)]?.value { return text }
@@ -94,23 +94,23 @@ struct ModelDevice {
     func tagNames(of id: UniqueID) -> [String] { tags(of: id).compactMap { tag($0)?.name } }
     func attachments(of id: UniqueID) -> [UniqueID] { note(id)?.attachments.resolved(resolve) ?? [] }
 
-    var ids: Set<UniqueID> { Set(copy.keys).union(made.keys).filter { entity($0) != nil } }
+    var ids: Set<UniqueID> { Set(copy.keys).union(created.keys).filter { entity($0) != nil } }
     var notes: Set<UniqueID> { ids.filter { note($0) != nil } }
     var tags: Set<UniqueID> { ids.filter { tag($0) != nil } }
 
-    /// Over all that the server has acknowledged or sent.
+    /// The digest of the state that the server acknowledged or sent.
     var digest: Digest {
         copy.values.map(\.digest).reduce(.zero, ^) ^ deleted.values.map(\.digest).reduce(.zero, ^)
     }
 
-    /// What it knows of the server's offset stays, as does all that is unsent and unanswered.
+    /// Signs in again. The offset and everything unsent or without a response is retained.
     mutating func signInAgain(as node: UInt64) {
         self.node = NodeID(node)
         let last = Clock(time: source.time, node: source.node)
         source = ClockSource(node: self.node, last: last)
     }
 
-    var hasUnsent: Bool { !unsent.isEmpty || !made.isEmpty || !deletions.isEmpty || !relays.isEmpty }
+    var hasUnsent: Bool { !unsent.isEmpty || !created.isEmpty || !deletions.isEmpty || !givenBack.isEmpty }
 
     // MARK: Writing
 
@@ -123,17 +123,17 @@ struct ModelDevice {
         var edit = Unsent(value: value, clock: tick())
         if attribute == .text {
             if let earlier = unsent[key] {
-                // What started from an older version still does, whatever has come back meanwhile.
+                // A text keeps the base of the unsent text that it replaces, whatever was received meanwhile.
                 (edit.base, edit.baseValue, edit.isMoved) = (earlier.base, earlier.baseValue, earlier.isMoved)
-            } else if let standing = copy[id]?.register(.text) {
-                edit.base = standing.clock
-                if case .string(let text) = standing.value { edit.baseValue = text }
+            } else if let current = copy[id]?.register(.text) {
+                edit.base = current.clock
+                if case .string(let text) = current.value { edit.baseValue = text }
             }
         }
         unsent[key] = edit
     }
 
-    mutating func make(_ section: Section, _ id: UniqueID, _ edits: [Edit] = []) { made[id] = (section, edits) }
+    mutating func make(_ section: Section, _ id: UniqueID, _ edits: [Edit] = []) { created[id] = (section, edits) }
 
     mutating func makeNote(_ text: String, _ id: UniqueID, tags: [UniqueID] = [], created: Timestamp? = nil) {
         make(.notes, id, [Edit(.creationDate, .date(created ?? now), at: nil)])
@@ -170,7 +170,7 @@ struct ModelDevice {
         forget(id)
     }
 
-    /// Of its own words it knows more than the server has.
+    /// The base of the unsent text, because the device has seen its own words.
     private func textSeen(of id: UniqueID) -> Deletion.TextSeen? {
         guard note(id) != nil else { return nil }
         let unsent = unsent[Key(object: id, attribute: .text)]
@@ -179,7 +179,7 @@ struct ModelDevice {
     }
 
     mutating func forget(_ id: UniqueID) {
-        made[id] = nil
+        created[id] = nil
         unanswered[id] = nil
         typed[id] = nil
         for key in unsent.keys where key.object == id { unsent[key] = nil }

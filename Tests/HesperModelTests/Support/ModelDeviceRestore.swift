@@ -1,27 +1,27 @@
 @testable import HesperModel
 
-/// What a device does when its token has expired: it keeps everything, reads from the start, and gives back what the
-/// server lacks (protocol.md, Sync).
+/// When the token has expired, a device keeps everything, reads from the start, and gives back what the server lacks
+/// (protocol.md, Sync).
 extension ModelDevice {
     mutating func startOver(_ server: ModelServer) throws {
-        var server = server  // Reading changes nothing.
+        var server = server  // An empty push changes nothing.
         token = nil
-        guard let answer = try server.sync(Push(), since: nil) else { return }
+        guard let response = try server.sync(Push(), since: nil) else { return }
         let mine = copy
         let myDeletions = deleted
         startedOver = true
-        take(answer, to: Push())
-        let theirDeletions = Dictionary(uniqueKeysWithValues: answer.deleted.map { ($0.uniqueID, $0) })
-        // Deleted there without a target, and merged here: that it was merged stands.
+        process(response, to: Push())
+        let theirDeletions = Dictionary(uniqueKeysWithValues: response.deleted.map { ($0.uniqueID, $0) })
+        // If the server's DeletedObject has no target but this device's has one, the device's is given back.
         for deletion in myDeletions.values where deletion.isLacking(in: theirDeletions[deletion.uniqueID]) {
-            relays.append(
+            givenBack.append(
                 .deletion(
                     Deletion(
                         uniqueID: deletion.uniqueID, objectType: deletion.objectType, mergedInto: deletion.mergedInto,
                         rescuedInto: deletion.rescuedInto, deletionDate: deletion.deletionDate)))
         }
         var theirs: [UniqueID: Entity] = [:]
-        for object in answer.objects {
+        for object in response.objects {
             theirs[object.id] = try object.body.withUnsafeBytes {
                 try Entity.read($0, id: object.id, section: object.section)
             }
@@ -34,16 +34,16 @@ extension ModelDevice {
             }
             guard !lacking.isEmpty else { continue }
             let text = lacking.first { $0.attribute == .text }?.clock
-            relays.append(
+            givenBack.append(
                 .change(Change(uniqueID: id, section: entity.section, edits: lacking, textBase: text, textAfter: [])))
         }
     }
 }
 
 extension DeletedObject {
-    fileprivate func isLacking(in standing: DeletedObject?) -> Bool {
-        guard var folded = standing else { return true }
+    fileprivate func isLacking(in current: DeletedObject?) -> Bool {
+        guard var folded = current else { return true }
         _ = folded.fold(self)
-        return folded.mergedInto != standing?.mergedInto || folded.rescuedInto != standing?.rescuedInto
+        return folded.mergedInto != current?.mergedInto || folded.rescuedInto != current?.rescuedInto
     }
 }

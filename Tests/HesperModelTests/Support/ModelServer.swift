@@ -1,16 +1,16 @@
 @testable import HesperModel
 
-/// A server of one scope, as far as a device can tell: it merges, keeps, and answers in bytes (protocol.md, Sync).
+/// A server with one scope, as a device sees it: it merges pushes and responds with JSON bodies (protocol.md, Sync).
 struct ModelServer {
-    /// How far a device has read, and of which installation.
+    /// How far a device has read, and from which epoch.
     struct Token: Equatable {
         var epoch: Int
         var sequence: Int64
     }
 
-    struct Answer {
+    struct Response {
         var receipts: [Receipt] = []
-        /// Bodies as they travel.
+        /// Objects with their JSON bodies.
         var objects: [(id: UniqueID, section: Section, body: [UInt8])] = []
         var deleted: [DeletedObject] = []
         var token: Token
@@ -25,7 +25,8 @@ struct ModelServer {
 
     func expires(_ token: Token) -> Bool { token.epoch != epoch || token.sequence > bag.sequence }
 
-    /// Puts an earlier copy in the place of what there is (operating.md, Restoring). The bytes of attachments are kept apart.
+    /// Replaces the database with an earlier copy (operating.md, Restoring). The bytes of attachments are stored separately and
+    /// remain.
     mutating func restore(_ backup: MemoryBag) {
         let data = bag.data
         bag = backup
@@ -34,16 +35,16 @@ struct ModelServer {
         epoch += 1
     }
 
-    /// Nil if the token has expired: then nothing of the call is applied.
-    mutating func sync(_ push: Push, by sender: NodeID? = nil, since token: Token?) throws -> Answer? {
+    /// Returns nil if the token has expired. In that case nothing is applied.
+    mutating func sync(_ push: Push, by sender: NodeID? = nil, since token: Token?) throws -> Response? {
         if let token, expires(token) { return nil }
         let read = token?.sequence ?? 0
         let outcome = try bag.apply(push, by: sender, server: node, at: now)
-        var answer = Answer(
+        var response = Response(
             receipts: outcome.receipts, token: Token(epoch: epoch, sequence: bag.sequence), digest: bag.digest, now: now
         )
-        // A change that nobody else's preceded is the sender's own echo, and left out, if all of it stands; but to
-        // attachments the server adds what it knows of their bytes.
+        // A change is omitted from the response to its sender if all of it is current and no other device's change preceded it.
+        // Attachments are sent, because the server adds the size and hash.
         let applied = Set(outcome.receipts.filter { $0.status == .applied }.compactMap(\.uniqueID))
         let others = Set(
             outcome.receipts.filter { $0.status > .applied }.flatMap { [$0.uniqueID, $0.rescuedInto] }
@@ -57,11 +58,11 @@ struct ModelServer {
             let isNew = (state.sequence ?? 0) > read && !echoes.contains(id)
             guard isNew || others.contains(id) else { continue }
             switch state {
-            case .entity(let entity, .some): answer.objects.append((id, entity.section, entity.body))
-            case .deleted(let deleted, _): answer.deleted.append(deleted)
+            case .entity(let entity, .some): response.objects.append((id, entity.section, entity.body))
+            case .deleted(let deleted, _): response.deleted.append(deleted)
             case .entity(_, nil): break
             }
         }
-        return answer
+        return response
     }
 }

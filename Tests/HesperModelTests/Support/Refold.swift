@@ -2,7 +2,7 @@ import Testing
 
 @testable import HesperModel
 
-/// Folds a bag from nothing: what `hesper check` does, and what every kept state is compared with.
+/// Folds a bag from scratch, as `hesper check` does, to compare the result with the stored state.
 struct Refold {
     private(set) var entities: [UniqueID: Entity] = [:]
     private(set) var deleted: [UniqueID: DeletedObject] = [:]
@@ -20,14 +20,14 @@ struct Refold {
         if deleted[deletion.uniqueID]?.fold(deletion) == nil { deleted[deletion.uniqueID] = deletion }
     }
 
-    /// Over everything that exists, from nothing.
+    /// The digest of all objects, computed from scratch.
     var digest: Digest {
         entities.values.map(\.digest).reduce(.zero, ^) ^ deleted.values.map(\.digest).reduce(.zero, ^)
     }
 }
 
 extension Entity {
-    /// Its body, to be read by people.
+    /// The body as text, for messages.
     var json: String { String(decoding: body, as: UTF8.self) }
 }
 
@@ -39,7 +39,7 @@ extension MemoryBag {
         return refold
     }
 
-    /// What must hold after every push.
+    /// Checks the invariants that hold after every push.
     func check(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
         let refold = refolded
         #expect(refold.digest == digest, comment, sourceLocation: sourceLocation)
@@ -57,6 +57,6 @@ extension MemoryBag {
             }
         }
         let known = refold.entities.keys.filter { refold.entities[$0] != nil }.count + refold.deleted.count
-        #expect(known == states.count, "every object of the bag has a state", sourceLocation: sourceLocation)
+        #expect(known == states.count, "every object of the bag must have a state", sourceLocation: sourceLocation)
     }
 }

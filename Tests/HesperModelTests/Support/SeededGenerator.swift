@@ -1,19 +1,19 @@
 import Foundation
 
-/// Random numbers that come again with the same seed (SplitMix64).
+/// A random number generator with a seed (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     let seed: UInt64
     private var state: UInt64
 
-    /// Takes the seed in HESPER_TEST_SEED, or a new one, and prints it.
+    /// Uses the seed in HESPER_TEST_SEED, or a random one, and prints it.
     init(for test: String) {
-        let wanted = ProcessInfo.processInfo.environment["HESPER_TEST_SEED"].flatMap { UInt64($0) }
-        seed = wanted ?? UInt64.random(in: 0..<1_000_000_000)
+        let given = ProcessInfo.processInfo.environment["HESPER_TEST_SEED"].flatMap { UInt64($0) }
+        seed = given ?? UInt64.random(in: 0..<1_000_000_000)
         state = seed
         print("\(test): HESPER_TEST_SEED=\(seed)")
     }
 
-    /// One that its maker prints.
+    /// Uses the given seed without printing it.
     init(seed: UInt64) {
         self.seed = seed
         state = seed

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HesperModel
 
-/// A server and its devices, in one place and one value: copies of it are other courses of the same history.
+/// A server and its devices as one value, so that a copy can continue the same history differently.
 struct World {
     var server = ModelServer()
     private var devices: [ModelDevice]
@@ -14,14 +14,14 @@ struct World {
         pass(0)
     }
 
-    /// Lets time pass for everybody.
+    /// Advances the time of the server and all devices.
     mutating func pass(_ milliseconds: Int64) {
         now = Timestamp(clamping: now.milliseconds + milliseconds)
         server.now = now
         for index in devices.indices { devices[index].now = now }
     }
 
-    /// Whatever is done to a device is done a second after what was done before.
+    /// Accessing a device advances the time by a second.
     subscript(index: Int) -> ModelDevice {
         get { devices[index] }
         _modify {
@@ -32,7 +32,7 @@ struct World {
 
     var indices: Range<Int> { devices.indices }
 
-    /// IDs in the order in which they are asked for.
+    /// A new ID, greater than all before.
     mutating func id() -> UniqueID {
         count += 1
         return UniqueID(high: 0x4000, low: 0x8000_0000_0000_0000 | count)
@@ -57,12 +57,12 @@ struct World {
 
     // MARK: Syncing
 
-    mutating func sync(_ device: Int, answerIsLost: Bool = false) throws {
+    mutating func sync(_ device: Int, responseIsLost: Bool = false) throws {
         pass(1000)
-        try devices[device].sync(&server, answerIsLost: answerIsLost)
+        try devices[device].sync(&server, responseIsLost: responseIsLost)
     }
 
-    /// Everybody syncs, in this order, until nothing is unsent and everybody has read everything.
+    /// Syncs all devices in this order until nothing is unsent and all have read everything.
     mutating func settle(_ order: [Int]? = nil, sourceLocation: SourceLocation = #_sourceLocation) throws {
         for _ in 0..<12 {
             for device in order ?? Array(indices) { try sync(device) }
@@ -72,7 +72,7 @@ struct World {
         expectEqual(sourceLocation: sourceLocation)
     }
 
-    /// The same beginning, for every order in which the devices may sync first; each ends with all devices equal.
+    /// Continues this history with each order in which the devices can sync, until all are equal.
     func everyOrder(sourceLocation: SourceLocation = #_sourceLocation) throws -> [World] {
         try permutations(Array(indices)).map { order in
             var world = self
@@ -81,23 +81,23 @@ struct World {
         }
     }
 
-    /// All devices hold the same, the server too, and every digest says so.
+    /// Checks that all devices and the server have equal objects and digests.
     func expectEqual(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
         server.bag.check(comment, sourceLocation: sourceLocation)
         for device in devices {
             let unsent = device.unsent.keys.map { "\($0.object) \($0.attribute)" }
             #expect(unsent == [], comment, sourceLocation: sourceLocation)
-            let (mine, servers, told) = (device.digest, server.bag.digest, device.digestOfServer)
-            #expect(mine == servers && told == servers, comment, sourceLocation: sourceLocation)
+            let (own, servers, received) = (device.digest, server.bag.digest, device.digestOfServer)
+            #expect(own == servers && received == servers, comment, sourceLocation: sourceLocation)
             for (id, state) in server.bag.states {
                 switch state {
                 case .entity(let entity, .some):
-                    let (mine, servers) = (device.copy[id]?.json, entity.json)
-                    #expect(mine == servers, comment, sourceLocation: sourceLocation)
+                    let (own, servers) = (device.copy[id]?.json, entity.json)
+                    #expect(own == servers, comment, sourceLocation: sourceLocation)
                 case .deleted(let deleted, _):
-                    let (mine, isGone) = (device.deleted[id], device.entity(id) == nil)
-                    #expect(mine?.mergedInto == deleted.mergedInto && isGone, comment, sourceLocation: sourceLocation)
-                    #expect(mine?.rescuedInto == deleted.rescuedInto, comment, sourceLocation: sourceLocation)
+                    let (own, isDeleted) = (device.deleted[id], device.entity(id) == nil)
+                    #expect(own?.mergedInto == deleted.mergedInto && isDeleted, comment, sourceLocation: sourceLocation)
+                    #expect(own?.rescuedInto == deleted.rescuedInto, comment, sourceLocation: sourceLocation)
                 case .entity(_, nil): break
                 }
             }
