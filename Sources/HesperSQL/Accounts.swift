@@ -50,7 +50,7 @@ extension SQLTransaction {
         try sql.enqueue("UPDATE accounts SET email_verification_date = $2 WHERE id = $1", [.id(account), .date(date)])
     }
 
-    /// Waits for a push that has the scope.
+    /// Waits for a running push to the scope.
     public func setQuota(_ quota: Quota, of scope: ScopeID) throws {
         try sql.enqueue("UPDATE scopes SET quota = $2 WHERE id = $1", [.scope(scope), .integer(quota.stored)])
     }
@@ -59,10 +59,10 @@ extension SQLTransaction {
         try sql.enqueue("UPDATE accounts SET disabled_since = $2 WHERE id = $1", [.id(account), .date(date)])
     }
 
-    /// Nothing is written to the scope without its lock, so nothing comes after it.
+    /// Locks the scope first, so that no concurrent write can add rows to it.
     public func deleteAccount(_ id: UniqueID) throws {
         guard let scope = try account(id)?.scope else { return }
-        if try holdToErase(scope) {
+        if try lockForErasure(of: scope) {
             try sql.enqueue(
                 """
                 INSERT INTO removed_blobs (scope, attachment, nonce)

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// The columns that ``HesperStore/StoredRow/blob(of:in:)`` reads, and those that follow them.
+/// The columns that ``HesperStore/StoredRow/blob(of:in:)`` reads, followed by `unheld_since` and `attachment`.
 private let columns = "SELECT nonce, byte_count, sha256, arrival_date, unheld_since, attachment FROM blobs"
 
 extension SQLSnapshot {
@@ -42,7 +42,7 @@ extension SQLSnapshot {
 extension SQLTransaction {
     public func insert(_ blob: Blob) throws {
         let scope = blob.name.scope
-        try holdKnown(scope)
+        try lockExisting(scope)
         try sql.enqueue(
             """
             INSERT INTO blobs (scope, attachment, nonce, byte_count, sha256, arrival_date, unheld_since)
@@ -51,11 +51,11 @@ extension SQLTransaction {
             blob.name.key + [.integer(blob.data.byteCount), .text(blob.data.sha256), .date(blob.arrivalDate)],
             expecting: 1)
         try addBlobBytes(blob.data.byteCount, to: scope)
-        // A note may have been waiting for it.
+        // A note may hold the attachment already.
         try updateUnheldDates(of: [blob.name.attachment], in: scope, at: blob.arrivalDate)
     }
 
-    /// Adds to the number of bytes that a scope has in blobs.
+    /// Adds to the recorded size of a scope's blobs.
     public func addBlobBytes(_ count: Int64, to scope: ScopeID) throws {
         try sql.enqueue(
             "UPDATE scopes SET blob_bytes = blob_bytes + $2 WHERE id = $1", [.scope(scope), .integer(count)],
@@ -69,7 +69,7 @@ extension SQLTransaction {
 
 // MARK: - Uploads
 
-/// The columns that ``HesperStore/StoredRow/upload()`` reads, and the scope.
+/// The columns that ``HesperStore/StoredRow/upload()`` reads, followed by the scope.
 private let uploadColumns = "SELECT id, attachment, length, sha256, is_finished, creation_date, scope FROM uploads"
 
 extension SQLSnapshot {
@@ -90,7 +90,7 @@ extension SQLSnapshot {
 
 extension SQLTransaction {
     public func insert(_ upload: Upload, in scope: ScopeID) throws {
-        try holdKnown(scope)
+        try lockExisting(scope)
         try sql.enqueue(
             """
             INSERT INTO uploads (scope, id, length, is_finished, attachment, sha256, creation_date)
@@ -114,6 +114,6 @@ extension SQLTransaction {
 }
 
 extension BlobName {
-    /// The first three parameters of statements on one blob.
+    /// The first three parameters of statements about one blob.
     var key: [SQLValue] { [.scope(scope), .id(attachment), .integer(Int64(bitPattern: nonce))] }
 }

@@ -2,12 +2,12 @@ import HesperModel
 import HesperStore
 
 extension SQLSnapshot {
-    /// In the order of their last changes.
+    /// The IDs are ordered by sequence number.
     public func mergedFrom(_ id: UniqueID, in scope: ScopeID) throws -> [UniqueID] {
-        let found = try sql.all(
+        let rows = try sql.all(
             "SELECT id, sequence FROM tombstones WHERE scope = $1 AND merged_into = $2", [.scope(scope), .id(id)]
         ) { (id: try $0.id(0), sequence: $0.integer(1)) }
-        return found.sorted { $0.sequence < $1.sequence }.map(\.id)
+        return rows.sorted { $0.sequence < $1.sequence }.map(\.id)
     }
 
     public func deletedNotes(
@@ -26,7 +26,6 @@ extension SQLSnapshot {
         }
     }
 
-    /// By ID, the two tables merged.
     public func digests(
         in scope: ScopeID, prefix: String, _ body: (UniqueID, ObjectType, Digest) throws -> Void
     ) throws {

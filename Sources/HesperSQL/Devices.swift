@@ -8,7 +8,7 @@ private let columns = """
     """
 
 extension SQLSnapshot {
-    /// If the last device of the page before is gone by now, the list begins again: nothing is passed over.
+    /// If the last device of the previous page no longer exists, the list starts again, so that no device is skipped.
     public func devices(of account: UniqueID, after cursor: NodeID?, limit: Int) throws -> [Device] {
         try sql.all(
             """
@@ -49,7 +49,6 @@ extension SQLTransaction {
             "DELETE FROM devices WHERE account = $1 AND node IS DISTINCT FROM $2", [.id(account), .node(node)])
     }
 
-    /// What is nil stays as it was.
     public func recordUse(
         of node: NodeID, at date: Timestamp, appVersion: String?, userAgent: String?, address: String?,
         readSequence: Int64?

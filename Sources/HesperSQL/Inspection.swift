@@ -13,18 +13,18 @@ extension SQLSnapshot {
         }
     }
 
-    /// Reads rows of a scope for a check, in the order of the IDs.
-    /// - Parameter id: what a row is in the order of.
-    public func inspectedRows<Found>(
-        of scope: ScopeID, by id: @escaping (Found) -> UniqueID, _ query: String,
-        _ body: @escaping (SQL.Row) throws -> Found
-    ) throws -> InspectedRows<Found> {
+    /// Reads rows of a scope for a check, ordered by ID.
+    /// - Parameter id: returns the ID by which the query orders the rows.
+    public func inspectedRows<Row>(
+        of scope: ScopeID, by id: @escaping (Row) -> UniqueID, _ query: String,
+        _ body: @escaping (SQL.Row) throws -> Row
+    ) throws -> InspectedRows<Row> {
         let cursor = try sql.cursor(query, [.scope(scope)])
         return try InspectedRows(by: id) { try cursor.next(body) }
     }
 }
 
-/// A scope's rows for the check, which reads everything in the order of IDs, on purpose.
+/// The rows of a scope for a check, which intentionally reads all of them, in the order of IDs.
 private struct SQLInspectionSource<Source: SQLSnapshot>: InspectionSource {
     let head: ScopeHead
     let greatestClock: Clock?
@@ -34,7 +34,7 @@ private struct SQLInspectionSource<Source: SQLSnapshot>: InspectionSource {
 
     init?(_ snapshot: Source, scope: ScopeID) throws {
         self.snapshot = snapshot
-        let found = try snapshot.sql.first(
+        let row = try snapshot.sql.first(
             "SELECT sequence, digest, greatest_clock, parcel_bytes, blob_bytes, quota FROM scopes WHERE id = $1",
             [.scope(scope)]
         ) { row in
@@ -43,14 +43,14 @@ private struct SQLInspectionSource<Source: SQLSnapshot>: InspectionSource {
                 row.storage(from: 3)
             )
         }
-        guard let found else { return nil }
-        (head, greatestClock, storage) = found
+        guard let row else { return nil }
+        (head, greatestClock, storage) = row
         indexedSequence = try snapshot.indexedSequence(of: scope)
     }
 
-    private func rows<Found>(
-        by id: @escaping (Found) -> UniqueID, _ query: String, _ body: @escaping (Source.SQL.Row) throws -> Found
-    ) throws -> InspectedRows<Found> {
+    private func rows<Row>(
+        by id: @escaping (Row) -> UniqueID, _ query: String, _ body: @escaping (Source.SQL.Row) throws -> Row
+    ) throws -> InspectedRows<Row> {
         try snapshot.inspectedRows(of: head.scope, by: id, query, body)
     }
 
@@ -102,12 +102,12 @@ private struct SQLInspectionSource<Source: SQLSnapshot>: InspectionSource {
         ) { try $0.inspectedBlob() }
     }
 
-    func sequencesGivenTwice() throws -> [(sequence: Int64, count: Int64)] {
+    func duplicateSequences() throws -> [(sequence: Int64, count: Int64)] {
         try snapshot.sql.all(
             """
             SELECT sequence, count(*) FROM (
                 SELECT sequence FROM objects WHERE scope = $1 AND sequence IS NOT NULL
-                UNION ALL SELECT sequence FROM tombstones WHERE scope = $1) AS given
+                UNION ALL SELECT sequence FROM tombstones WHERE scope = $1) AS assigned
             GROUP BY sequence HAVING count(*) > 1
             """, [.scope(head.scope)]
         ) { ($0.integer(0), $0.integer(1)) }

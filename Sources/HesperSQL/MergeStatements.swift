@@ -1,21 +1,21 @@
-/// What merges ask that is the same for all SQL databases. Pushes must be fast, so each database binds the arguments in its
-/// own way; parameters come in the order of their numbers.
+/// The queries of merges that all SQL databases share. Because pushes must be fast, each database binds the parameters itself,
+/// in the order of their numbers.
 public enum MergeStatements {
-    /// Scope, folded name.
+    /// Parameters: scope, folded name.
     public static let tagNamed = "SELECT tag FROM tag_names WHERE scope = $1 AND folded_name = $2"
-    /// Scope, object, clock.
+    /// Parameters: scope, object, clock.
     public static let parcelsHolding = """
         SELECT type, is_servers, text_origin, body, number FROM edits
         WHERE scope = $1 AND object = $2 AND last_clock >= $3 AND first_clock <= $3
         """
-    /// Scope, note, clock.
+    /// Parameters: scope, note, clock.
     public static let rescuedParcels = """
         SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
         FROM tombstones t JOIN edits e ON e.scope = t.scope AND e.object = t.id
         WHERE t.scope = $1 AND t.merged_into = $2 AND e.scope = $1 AND e.sequence < t.sequence
             AND e.last_clock >= $3 AND e.first_clock <= $3
         """
-    /// Scope, object.
+    /// Parameters: scope, object.
     public static let textDescents = """
         SELECT text_clock, missing_ancestors, sequence FROM edits
         WHERE scope = $1 AND object = $2 AND missing_ancestors IS NOT NULL

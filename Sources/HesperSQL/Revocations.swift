@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 
 extension Revocation {
-    /// The beginning of a query whose rows ``HesperStore/StoredRow/revocation()`` reads.
+    /// The beginning of a query whose rows ``HesperStore/StoredRow/revocation()`` decodes.
     public static let columns = """
         SELECT scope, node, name, requested_by, request_date, moment, pass, sequence, finish_date,
             put_back, deleted, older, kept
@@ -38,7 +38,7 @@ extension SQLSnapshot {
     public func objects(
         in scope: ScopeID, beyond sequence: Int64, pushedBy node: NodeID, after moment: Timestamp, limit: Int
     ) throws -> [PushedObject] {
-        // Object by object: with EXISTS, PostgreSQL might read all edits of the scope instead.
+        // A subquery per object, because with EXISTS, PostgreSQL might read all edits of the scope instead.
         try sql.all(
             """
             SELECT o.id, o.section, o.sequence, (
@@ -90,10 +90,10 @@ extension SQLTransaction {
 }
 
 extension StoredRow {
-    /// From ``Revocation/columns``.
+    /// ``Revocation/columns``.
     public func revocation() throws -> Revocation {
         guard let pass = Revocation.Pass(rawValue: int(6)) else {
-            throw StoreError.damaged("a revocation is in a pass that there is not")
+            throw StoreError.damaged("the table revocations has a row with an unknown pass")
         }
         return Revocation(
             scope: scope(0), node: try node(1), name: string(2), requestedBy: nodeIfAny(3), requestDate: timestamp(4),

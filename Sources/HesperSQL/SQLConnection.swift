@@ -1,62 +1,62 @@
 import HesperStore
 
-/// What the statements of this module need of a connection to a database.
+/// A connection to a SQL database, as the statements of this module use it.
 ///
-/// Parameters are `$1`, `$2` and so on, by the order of the arguments; one may stand in a statement several times. A
-/// statement is prepared once, by its text, so that no value is ever part of it.
+/// Parameters are `$1`, `$2` and so on, in the order of the arguments. A statement may use a parameter several times. Prepared
+/// statements are cached by their text, which must therefore never contain values.
 public protocol SQLConnection {
     associatedtype Row: StoredRow
     associatedtype Cursor: SQLCursor where Cursor.Row == Row
 
     /// The expressions that databases write differently.
     var dialect: SQLDialect { get }
-    /// Runs a query and returns what `body` makes of the first row; nil if there is no row.
+    /// Runs a query and returns the result of `body` for the first row; nil if there are no rows.
     func first<T>(_ sql: String, _ arguments: [SQLValue], _ body: (Row) throws -> T?) throws -> T?
-    /// Runs a query and returns what `body` makes of each row. All rows may be in memory at once.
+    /// Runs a query and returns the results of `body` for all rows. All rows may be in memory simultaneously.
     func all<T>(_ sql: String, _ arguments: [SQLValue], _ body: (Row) throws -> T) throws -> [T]
-    /// Runs a statement and returns how many rows it changed.
+    /// Runs a statement and returns the number of rows that it changed.
     func run(_ sql: String, _ arguments: [SQLValue]) throws -> Int
-    /// Runs a statement without waiting for its answer, if the connection can. An error is then thrown by the next call that
-    /// waits, at the latest by the commit.
-    /// - Parameter rows: how many rows it must change; another number is an error. Nil: any number.
+    /// Runs a statement without waiting for its result, if the connection supports that. An error is then thrown by the next call
+    /// that waits, at the latest by the commit.
+    /// - Parameter rows: the number of rows that it must change, otherwise it fails; nil for any number.
     func enqueue(_ sql: String, _ arguments: [SQLValue], expecting rows: Int?) throws
-    /// Opens a cursor, which reads rows as they are asked for; it ends with the transaction.
+    /// Opens a cursor, which reads rows on demand. It is closed at the end of the transaction.
     func cursor(_ sql: String, _ arguments: [SQLValue]) throws -> Cursor
 }
 
-/// The rows of a query, read one after the other.
+/// A cursor, which reads the rows of a query one by one.
 public protocol SQLCursor {
     associatedtype Row: StoredRow
 
-    /// Returns what `body` makes of the next row; nil after the last.
+    /// Returns the result of `body` for the next row; nil at the end.
     func next<T>(_ body: (Row) throws -> T) throws -> T?
-    /// Ends the query; not needed after the last row.
+    /// Ends the query. This is not necessary after the last row.
     func close()
 }
 
 extension SQLConnection {
-    /// Runs a statement that may change any number of rows, without waiting for its answer.
+    /// Runs a statement that may change any number of rows, without waiting for its result.
     public func enqueue(_ sql: String, _ arguments: [SQLValue]) throws { try enqueue(sql, arguments, expecting: nil) }
 
-    /// Gives each row of a query to `body`, with few rows in memory at once.
+    /// Calls `body` with each row of a query. Only a few rows are in memory at a time.
     func each(_ sql: String, _ arguments: [SQLValue], _ body: (Row) throws -> Void) throws {
         let cursor = try cursor(sql, arguments)
         while try cursor.next(body) != nil {}
-        // After an error the cursor ends with the transaction.
+        // After an error, the cursor is closed at the end of the transaction.
         cursor.close()
     }
 }
 
-/// The expressions that databases write differently.
+/// The syntax that differs between databases.
 public struct SQLDialect: Sendable {
-    /// The number of bytes of the column `body`.
+    /// An expression for the number of bytes in the column `body`.
     let bodyBytes: String
-    /// What ends a SELECT that locks its rows and leaves out those that another transaction has locked; nothing in a
-    /// database with one writer.
+    /// The clause that locks the rows of a SELECT and skips those that another transaction has locked. It is empty for a database
+    /// with a single writer.
     let skipsLocked: String
-    /// What follows the name of a table and goes before that of the index by which it is to be read, if the database is told.
+    /// The keywords between a table and the name of the index to use; nil if the database has no such hint.
     let indexedBy: String?
-    /// A boolean that is true.
+    /// The literal for true.
     let yes: String
 
     public init(bodyBytes: String, skipsLocked: String, indexedBy: String?, yes: String) {
@@ -66,9 +66,9 @@ public struct SQLDialect: Sendable {
         self.yes = yes
     }
 
-    /// Names the index by which the table before it is to be read, if the database is told.
+    /// An index hint for the preceding table, if the database supports it.
     func index(_ name: String) -> String { indexedBy.map { " \($0) \(name)" } ?? "" }
 
-    /// Whether a boolean column is true, as the condition of an index has it.
+    /// The condition that a boolean column is true, in the form that partial indexes use.
     func isTrue(_ column: String) -> String { "\(column) = \(yes)" }
 }

@@ -1,36 +1,37 @@
 import HesperModel
 import HesperStore
 
-/// A snapshot of a SQL database. This module has the statements that are the same for all of them, a store those that are
-/// not: of pushes, feeds and search.
+/// A snapshot of a SQL database. This module contains the statements that all databases share. Each database has its own
+/// statements for pushes, feeds and searches.
 public protocol SQLSnapshot: Snapshot {
     associatedtype SQL: SQLConnection
 
     var sql: SQL { get }
-    /// What ends a SELECT of rows that stay as they are until the transaction ends: nothing in a snapshot, nor in a database
-    /// with one writer.
-    /// - Parameter table: the table's name in the statement.
+    /// The clause that locks the rows of a SELECT until the end of the transaction. It is empty in a snapshot and for a
+    /// database with a single writer.
+    /// - Parameter table: the table's name or alias in the statement.
     func rowLock(on table: String) -> String
-    /// What the index of terms has of the notes of a scope, by ID, for a check.
+    /// The entries of a scope's notes in the term index, ordered by ID, for a check.
     func inspectedDocuments(of scope: ScopeID) throws -> InspectedRows<InspectedDocument>
 }
 
 /// A transaction of a SQL database.
 public protocol SQLTransaction: SQLSnapshot, Transaction {
-    /// Locks the row of a scope until the transaction ends, where rows are locked.
-    /// - Returns: false if there is known to be no such scope.
+    /// Locks the row of a scope until the end of the transaction, if the database locks rows.
+    /// - Returns: false if the scope is known not to exist.
     func lockRow(of scope: ScopeID) throws -> Bool
-    /// The same before all rows of the scope are removed.
+    /// Locks the row of a scope before all of its rows are deleted.
+    /// - Returns: false if the scope is known not to exist.
     func lockForErasure(of scope: ScopeID) throws -> Bool
-    /// Removes the rows of a scope that would not go with its row in `scopes`, which is removed next.
+    /// Deletes the rows of a scope that are not deleted by a cascade when its row in `scopes` is deleted afterwards.
     func eraseRows(of scope: ScopeID) throws
-    /// Notes that the scope has a revocation, where the transaction keeps the scope's row in memory.
+    /// Records that the scope has a revocation, if the transaction caches the scope's row.
     func recordRevocation(in scope: ScopeID)
-    /// Keeps up since when no note has held each of these attachments, and has the sweeper look at them.
+    /// Updates the dates since which no note has held these attachments, and schedules their sweep.
     func updateUnheldDates(of attachments: [UniqueID], in scope: ScopeID, at date: Timestamp) throws
 }
 
-// What a database with one writer at a time need not do.
+// Defaults for a database with a single writer.
 
 extension SQLSnapshot {
     public func rowLock(on table: String) -> String { "" }
@@ -43,9 +44,9 @@ extension SQLTransaction {
 }
 
 extension SQLTransaction {
-    /// Locks the row of a scope that must be there.
-    func holdKnown(_ scope: ScopeID) throws {
-        guard try lockRow(of: scope) else { throw StoreError.failed("scope \(scope.rawValue) is gone") }
+    /// Locks the row of a scope, which must exist.
+    func lockExisting(_ scope: ScopeID) throws {
+        guard try lockRow(of: scope) else { throw StoreError.failed("scope \(scope.rawValue) does not exist") }
     }
 }
 
@@ -57,8 +58,10 @@ extension SQLSnapshot {
             Installation(epoch: UInt64(bitPattern: row.integer(0)), node: try row.node(1))
         }
         if let installation { return installation }
-        // A move marks a database that it has not filled yet.
-        let isUnfinished = try sql.first("SELECT 1 FROM leases WHERE name = $1", [.text(MoveMarker.leaseName)]) { _ in true }
+        // The database may be the target of an unfinished move.
+        let isUnfinished = try sql.first("SELECT 1 FROM leases WHERE name = $1", [.text(MoveMarker.leaseName)]) { _ in
+            true
+        }
         throw isUnfinished == true ? StoreError.unfinished : .damaged("the table installation is empty")
     }
 

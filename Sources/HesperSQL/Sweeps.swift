@@ -12,7 +12,7 @@ extension SQLSnapshot {
         ) { $0.bool(0) } ?? false
     }
 
-    /// The edits whose texts lost words come from an index of their own: no body is read.
+    /// Edits whose texts lost words are found with an index, so that no body is read.
     public func versions(of object: UniqueID, in scope: ScopeID) throws -> [StoredVersion] {
         try sql.all(
             """
@@ -68,11 +68,11 @@ extension SQLSnapshot {
     }
 }
 
-// MARK: - Having objects looked at
+// MARK: - Scheduling
 
 extension SQLTransaction {
-    /// Reads what is due, the longest due first, and locks it where rows are locked; without what another transaction has
-    /// locked, so that nobody waits.
+    /// Reads due sweeps, the longest due first, and locks their rows, if the database locks rows. It skips rows that another
+    /// transaction has locked, instead of waiting.
     public func dueSweeps(by date: Timestamp, limit: Int, until claim: Timestamp) throws -> [DueSweep] {
         try sql.all(
             """
@@ -84,7 +84,7 @@ extension SQLTransaction {
         }
     }
 
-    public func end(_ sweep: DueSweep, next: Timestamp?) throws {
+    public func reschedule(_ sweep: DueSweep, next: Timestamp?) throws {
         guard try lockRow(of: sweep.scope) else { return }
         try sql.enqueue(
             """
@@ -94,7 +94,7 @@ extension SQLTransaction {
             """, sweep.key + [.date(sweep.claim), .date(next)])
     }
 
-    public func forget(_ sweep: DueSweep) throws {
+    public func finish(_ sweep: DueSweep) throws {
         guard try lockRow(of: sweep.scope) else { return }
         try sql.enqueue(
             "DELETE FROM sweeps WHERE scope = $1 AND object = $2 AND due_date = $3", sweep.key + [.date(sweep.claim)])
@@ -107,21 +107,21 @@ extension SQLTransaction {
     public func drop(_ values: SweptEdit, of sweep: DueSweep) throws {
         guard try lockRow(of: sweep.scope) else { return }
         let edit = sweep.key + [.integer(values.position)]
-        let found = try sql.first(
+        let changed = try sql.first(
             "SELECT \(ParcelChecksum.columns) FROM edits WHERE scope = $1 AND object = $2 AND number = $3", edit
         ) { row in
             let bytes = row.bytes(3)
             let body = ParcelBody.write(values.dropped(from: try ParcelBody.read(bytes)))
             return (body: body, added: body.count - bytes.count, checksum: row.parcelChecksum(with: body))
         }
-        guard let found else { return }
+        guard let changed else { return }
         try sql.enqueue(
             "UPDATE edits SET body = $3, checksum = $4 WHERE scope = $1 AND number = $2",
-            [.scope(sweep.scope), .integer(values.position), .json(found.body), .integer(found.checksum)],
+            [.scope(sweep.scope), .integer(values.position), .json(changed.body), .integer(changed.checksum)],
             expecting: 1)
         try sql.enqueue(
             "UPDATE scopes SET parcel_bytes = parcel_bytes + $2 WHERE id = $1",
-            [.scope(sweep.scope), .int(found.added)], expecting: 1)
+            [.scope(sweep.scope), .int(changed.added)], expecting: 1)
         for attribute in Set(values.versions.map(\.attribute)) {
             try sql.enqueue(
                 "DELETE FROM versions WHERE scope = $1 AND object = $2 AND edit = $3 AND attribute = $4",
@@ -144,6 +144,6 @@ extension SQLTransaction {
 }
 
 extension DueSweep {
-    /// Its first two parameters.
+    /// The first two parameters of statements about the object.
     fileprivate var key: [SQLValue] { [.scope(scope), .id(object)] }
 }

@@ -5,7 +5,7 @@ extension SQLSnapshot {
     public func ticket(_ token: TokenHash) throws -> Ticket? {
         try sql.first("SELECT purpose, account, email, end_date FROM tickets WHERE token = $1", [.token(token)]) {
             row in
-            // One that a later version made is none here.
+            // Tickets with a purpose of a later version are ignored.
             Ticket.Purpose(rawValue: row.string(0)).map {
                 Ticket($0, account: row.idIfAny(1), email: row.stringIfAny(2), endDate: row.timestamp(3))
             }

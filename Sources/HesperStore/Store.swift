@@ -1,191 +1,188 @@
 import HesperModel
 
-/// Where everything is kept. A snapshot reads, a transaction writes; nothing here knows of HTTP or of merging.
+/// A database of accounts and their objects. Snapshots read and transactions write. It does not depend on HTTP or on merging.
 public protocol Store: Sendable {
-    /// Reads one consistent moment. Never waits for a writer, never holds one up.
+    /// Runs `body` on a consistent snapshot. It never waits for a writer and never blocks one.
     func read<T: Sendable>(_ body: @escaping @Sendable (any Snapshot) throws -> T) async throws -> T
-    /// Writes; what it wrote is durable when this returns. An error undoes all of it. Transactions of one scope come one
-    /// after the other, each after it has locked the scope; ``writers`` says how many of others may run beside them.
-    /// - Parameter body: done again, from the start, if the store had to give up its transaction for another's sake.
+    /// Runs `body` in a transaction, which is durable when this returns. If `body` throws, the transaction is rolled back.
+    /// Transactions that lock the same scope run one after another. Up to ``writers`` transactions run concurrently.
+    /// - Parameter body: may run more than once: it is retried from the start if the database aborts the transaction, for
+    ///   example because of a deadlock.
     func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
-    /// The same for what is derived from the rest and would be made again: a crash may take it, whole, until the next
-    /// ``write(_:)`` is durable.
+    /// Runs `body` in a transaction that writes only derived data, which can be rebuilt. A crash may lose the whole transaction
+    /// until a later ``write(_:)`` is durable.
     func writeDerived<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
-    /// Who holds this token and how far their scope is: every request begins with it.
+    /// The device that a token belongs to, and the head of its scope; nil if the token is unknown. Every request reads it first.
     func session(of token: TokenHash) async throws -> Session?
-    /// How many transactions may write at once: so many commits the queue of pushes has under way.
+    /// The maximum number of concurrent write transactions. The push queue runs as many commits.
     var writers: Int { get }
-    /// Whether who writes to one scope holds up none of the others: then what is done for several is better done apart.
+    /// Whether writers of different scopes run concurrently. If so, batch work should use one transaction per scope.
     var locksScopesIndependently: Bool { get }
-    /// How other servers are told what happens on this one; nil where there are none to tell, or none that could be.
+    /// The channel to other servers on this database; nil if there are no other servers, or no channel to them.
     var signals: (any Signals)? { get }
-    /// How busy its connections are; nil where they are not what one waits for.
+    /// The state of the connection pool; nil if there is no pool.
     var poolStatus: PoolStatus? { get }
-    /// Whether other processes may have committed since this was asked last. Not asked where there are ``signals``.
+    /// Whether other processes may have committed since the last call. Not called if there are ``signals``.
     func otherProcessesHaveCommitted() async throws -> Bool
-    /// The same for all servers on this store.
+    /// The identity of the installation. All servers on this database share it.
     var installation: Installation { get }
-    /// Where uploads that may be resumed wait, if the store keeps them itself: so that every server on it has them.
+    /// The stage for resumable uploads, if the database stores them, so that every server can continue them; else nil.
     var uploadStage: (any UploadStage)? { get }
-    /// Has the store's files forget what was deleted, as far as that is for the store to do; asked after an account was erased.
-    /// - Throws: ``StoreError/unavailable(_:)`` if some of it is still there, as somebody reads it.
+    /// Removes deleted data from the database's files, where the database does not do so itself. Called after an account was
+    /// erased.
+    /// - Throws: ``StoreError/unavailable(_:)`` if some data remains because a reader still uses it.
     func scrub() async throws
-    /// The damage that can be seen only in the database's own files, in sentences for an operator: of pages, and of the
-    /// index of terms. ``Snapshot/inconsistencies(in:_:)`` compares what the rows say.
+    /// Damage in the database's files, such as corrupt pages or a corrupt term index, as sentences for an operator.
+    /// ``Snapshot/inconsistencies(in:_:)`` checks the rows.
     func fileDamage() async throws -> [String]
-    /// Ends when all that is under way is done; nothing may be asked after it.
+    /// Waits for all running operations, then closes the database. The store must not be used afterwards.
     func close() async throws
 }
 
 extension Store {
-    /// Most have nothing that one waits for.
     public var poolStatus: PoolStatus? { nil }
-    /// With one writer, nothing is gained by it.
     public var locksScopesIndependently: Bool { false }
 }
 
-/// One consistent moment of the store.
+/// A read transaction: a consistent view of the store.
 public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
     // MARK: Accounts and devices
-    /// In a transaction it stays as it is until the end.
+    /// The account with an ID. A transaction locks its row, so that it does not change until the transaction ends.
     func account(_ id: UniqueID) throws -> Account?
-    /// The same by its address.
-    /// - Parameter key: ``Account/key(of:)`` of an e-mail address.
+    /// The account with an e-mail address. A transaction locks its row.
+    /// - Parameter key: ``Account/key(of:)`` of the address.
     func account(emailKey key: String) throws -> Account?
-    /// All accounts, by e-mail.
+    /// All accounts, ordered by e-mail address.
     func accounts() throws -> [Account]
-    /// One device of an account.
     func device(_ node: NodeID, of account: UniqueID) throws -> Device?
     func usage(of scope: ScopeID) throws -> Usage
-    /// How much there is in all.
     func totals() throws -> Totals
-    /// The accounts with the greatest clocks, the greatest first; those that hold nothing have none.
+    /// The accounts with the greatest clocks, in descending order. Accounts without edits are not included.
     func greatestClocks(limit: Int) throws -> [AccountClock]
-    /// An account's devices, the last signed in first.
-    /// - Parameter cursor: the last device of the page before.
+    /// The devices of an account, the most recently signed in first.
+    /// - Parameter cursor: the last device of the previous page.
     func devices(of account: UniqueID, after cursor: NodeID?, limit: Int) throws -> [Device]
-    /// The ticket whose code has this hash, also if it is over.
+    /// The ticket whose code has this hash, even if it has expired.
     func ticket(_ token: TokenHash) throws -> Ticket?
 
     // MARK: A scope
     func head(of scope: ScopeID) throws -> ScopeHead?
-    /// Where scopes stand for those who listen to them; those that are gone are missing.
+    /// The sequence and the devices of each of these scopes. Scopes that do not exist are left out.
     func scopeStatuses(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStatus]
     func state(of id: UniqueID, in scope: ScopeID) throws -> ObjectState?
-    /// Gives the rows of a scan one by one until it has no more, or `body` answers false.
+    /// Calls `body` with each row of a scan, until the end or until `body` returns false.
     func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws
-    /// What a scan would give in all.
+    /// The number of objects in a scan, and of their bytes.
     func size(of scan: Scan, in scope: ScopeID) throws -> ScanSize
-    /// One object's parcels, the last to arrive first.
-    /// - Parameter position: only those that came before the one with this ``StoredParcel/position``.
+    /// The parcels of an object, the most recent first.
+    /// - Parameter position: returns only parcels with a lower ``StoredParcel/position``.
     func history(of object: UniqueID, in scope: ScopeID, before position: Int64?, limit: Int) throws -> [StoredParcel]
-    /// The live tag whose name folds to this.
+    /// The live tag with a folded name.
     func tag(named foldedName: String, in scope: ScopeID) throws -> UniqueID?
-    /// Every ID whose DeletedObject says that it was merged into this one, directly.
+    /// The IDs of all DeletedObjects that were merged directly into this object.
     func mergedFrom(_ id: UniqueID, in scope: ScopeID) throws -> [UniqueID]
-    /// DeletedObjects of notes whose deletion arrived since `date`, the last first.
-    /// - Parameter sequence: only those before this number.
+    /// The DeletedObjects of notes whose deletion arrived at `date` or later, the most recent first.
+    /// - Parameter sequence: returns only DeletedObjects with a lower sequence number.
     func deletedNotes(
         in scope: ScopeID, since date: Timestamp, before sequence: Int64?, limit: Int
     ) throws -> [DeletedNote]
-    /// The digests of the scope's objects and DeletedObjects whose ID begins so, by ID.
-    /// - Parameter prefix: hex digits, without hyphens, at most 32.
+    /// Calls `body` with the digest of each object and DeletedObject whose ID has this prefix, ordered by ID.
+    /// - Parameter prefix: at most 32 hex digits, without hyphens.
     func digests(
         in scope: ScopeID, prefix: String, _ body: (UniqueID, ObjectType, Digest) throws -> Void
     ) throws
-    /// The bytes of an attachment, if they are here.
+    /// The stored bytes of an attachment; nil if they have not arrived.
     func blob(of attachment: UniqueID, in scope: ScopeID) throws -> Blob?
-    /// How many bytes a scope stores, known without adding up; nothing if there is no such scope.
+    /// The storage that a scope uses, from running totals. Zero if the scope does not exist.
     func storage(of scope: ScopeID) throws -> Storage
-    /// Gives all bytes that a scope has, in the order of their arrival.
+    /// Calls `body` with each blob of a scope, in the order of arrival.
     func blobs(of scope: ScopeID, _ body: (Blob) throws -> Void) throws
-    /// An upload that may be resumed.
     func upload(_ id: UniqueID, in scope: ScopeID) throws -> Upload?
-    /// Those of a scope that are not finished.
+    /// The unfinished uploads of a scope.
     func openUploads(of scope: ScopeID) throws -> [Upload]
-    /// Live notes that the query finds in the index as far as it is filled; a page ends early past 4 MiB of text, and where it
-    /// has cost as much as it may.
-    /// - Throws: ``SearchTooCostly``, if it has nothing to answer by then.
+    /// A page of the live notes that match a search, as far as the term index is filled. The page ends early after 4 MiB of
+    /// text, and when the search has used its time or its number of notes.
+    /// - Throws: ``SearchTooCostly`` if the timeout ends before any note was examined.
     func search(_ search: Search, in scope: ScopeID) throws -> SearchPage
-    /// The sequence up to which the index of terms is filled.
+    /// The sequence number up to which the term index is filled.
     func indexedSequence(of scope: ScopeID) throws -> Int64
-    /// Scopes whose index of terms is behind, in the order of their numbers.
+    /// The scopes whose term index is behind, ordered by ID.
     func scopesToIndex(after scope: ScopeID?, limit: Int) throws -> [ScopeID]
-    /// Anything wrong in what is kept, in sentences for an operator.
+    /// Checks all rows of a scope and calls `body` with each inconsistency, as a sentence for an operator.
     func inconsistencies(in scope: ScopeID, _ body: (String) -> Void) throws
 }
 
-/// A snapshot that may be changed.
+/// A write transaction.
 public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
-    /// Does `body`, undoing what it wrote, and only that, if it throws.
+    /// Runs `body` in a savepoint. If it throws, only the changes that it made are rolled back.
     func savepoint<T>(_ body: () throws -> T) throws -> T
 
     // MARK: Accounts and devices
-    /// Makes an account and its scope.
-    /// - Returns: nil if the e-mail address is taken.
+    /// Creates an account and its scope.
+    /// - Returns: nil if the e-mail address is already used.
     func insertAccount(
         _ id: UniqueID, email: String, passwordHash: String, creationDate: Timestamp
     ) throws -> Account?
     func setPasswordHash(_ hash: String, of account: UniqueID) throws
-    /// Keeps when the account's e-mail address was verified.
     func setEmailVerificationDate(_ date: Timestamp, of account: UniqueID) throws
-    /// Sets how many bytes a scope may store.
     func setQuota(_ quota: Quota, of scope: ScopeID) throws
-    /// Disables an account, or enables it again.
-    /// - Parameter date: since when it is disabled; nil to enable it.
+    /// Disables or enables an account.
+    /// - Parameter date: the time from which it is disabled; nil to enable it.
     func setDisabled(since date: Timestamp?, _ account: UniqueID) throws
-    /// Erases an account with its devices and its scope.
+    /// Deletes an account with its devices and its scope.
     func deleteAccount(_ id: UniqueID) throws
     func insert(_ device: Device, token: TokenHash) throws
-    /// - Returns: whether there was one.
+    /// - Returns: whether the device existed.
     func deleteDevice(_ node: NodeID, of account: UniqueID) throws -> Bool
-    /// Ends every device of an account but one.
+    /// Deletes all devices of an account except one.
     func deleteDevices(of account: UniqueID, except node: NodeID?) throws
     func insert(_ ticket: Ticket, token: TokenHash) throws
-    /// - Returns: whether there was one.
+    /// - Returns: whether the ticket existed.
     func deleteTicket(_ token: TokenHash) throws -> Bool
     func deleteTickets(for purpose: Ticket.Purpose, of account: UniqueID) throws
     func deleteTickets(endedBy date: Timestamp) throws
-    /// Keeps that a device was used. What is nil stays as it was.
-    /// - Parameter readSequence: how far it had read of the notes, if it asked for more of them.
+    /// Records a request of a device. Arguments that are nil leave the stored value unchanged.
+    /// - Parameter readSequence: the sequence number up to which the device had read the notes, if it requested a feed of them.
     func recordUse(
         of node: NodeID, at date: Timestamp, appVersion: String?, userAgent: String?, address: String?,
         readSequence: Int64?
     ) throws
 
     // MARK: A scope
-    /// Told before anything else which scopes will be locked, in this order, and which of their objects be asked for: a store
-    /// that is a network away asks for all of it at once. Only a hint.
+    /// Prefetches objects before the scopes are locked, in this order, so that a store behind a network needs one round trip
+    /// for all of them. This is only a hint. It must be the first call in a transaction.
     func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws
-    /// Locks the scope against other writers until the transaction ends.
+    /// Locks a scope against other writers until the transaction ends.
+    /// - Returns: nil if the scope does not exist.
     func lock(_ scope: ScopeID) throws -> LockedScope?
-    /// What a merge may ask about the scope.
+    /// The scope's data as a merge reads it.
     func bag(of scope: ScopeID) -> any Bag
-    /// Keeps what a merge came to, and gives every object that it changed the next number.
-    /// - Returns: where the scope stands now, and the number of each object.
+    /// Stores the outcome of a merge, and assigns the next sequence numbers to the objects that it changed.
+    /// - Returns: the new head of the scope, and the sequence number of each changed object.
     func append(_ outcome: MergeOutcome, to scope: LockedScope, by device: NodeID?, at date: Timestamp) throws
         -> (head: ScopeHead, sequences: [UniqueID: Int64])
-    /// Keeps that the bytes of an attachment are here.
+    /// Records that the bytes of an attachment are in the blob store.
     func insert(_ blob: Blob) throws
     func insert(_ upload: Upload, in scope: ScopeID) throws
-    /// Keeps what is known of an upload by now.
+    /// Stores the length and the state of an upload.
     func update(_ upload: Upload, in scope: ScopeID) throws
-    /// - Returns: whether there was one.
+    /// - Returns: whether the upload existed.
     func deleteUpload(_ id: UniqueID, in scope: ScopeID) throws -> Bool
-    /// Brings the index of terms forward by at most this many objects; whether it is now up to the scope's sequence.
+    /// Adds up to `limit` objects to the term index.
+    /// - Returns: whether the index is now complete.
     func indexTerms(of scope: ScopeID, limit: Int) throws -> Bool
 }
 
-/// A scope while its row is locked.
+/// The row of a scope that the transaction has locked.
 public struct LockedScope: Sendable, Equatable {
     public var head: ScopeHead
-    /// The greatest clock in the bag, by whomever.
+    /// The greatest clock of all edits in the scope, from any node.
     public var greatestClock: Clock?
-    /// The last clock that a server ticked here.
+    /// The last clock that a server created in the scope.
     public var serverClock: Clock?
-    /// Whether any device was revoked as lost: hardly ever, so only then it is asked which.
+    /// Whether a device was revoked as lost. Revocations are rare, so they are queried only if this is true.
     public var hasRevocations: Bool
-    /// Where it stood when the database was restored from a backup; nil if it never was.
+    /// The sequence number at which the database was restored from a backup; nil if it never was.
     public let restoredSequence: Int64?
     public var storage: Storage
 
@@ -203,23 +200,21 @@ public struct LockedScope: Sendable, Equatable {
 }
 
 extension Store {
-    /// Where the database's own server sees to its files.
+    // For databases whose server maintains its own files.
     public func scrub() async throws {}
-    /// The same.
     public func fileDamage() async throws -> [String] { [] }
 }
 
 extension Transaction {
-    /// Where nothing is far away, nothing is gained by asking early.
     public func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {}
 }
 
-/// A row of the bag, with who pushed it and when.
+/// A parcel as it is stored, with the device that pushed it and the time.
 public struct StoredParcel: Sendable, Equatable {
     public let parcel: Parcel
     public let pushedBy: NodeID?
     public let pushedAt: Timestamp
-    /// Its place in the order of arrival: no two parcels share one.
+    /// Its position in the order of arrival, unique within the scope.
     public let position: Int64
 
     public init(parcel: Parcel, pushedBy: NodeID?, pushedAt: Timestamp, position: Int64) {
@@ -230,11 +225,11 @@ public struct StoredParcel: Sendable, Equatable {
     }
 }
 
-/// The DeletedObject of a note, and who deleted it.
+/// The DeletedObject of a note, with the device that deleted it.
 public struct DeletedNote: Sendable, Equatable {
     public let deleted: DeletedObject
     public let deletedBy: NodeID?
-    /// When the server learned of it.
+    /// The time at which the server received the deletion.
     public let arrivalDate: Timestamp
     public let sequence: Int64
 

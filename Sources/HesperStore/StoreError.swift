@@ -1,36 +1,36 @@
-/// What a store throws when the reason lies with it and not with what was asked. The texts are for the log, never for a client.
+/// A failure of the database, as opposed to an invalid request. The texts are for the log and must not be sent to clients.
 public enum StoreError: Error, Sendable, Equatable {
-    /// It is away, or its disk fails: what was being written is not confirmed; the same may be tried again.
+    /// The database cannot be reached, or its disk fails. The write was not confirmed and may be retried.
     case unavailable(String)
-    /// There is no room: what was being written is not kept; the same may be tried again when there is.
+    /// The disk is full. The write was rolled back and may be retried once there is space.
     case full(String)
-    /// A later version of Hesper has written it; this one would misread it.
+    /// A later version of Hesper has written the database, in a format that this version does not know.
     case newerDatabase(version: Int, known: Int)
-    /// It is being filled with what another database holds, and that has not come to its end.
+    /// The database is the target of a migration from another database that has not finished.
     case unfinished
-    /// What it holds is not what it ever wrote.
+    /// The database contains data that Hesper cannot have written.
     case damaged(String)
-    /// It was asked for something that it can not do: a mistake in Hesper.
+    /// The database rejected an operation because of a bug in Hesper.
     case failed(String)
 }
 
 extension StoreError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .unavailable(let text): "the store is unavailable: \(text)"
+        case .unavailable(let text): "the database is unavailable: \(text)"
         case .full(let text): "the disk is full: \(text)"
         case .newerDatabase(let version, let known):
-            "the database has version \(version), written by a later Hesper; this one knows versions up to \(known)"
+            "the database has version \(version), written by a later Hesper; this one supports versions up to \(known)"
         case .unfinished:
-            "the database is only partly filled: do hesper migrate-data again, from the same source, until it has come to its end"
+            "the database is only partly filled: run hesper migrate-data again, with the same source, until it finishes"
         case .damaged(let text): "the database is damaged: \(text)"
-        case .failed(let text): "the store failed: \(text)"
+        case .failed(let text): "the database operation failed: \(text)"
         }
     }
 }
 
 extension StoreError {
-    /// Whether the store itself is away, so that nothing else in the same transaction can be trusted to it.
+    /// Whether the database itself failed, so that the whole transaction is lost.
     public var isUnavailable: Bool {
         switch self {
         case .unavailable, .full: true

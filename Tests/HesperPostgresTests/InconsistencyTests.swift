@@ -28,25 +28,27 @@ struct InconsistencyTests {
     static let damages = [
         Damage(
             "UPDATE objects SET body = replace(body::text, 'Milk', 'Mulk')::json WHERE section = 0",
-            "NOTE is not what its edits come to."),
+            "NOTE differs from the fold of its edits."),
         Damage("UPDATE objects SET body = '[]' WHERE section = 0", "NOTE cannot be read."),
         Damage("UPDATE objects SET bytes = 7 WHERE section = 0", "NOTE has"),
-        Damage("UPDATE objects SET type = 'tag' WHERE section = 0", "NOTE has another type than its edits say."),
-        Damage("UPDATE objects SET section = 9 WHERE section = 0", "NOTE is in a section that there is not."),
         Damage(
-            "UPDATE objects SET digest = \(none) WHERE section = 0", "NOTE has another digest than its edits come to."),
+            "UPDATE objects SET type = 'tag' WHERE section = 0", "NOTE has another type than the fold of its edits."),
+        Damage("UPDATE objects SET section = 9 WHERE section = 0", "NOTE has an unknown section."),
+        Damage(
+            "UPDATE objects SET digest = \(none) WHERE section = 0",
+            "NOTE has another digest than the fold of its edits."),
         Damage("UPDATE objects SET sequence = NULL WHERE section = 0", "NOTE exists, but has no sequence number."),
         Damage(
             "UPDATE objects SET sequence = 99 WHERE section = 0",
-            "NOTE has sequence number 99, but the last one given out is 5."),
-        Damage("UPDATE objects SET sequence = 1 WHERE section = 0", "Sequence number 1 was given out 2 times."),
+            "NOTE has sequence number 99, but the last one assigned is 5."),
+        Damage("UPDATE objects SET sequence = 1 WHERE section = 0", "Sequence number 1 was assigned 2 times."),
         Damage(
             "DELETE FROM objects WHERE section = 0", "NOTE has edits, but is neither an object nor a DeletedObject."),
-        Damage("DELETE FROM edits WHERE type = 'note'", "NOTE is not what its edits come to."),
+        Damage("DELETE FROM edits WHERE type = 'note'", "NOTE differs from the fold of its edits."),
         Damage("UPDATE edits SET body = '7' WHERE type = 'note'", "NOTE has a parcel of edits that cannot be read"),
         Damage(
             "UPDATE edits SET last_clock = \(none)",
-            "NOTE has a parcel of edits whose clocks are not those of its columns."),
+            "NOTE has a parcel of edits whose clocks differ from its columns."),
         Damage("UPDATE edits SET pushed_at = pushed_at + interval '1 second'", mismatch),
         Damage("UPDATE edits SET sequence = sequence + 1", mismatch),
         Damage("UPDATE edits SET pushed_by = decode(repeat('00', 8), 'hex')", mismatch),
@@ -56,35 +58,36 @@ struct InconsistencyTests {
         Damage("UPDATE edits SET is_servers = true", mismatch),
         Damage("UPDATE edits SET checksum = 7", mismatch),
         Damage("UPDATE scopes SET digest = \(none)", "The scope's digest is"),
-        Damage("UPDATE scopes SET greatest_clock = \(none)", "that is greater than the scope's greatest."),
-        Damage("DELETE FROM members", "NOTE holds TAG, but is not found by it."),
+        Damage("UPDATE scopes SET greatest_clock = \(none)", "which is greater than its recorded greatest clock."),
+        Damage("DELETE FROM members", "NOTE holds TAG, but the index of members has no entry for it."),
         Damage(
-            "INSERT INTO members SELECT scope, \(nobody), id FROM objects WHERE section = 0", "but does not hold it."),
-        Damage("DELETE FROM tag_names", "Tag TAG is not found by its name."),
+            "INSERT INTO members SELECT scope, \(nobody), id FROM objects WHERE section = 0",
+            "but the index of members has an entry for it."),
+        Damage("DELETE FROM tag_names", "The index of tag names has no entry for tag TAG."),
         Damage(
             "INSERT INTO tag_names SELECT scope, 'rome', id FROM objects WHERE section = 1",
-            "Tag TAG is found by a name that is not its own."),
+            "The index of tag names has a wrong name for tag TAG."),
         Damage("UPDATE tombstones SET bytes = 7", "DEAD has"),
-        Damage("UPDATE tombstones SET type = '?'", "DEAD is a DeletedObject of a type that there is not."),
-        Damage("UPDATE tombstones SET merged_into = \(nobody)", "says that it was rescued into"),
+        Damage("UPDATE tombstones SET type = '?'", "DEAD is a DeletedObject of an unknown type."),
+        Damage("UPDATE tombstones SET merged_into = \(nobody)", "is recorded as rescued into"),
         Damage(
             """
             INSERT INTO tombstones (scope, sequence, bytes, id, deletion_date, arrival_date, type)
             SELECT scope, 4, 9, id, now(), now(), 'note' FROM objects WHERE section = 0
             """, "NOTE is both an object and a DeletedObject."),
         Damage("DELETE FROM documents", "NOTE is missing in the index of terms."),
-        Damage("UPDATE documents SET archived = true", "NOTE stands in the index of terms as it was, not as it is."),
+        Damage("UPDATE documents SET archived = true", "NOTE is outdated in the index of terms."),
         Damage(
             "UPDATE terms SET lexemes = '''1:bread'':1'",
-            "NOTE stands in the index of terms with other terms than its text has."),
-        Damage("DELETE FROM terms", "NOTE stands in the index of terms with other terms than its text has."),
-        Damage("UPDATE documents SET note = \(nobody)", "stands in the index of terms, but is no note."),
-        Damage("UPDATE blobs SET byte_count = 4", "PICTURE says that its bytes are others than those that are here."),
-        Damage("UPDATE blobs SET sha256 = 'x'", "PICTURE says that its bytes are others than those that are here."),
-        Damage("UPDATE scopes SET blob_bytes = 4", "The attachments have 3 bytes, but 4 are counted."),
-        Damage("UPDATE scopes SET parcel_bytes = 4", "bytes, but 4 are counted."),
-        Damage("UPDATE blobs SET unheld_since = NULL", "Whether a note holds attachment PICTURE is not what"),
-        Damage("DELETE FROM blobs", "Attachment PICTURE is there, but no bytes of it."),
+            "NOTE has other terms in the index of terms than in its text."),
+        Damage("DELETE FROM terms", "NOTE has other terms in the index of terms than in its text."),
+        Damage("UPDATE documents SET note = \(nobody)", "is in the index of terms, but is not a note."),
+        Damage("UPDATE blobs SET byte_count = 4", "PICTURE has another size or digest than its recorded bytes."),
+        Damage("UPDATE blobs SET sha256 = 'x'", "PICTURE has another size or digest than its recorded bytes."),
+        Damage("UPDATE scopes SET blob_bytes = 4", "The attachments have 3 bytes, but 4 are recorded."),
+        Damage("UPDATE scopes SET parcel_bytes = 4", "bytes, but 4 are recorded."),
+        Damage("UPDATE blobs SET unheld_since = NULL", "Attachment PICTURE is not held by a note, but"),
+        Damage("DELETE FROM blobs", "Attachment PICTURE exists, but its bytes are not recorded."),
         Damage("UPDATE blobs SET attachment = (SELECT id FROM tombstones)", "DEAD is deleted, but its bytes are not."),
     ]
 

@@ -131,7 +131,7 @@ struct ValuesTests {
         await #expect(throws: StoreError.damaged("the column sum of type 1700 is no integer")) {
             try await onConnection { try $0.first("SELECT sum(1::bigint)") { $0.integer(0) } }
         }
-        await #expect(throws: StoreError.damaged("the column id has a value that is none of its kind")) {
+        await #expect(throws: StoreError.damaged("the column id has an invalid value")) {
             try await onConnection { try $0.first("SELECT 'abc'::bytea AS id") { try $0.id(0) } }
         }
     }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import HesperStore
 
-@Suite("Who listens on several servers, and what they hear")
+@Suite("Events with several servers")
 struct EventHubServersTests {
-    private let here = HubOnWire()
-    private let there = HubOnWire()
+    private let here = TestServer()
+    private let there = TestServer()
     private let scope = ScopeID(1)
     private let desk = NodeID.random()
     private let phone = NodeID.random()
@@ -17,11 +17,11 @@ struct EventHubServersTests {
         ScopeHead(scope: scope ?? self.scope, sequence: sequence, digest: Digest())
     }
 
-    private func listen(_ device: NodeID, on server: HubOnWire) throws -> Listener {
+    private func listen(_ device: NodeID, on server: TestServer) throws -> Listener {
         try server.hub.listen(to: scope, as: device, ping: 100)
     }
 
-    /// Both servers hear what the other has said by now.
+    /// Delivers the pending signals of both servers.
     private func exchange() {
         here.deliver(to: there)
         there.deliver(to: here)
@@ -29,66 +29,66 @@ struct EventHubServersTests {
 
     // MARK: Commits
 
-    @Test("A commit wakes who listens on another server")
+    @Test("A commit wakes listeners on another server")
     func wakes() async throws {
         let listener = try listen(phone, on: there)
         exchange()
         here.hub.announce([head(7), head(9, of: ScopeID(2))])
         #expect(here.deliver(to: there) == [.committed(scope, 7)])
         #expect(await listener.next().sequence == 7)
-        // It is not told on and on.
-        #expect(there.wire.taken().isEmpty)
+        // The receiver does not forward it.
+        #expect(there.signals.taken().isEmpty)
     }
 
-    @Test("Commits of scopes to which nobody listens are not told to anybody")
+    @Test("Commits are not signalled if other servers have no listeners of the scope")
     func silent() throws {
         let listener = try listen(phone, on: here)
         for number in 2...10_000 { here.hub.announce([head(1, of: ScopeID(Int64(number)))]) }
-        // Nor those of a scope to which somebody listens here alone.
+        // A listener on the committing server needs no signal.
         here.hub.announce([head(3)])
-        #expect(here.wire.taken() == [.joined(scope, phone)])
+        #expect(here.signals.taken() == [.joined(scope, phone)])
         withExtendedLifetime(listener) {}
     }
 
-    @Test("Who has begun to listen hears of a commit that came before the word of it")
+    @Test("A listener is notified of a commit that took place before its announcement arrived")
     func crossing() async throws {
         let listener = try listen(phone, on: there)
-        // What was read by now has 3; 4 and 5 commit, and nobody knows yet that somebody listens.
+        // The listener has read up to 3. The commits 4 and 5 take place before its announcement arrives.
         here.hub.announce([head(4)])
         here.hub.announce([head(5)])
-        #expect(here.wire.taken().isEmpty)
+        #expect(here.signals.taken().isEmpty)
         there.deliver(to: here)
         #expect(here.deliver(to: there) == [.committed(scope, 5)])
         #expect(await listener.next().sequence == 5)
-        // Another device there has heard what this one heard.
+        // The other server already has the commit, so a second listener there needs no signal.
         let second = try listen(laptop, on: there)
         there.deliver(to: here)
-        #expect(here.wire.taken().isEmpty)
+        #expect(here.signals.taken().isEmpty)
         withExtendedLifetime(second) {}
     }
 
-    @Test("What was committed is not remembered for ever, and not without a bound")
-    func forgetful() {
-        var moves = RecentMoves()
-        moves.keep(head(5))
-        moves.keep(head(4))
-        moves.turn()
-        #expect(moves[scope] == 5)
-        moves.keep(head(6))
-        #expect(moves[scope] == 6)
-        moves.turn()
-        #expect(moves[scope] == 6)
-        moves.turn()
-        #expect(moves[scope] == nil)
-        moves.keep(head(7))
-        for number in 2...Int64(2 * RecentMoves.limit + 1) { moves.keep(head(1, of: ScopeID(number))) }
-        #expect(moves[scope] == nil)
-        #expect(moves[ScopeID(2 * Int64(RecentMoves.limit))] == 1)
+    @Test("Recent commits expire and are limited in number")
+    func recentCommitsExpire() {
+        var commits = RecentCommits()
+        commits.record(head(5))
+        commits.record(head(4))
+        commits.rotate()
+        #expect(commits[scope] == 5)
+        commits.record(head(6))
+        #expect(commits[scope] == 6)
+        commits.rotate()
+        #expect(commits[scope] == 6)
+        commits.rotate()
+        #expect(commits[scope] == nil)
+        commits.record(head(7))
+        for number in 2...Int64(2 * RecentCommits.limit + 1) { commits.record(head(1, of: ScopeID(number))) }
+        #expect(commits[scope] == nil)
+        #expect(commits[ScopeID(2 * Int64(RecentCommits.limit))] == 1)
     }
 
     // MARK: Messages
 
-    @Test("A message is carried to the devices on all servers, in order, and each device counts once")
+    @Test("A message is sent to the devices on all servers in order, and each device counts once")
     func messages() async throws {
         let listeners = [
             try listen(phone, on: here), try listen(phone, on: there), try listen(laptop, on: there),
@@ -104,21 +104,21 @@ struct EventHubServersTests {
         }
         #expect(await own.next().messages.isEmpty)
         #expect(here.hub.send(ByteBuffer(string: "{}"), from: desk, in: ScopeID(2)) == 0)
-        #expect(here.wire.taken().isEmpty)
+        #expect(here.signals.taken().isEmpty)
     }
 
-    @Test("What only the sender's own device would hear elsewhere is not carried")
+    @Test("A message is not sent to other servers where only its sender listens")
     func ownMessages() throws {
         let own = try listen(desk, on: there)
         exchange()
         #expect(here.hub.send(ByteBuffer(string: "{}"), from: desk, in: scope) == 0)
-        #expect(here.wire.taken().isEmpty)
+        #expect(here.signals.taken().isEmpty)
         withExtendedLifetime(own) {}
     }
 
     // MARK: Counts
 
-    @Test("Devices that come and go on another server are counted; one on two servers is one")
+    @Test("The count includes devices on other servers, and a device on two servers only once")
     func counts() async throws {
         let first = try listen(desk, on: here)
         #expect(await first.next().others == 0)
@@ -135,70 +135,70 @@ struct EventHubServersTests {
         withExtendedLifetime(again) {}
     }
 
-    @Test("Who was there before is told when asked; many who ask at once are answered once a second")
-    func asked() throws {
+    @Test("A presence request is answered; several simultaneous requests cause one answer per second")
+    func presenceRequest() throws {
         let first = try listen(desk, on: here)
-        _ = here.wire.taken()
+        _ = here.signals.taken()
         there.hub.exchangePresence()
         #expect(there.deliver(to: here, here, here) == [.presenceRequest])
         #expect(here.deliver(to: there) == [.presence(scope, [desk])])
         #expect(there.hub.send(ByteBuffer(string: "{}"), from: phone, in: scope) == 1)
         here.hub.tick()
-        #expect(here.wire.taken() == [.presence(scope, [desk])])
+        #expect(here.signals.taken() == [.presence(scope, [desk])])
         here.hub.tick()
-        #expect(here.wire.taken().isEmpty)
+        #expect(here.signals.taken().isEmpty)
         withExtendedLifetime(first) {}
     }
 
-    @Test("Who is named again stays; a server that is killed is forgotten after a minute")
+    @Test("Listeners of a killed server expire after a minute unless their announcement is repeated")
     func killed() async throws {
         let first = try listen(desk, on: here)
         let second = try listen(phone, on: there)
         exchange()
         #expect(await first.next().others == 1)
-        for _ in 0..<2 * Elsewhere.timeout {
+        for _ in 0..<2 * RemoteListeners.timeout {
             for server in [here, there] { server.hub.tick() }
             exchange()
         }
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 1)
-        for _ in 1..<Elsewhere.timeout { here.hub.tick() }
+        for _ in 1..<RemoteListeners.timeout { here.hub.tick() }
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 1)
-        for _ in 0...EventHub.beat { here.hub.tick() }
+        for _ in 0...EventHub.presenceInterval { here.hub.tick() }
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 0)
         #expect(await first.next().others == 0)
         withExtendedLifetime(second) {}
     }
 
-    @Test("What one server says of its listeners changes nothing of another's")
+    @Test("A server's announcements do not affect the listeners of other servers")
     func third() throws {
-        let another = HubOnWire()
+        let another = TestServer()
         let (second, third) = (try listen(phone, on: there), try listen(laptop, on: another))
         there.deliver(to: here)
         another.deliver(to: here)
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 2)
-        here.hub.receive(.presence(scope, []), from: there.wire.server)
+        here.hub.receive(.presence(scope, []), from: there.signals.server)
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 1)
-        here.hub.receive(.left(scope, phone), from: another.wire.server)
+        here.hub.receive(.left(scope, phone), from: another.signals.server)
         #expect(here.hub.send(ByteBuffer(), from: desk, in: scope) == 1)
         withExtendedLifetime((second, third)) {}
     }
 
     // MARK: The end
 
-    @Test("Who is signed out is so on all servers: these are told to look")
+    @Test("Signing out a device notifies all servers")
     func signedOut() throws {
         let (first, second) = (try listen(desk, on: here), try listen(phone, on: here))
-        _ = here.wire.taken()
+        _ = here.signals.taken()
         here.hub.signOut(of: scope) { $0 == phone }
-        #expect((first.isOver, second.isOver) == (nil, .signedOut))
-        #expect(here.wire.taken() == [.sessionsChanged(scope)])
+        #expect((first.endReason, second.endReason) == (nil, .signedOut))
+        #expect(here.signals.taken() == [.sessionsChanged(scope)])
     }
 
-    @Test("A hub without others keeps nothing for them")
+    @Test("A hub without signals records no commits")
     func alone() {
         let hub = EventHub()
         hub.announce([head(1)])
-        for _ in 0..<EventHub.beat { hub.tick() }
-        #expect(hub.recentMove(of: scope) == nil)
+        for _ in 0..<EventHub.presenceInterval { hub.tick() }
+        #expect(hub.recentCommit(of: scope) == nil)
     }
 }

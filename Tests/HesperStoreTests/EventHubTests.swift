@@ -4,7 +4,7 @@ import Testing
 
 @testable import HesperStore
 
-@Suite("Who listens, and what they hear")
+@Suite("Events on one server")
 struct EventHubTests {
     private let hub = EventHub()
     private let scope = ScopeID(1)
@@ -20,7 +20,7 @@ struct EventHubTests {
         try hub.listen(to: scope ?? self.scope, as: device, ping: ping)
     }
 
-    /// A listener that has heard how many others there are.
+    /// A listener that has received the initial count of other devices.
     private func settled(_ device: NodeID, ping: Int = 20) async throws -> Listener {
         let listener = try listen(device, ping: ping)
         _ = await listener.next()
@@ -29,16 +29,16 @@ struct EventHubTests {
 
     // MARK: Commits
 
-    @Test("A commit wakes whoever waits, and nobody else")
+    @Test("A commit wakes the listeners of its scope only")
     func wakes() async throws {
         let listener = try await settled(desk)
-        async let news = listener.next()
+        async let update = listener.next()
         hub.announce([head(7, of: ScopeID(2))])
         hub.announce([head(3)])
-        #expect(await news.sequence == 3)
+        #expect(await update.sequence == 3)
     }
 
-    @Test("Commits that come while a listener is busy are one piece of news; an older one is none")
+    @Test("Commits while a listener is busy are combined, and older ones are ignored")
     func coalesces() async throws {
         let listener = try await settled(desk)
         for sequence in [1, 2, 5, 4] as [Int64] { hub.announce([head(sequence)]) }
@@ -53,7 +53,7 @@ struct EventHubTests {
 
     // MARK: Messages
 
-    @Test("A message is carried to all other devices, in order, and counted by devices")
+    @Test("A message is sent to all other devices in order, and the result is their number")
     func messages() async throws {
         let (own, first, again, second) = (
             try await settled(desk), try await settled(phone), try await settled(phone), try await settled(laptop)
@@ -68,17 +68,17 @@ struct EventHubTests {
         #expect(hub.send(ByteBuffer(string: "three"), from: desk, in: ScopeID(2)) == 0)
     }
 
-    @Test("Of more messages than are kept for a slow reader, the last stay, in order")
+    @Test("A slow listener receives only the most recent messages, in order")
     func boundedMessages() async throws {
         let listener = try await settled(phone)
         for index in 0..<100 { _ = hub.send(ByteBuffer(string: "\(index)"), from: desk, in: scope) }
-        let heard = await listener.next().messages.map { String(buffer: $0) }
-        #expect(heard == (100 - Mailbox.messages..<100).map(String.init))
+        let received = await listener.next().messages.map { String(buffer: $0) }
+        #expect(received == (100 - Mailbox.messages..<100).map(String.init))
     }
 
     // MARK: Counts
 
-    @Test("Whoever comes is told how many others listen; the others are, too, and when one goes")
+    @Test("Listeners receive the number of other devices at first and when it changes")
     func counts() async throws {
         let first = try listen(desk)
         #expect(await first.next().others == 0)
@@ -90,7 +90,7 @@ struct EventHubTests {
         #expect(await first.next().others == 0)
     }
 
-    @Test("A second stream of a device changes no count")
+    @Test("A second stream of a device does not change the count")
     func sameDevice() async throws {
         let first = try await settled(desk)
         let second = try listen(phone)
@@ -103,7 +103,7 @@ struct EventHubTests {
         withExtendedLifetime(second) {}
     }
 
-    @Test("When many come at once, all are told at first and once a second, not each time")
+    @Test("When many devices begin to listen, the count is sent immediately and then at most once per second")
     func manyAtOnce() async throws {
         let first = try await settled(desk)
         var others: [Listener] = []
@@ -111,17 +111,17 @@ struct EventHubTests {
         #expect(await first.next().others == 1)
         hub.tick()
         #expect(await first.next().others == 100)
-        // A second in which nobody comes or goes has no news.
+        // If the count does not change in a second, it is not sent.
         hub.tick()
         first.end(.disconnected)
         #expect(await first.next().others == nil)
         withExtendedLifetime(others) {}
     }
 
-    // MARK: Signs of life
+    // MARK: Pings
 
-    @Test("There is a sign of life after so many seconds without news")
-    func quiet() async throws {
+    @Test("A ping is due after the given number of seconds without events")
+    func ping() async throws {
         let listener = try await settled(desk, ping: 3)
         hub.tick()
         hub.tick()
@@ -136,17 +136,17 @@ struct EventHubTests {
 
     // MARK: The end
 
-    @Test("Who is signed out hears no more; the others do")
+    @Test("Signing out a device ends only its own streams")
     func signedOut() async throws {
         let (first, second) = (try await settled(desk), try await settled(phone))
         hub.signOut(of: scope) { $0 == phone }
         #expect(await second.next().end == .signedOut)
-        #expect(first.isOver == nil)
-        #expect(second.isOver == .signedOut)
+        #expect(first.endReason == nil)
+        #expect(second.endReason == .signedOut)
     }
 
-    @Test("Whoever does not listen any more is forgotten")
-    func forgotten() async throws {
+    @Test("A released listener is removed")
+    func removed() async throws {
         var listener: Listener? = try listen(desk)
         #expect(!hub.isEmpty)
         listener?.end(.disconnected)
@@ -155,19 +155,19 @@ struct EventHubTests {
         #expect(hub.isEmpty)
     }
 
-    @Test("Of more streams of a device than it may have, the oldest ends")
+    @Test("The oldest stream of a device ends when it opens too many")
     func deviceLimit() async throws {
         var listeners: [Listener] = []
         for _ in 0..<EventHub.listenersPerDevice { listeners.append(try listen(desk)) }
-        #expect(listeners.allSatisfy { $0.isOver == nil })
+        #expect(listeners.allSatisfy { $0.endReason == nil })
         listeners.append(try listen(desk))
-        #expect(listeners.map(\.isOver) == [.replaced] + Array(repeating: nil, count: EventHub.listenersPerDevice))
-        // That the first goes at last takes no place from the others.
+        #expect(listeners.map(\.endReason) == [.replaced] + Array(repeating: nil, count: EventHub.listenersPerDevice))
+        // Releasing the ended stream does not affect the others.
         listeners.removeFirst()
         #expect(hub.send(ByteBuffer(), from: phone, in: scope) == 1)
     }
 
-    @Test("Of more streams of an account than it may have, the last is refused")
+    @Test("A stream beyond the limit per account is refused")
     func scopeLimit() throws {
         var listeners: [Listener] = []
         for _ in 0..<EventHub.listenersPerScope { listeners.append(try listen(.random())) }

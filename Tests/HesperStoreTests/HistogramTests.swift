@@ -3,7 +3,7 @@ import HesperStore
 import Testing
 
 @Suite struct HistogramTests {
-    @Test func countsByBounds() {
+    @Test func valuesAreCountedByBounds() {
         var histogram = Histogram(bounds: [1, 2, 4])
         for value in [0, 1, 1.5, 2, 3, 4, 5, 100] as [Double] { histogram.record(value) }
         #expect(histogram.counts == [2, 2, 2, 2])
@@ -11,7 +11,7 @@ import Testing
         #expect(histogram.sum == 116.5)
     }
 
-    @Test(arguments: [Histogram.seconds, Histogram.sizes]) func boundsRise(_ bounds: [Double]) {
+    @Test(arguments: [Histogram.seconds, Histogram.sizes]) func boundsAreAscending(_ bounds: [Double]) {
         #expect(bounds == Array(Set(bounds)).sorted())
         #expect(bounds.allSatisfy { $0 > 0 })
     }

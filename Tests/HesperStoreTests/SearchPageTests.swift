@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Testing
 
-/// When a page of a search is full, and where the next begins.
+/// The end of a page of a search, and the beginning of the next.
 @Suite struct SearchPageTests {
     private func note(_ text: String = "x") -> Note? {
         var (entity, clocks) = (Section.notes.empty(.random()), ClockSource(node: .random()))
@@ -11,58 +11,58 @@ import Testing
     }
 
     private func search(
-        limit: Int = 10, reach: Int = 10, patience: Duration = .seconds(60)
+        limit: Int = 10, noteLimit: Int = 10, timeout: Duration = .seconds(60)
     ) throws -> Search {
-        Search(query: try SearchQuery(""), limit: limit, reach: reach, patience: patience)
+        Search(query: try SearchQuery(""), limit: limit, noteLimit: noteLimit, timeout: timeout)
     }
 
-    /// Looks at notes at places from 1 on.
-    /// - Returns: how many it took, the last of which ended it, or one more.
-    private func look(_ page: inout SearchPage, at notes: [Note?]) -> Int {
+    /// Examines notes, which have positions from 1 on.
+    /// - Returns: the number of the note that ended the page; one more than the number of notes if none did.
+    private func examine(_ notes: [Note?], for page: inout SearchPage) -> Int {
         for (index, note) in notes.enumerated() where !page.examine(note, .past(index + 1)) { return index + 1 }
         return notes.count + 1
     }
 
-    @Test func oneMoreThanFitsTellsThatThereAreMore() throws {
+    @Test func aMatchThatDoesNotFitBeginsTheNextPage() throws {
         var page = SearchPage(try search(limit: 2))
-        // What is gone is no more.
-        let looked = look(&page, at: [note(), note(), nil, note(), note()])
-        #expect(looked == 4)
+        // A note that no longer exists does not count.
+        let count = examine([note(), note(), nil, note(), note()], for: &page)
+        #expect(count == 4)
         #expect(page.found.map(\.position) == [.past(1), .past(2)])
         #expect(page.next == .past(2))
     }
 
-    @Test func behindTheLastThereIsNone() throws {
+    @Test func theLastPageHasNoNext() throws {
         var page = SearchPage(try search(limit: 2))
-        let looked = look(&page, at: [note(), note(), nil])
-        #expect(looked == 4)
+        let count = examine([note(), note(), nil], for: &page)
+        #expect(count == 4)
         #expect(page.found.count == 2)
         #expect(page.next == nil)
     }
 
     @Test func examinedNotesWithoutMatchCount() throws {
-        var page = SearchPage(try search(reach: 3))
-        let looked = look(&page, at: [nil, nil, nil, note()])
-        #expect(looked == 3)
+        var page = SearchPage(try search(noteLimit: 3))
+        let count = examine([nil, nil, nil, note()], for: &page)
+        #expect(count == 3)
         #expect(page.found.isEmpty)
         #expect(page.next == .past(3))
     }
 
-    @Test func whereTimeIsUpOneWasLookedAt() throws {
-        var page = SearchPage(try search(patience: .zero))
+    @Test func oneNoteIsExaminedAfterTheTimeout() throws {
+        var page = SearchPage(try search(timeout: .zero))
         #expect(!page.hasExamined)
-        let looked = look(&page, at: [note(), note()])
-        #expect(looked == 1)
+        let count = examine([note(), note()], for: &page)
+        #expect(count == 1)
         #expect(page.hasExamined)
         #expect(page.found.count == 1)
         #expect(page.next == .past(1))
     }
 
-    @Test func longNotesEndItEarly() throws {
+    @Test func longNotesEndThePageEarly() throws {
         var page = SearchPage(try search())
         let long = note(String(repeating: "x", count: Limits.textBytes))
-        let looked = look(&page, at: [long, long, long, long, note()])
-        #expect(looked == 5)
+        let count = examine([long, long, long, long, note()], for: &page)
+        #expect(count == 5)
         #expect(page.next == .past(4))
     }
 }

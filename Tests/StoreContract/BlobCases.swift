@@ -3,103 +3,104 @@ import HesperStore
 
 extension StoreContract {
     static let blobCases: [Case] = [
-        Case("an attachment is there once its bytes are, and has what they are known by") { (desk: Desk) in
+        Case("an attachment can be created once its bytes are recorded, and has their size and digest") {
+            (client: Client) in
             let picture = UniqueID.random()
-            let early = try await desk.push(desk.attachment(picture))
+            let early = try await client.push(client.attachment(picture))
             try expect(early.receipts.first?.problem?.slug, is: .attachmentDataMissing)
-            try expect(try await desk.state(picture), is: nil)
+            try expect(try await client.state(picture), is: nil)
             let data = AttachmentData(byteCount: 1 << 40, sha256: String(repeating: "0f", count: 32))
-            try await desk.bytesArrive(for: picture, data)
-            try await desk.push(desk.attachment(picture))
-            guard case .entity(.attachment(let attachment), _)? = try await desk.state(picture) else {
-                throw Violation(description: "there is no attachment")
+            try await client.bytesArrive(for: picture, data)
+            try await client.push(client.attachment(picture))
+            guard case .entity(.attachment(let attachment), _)? = try await client.state(picture) else {
+                throw Violation(description: "the attachment does not exist")
             }
             try expect(attachment[.byteCount], is: .integer(data.byteCount))
             try expect(attachment[.sha256], is: .string(data.sha256))
         },
-        Case("bytes are found by their attachment, in their own scope") { (desk: Desk) in
+        Case("bytes are found by their attachment in its scope") { (client: Client) in
             let (first, second) = (UniqueID.random(), UniqueID.random())
-            try await desk.bytesArrive(for: first)
-            try await desk.bytesArrive(for: second)
-            let other = try await Desk(on: desk.store, email: "eve@example.com")
-            let found = try unwrap(try await desk.blob(first), "the blob")
-            try expect(found.name.scope, is: desk.scope)
+            try await client.bytesArrive(for: first)
+            try await client.bytesArrive(for: second)
+            let other = try await Client(on: client.store, email: "eve@example.com")
+            let found = try unwrap(try await client.blob(first), "the blob")
+            try expect(found.name.scope, is: client.scope)
             try expect(found.name.attachment, is: first)
-            try expect(found.data, is: Desk.data)
-            try expect(found.arrivalDate, is: Desk.now)
+            try expect(found.data, is: Client.data)
+            try expect(found.arrivalDate, is: Client.now)
             try expect(try await other.blob(first), is: nil)
-            try expect(try await desk.blob(.random()), is: nil)
-            try expect(try await desk.blobs().map(\.name.attachment), is: [first, second])
+            try expect(try await client.blob(.random()), is: nil)
+            try expect(try await client.blobs().map(\.name.attachment), is: [first, second])
             try expect(try await other.blobs(), is: [])
         },
-        Case("the bytes of one attachment arrive once") { (desk: Desk) in
+        Case("the bytes of an attachment can be recorded only once") { (client: Client) in
             let picture = UniqueID.random()
-            try await desk.bytesArrive(for: picture)
-            let first = try await desk.blob(picture)
+            try await client.bytesArrive(for: picture)
+            let first = try await client.blob(picture)
             do {
-                try await desk.bytesArrive(for: picture)
-                throw Violation(description: "they arrived twice")
+                try await client.bytesArrive(for: picture)
+                throw Violation(description: "they were recorded twice")
             } catch is StoreError {}
-            try expect(try await desk.blob(picture), is: first)
+            try expect(try await client.blob(picture), is: first)
         },
-        Case("counts the bytes of attachments as they come and go") { (desk: Desk) in
+        Case("the size of all attachments is updated when bytes are recorded and deleted") { (client: Client) in
             let (first, second) = (UniqueID.random(), UniqueID.random())
             func bytes() async throws -> Int64 {
-                try await desk.read { try $0.usage(of: desk.scope).storage.attachmentBytes }
+                try await client.read { try $0.usage(of: client.scope).storage.attachmentBytes }
             }
             try expect(try await bytes(), is: 0)
-            try await desk.bytesArrive(for: first, AttachmentData(byteCount: 5 << 30, sha256: Desk.data.sha256))
-            try await desk.bytesArrive(for: second)
+            try await client.bytesArrive(for: first, AttachmentData(byteCount: 5 << 30, sha256: Client.data.sha256))
+            try await client.bytesArrive(for: second)
             try expect(try await bytes(), is: 5 << 30 | 3)
-            try await desk.push(desk.attachment(first), desk.attachment(second))
-            try await desk.push(desk.delete(first, .attachment))
+            try await client.push(client.attachment(first), client.attachment(second))
+            try await client.push(client.delete(first, .attachment))
             try expect(try await bytes(), is: 3)
-            try expect(try await desk.blob(first), is: nil)
-            // Deleted before it ever was an attachment.
+            try expect(try await client.blob(first), is: nil)
+            // Deleted before the attachment was created.
             let third = UniqueID.random()
-            try await desk.bytesArrive(for: third)
-            try await desk.push(desk.delete(third, .attachment))
+            try await client.bytesArrive(for: third)
+            try await client.push(client.delete(third, .attachment))
             try expect(try await bytes(), is: 3)
-            // Deleted as something else, before it ever was an attachment.
+            // Deleted as an object of another type, before the attachment was created.
             for type in [ObjectType.note, .tag, ObjectType("board") ?? .note] {
                 let fourth = UniqueID.random()
-                try await desk.bytesArrive(for: fourth)
-                try await desk.push(desk.delete(fourth, type))
-                try expect(try await desk.blob(fourth), is: nil)
+                try await client.bytesArrive(for: fourth)
+                try await client.push(client.delete(fourth, type))
+                try expect(try await client.blob(fourth), is: nil)
             }
             try expect(try await bytes(), is: 3)
-            try expect(try await desk.inconsistencies(), is: [])
+            try expect(try await client.inconsistencies(), is: [])
         },
-        Case("keeps uploads until they are deleted, each in its scope") { (desk: Desk) in
-            let other = try await Desk(on: desk.store, email: "eve@example.com")
+        Case("uploads are stored per scope until they are deleted") { (client: Client) in
+            let other = try await Client(on: client.store, email: "eve@example.com")
             var upload = Upload(
-                uniqueID: .random(), attachment: .random(), length: nil, sha256: Desk.data.sha256,
-                creationDate: Desk.date(5))
+                uniqueID: .random(), attachment: .random(), length: nil, sha256: Client.data.sha256,
+                creationDate: Client.date(5))
             let plain = Upload(
                 uniqueID: .random(), attachment: upload.attachment, length: 1 << 40, sha256: nil,
-                creationDate: Desk.date(6))
-            try await desk.store.write { [upload] in
-                try $0.insert(upload, in: desk.scope)
-                try $0.insert(plain, in: desk.scope)
+                creationDate: Client.date(6))
+            try await client.store.write { [upload] in
+                try $0.insert(upload, in: client.scope)
+                try $0.insert(plain, in: client.scope)
             }
-            try expect(try await desk.upload(upload.uniqueID), is: upload)
-            try expect(try await desk.upload(plain.uniqueID), is: plain)
+            try expect(try await client.upload(upload.uniqueID), is: upload)
+            try expect(try await client.upload(plain.uniqueID), is: plain)
             try expect(try await other.upload(upload.uniqueID), is: nil)
-            try expect(try await desk.read { try $0.openUploads(of: desk.scope) }.count, is: 2)
+            try expect(try await client.read { try $0.openUploads(of: client.scope) }.count, is: 2)
             upload.length = 9
             upload.isFinished = true
-            try await desk.store.write { [upload] in try $0.update(upload, in: desk.scope) }
-            try expect(try await desk.upload(upload.uniqueID), is: upload)
-            try expect(try await desk.read { try $0.openUploads(of: desk.scope) }, is: [plain])
+            try await client.store.write { [upload] in try $0.update(upload, in: client.scope) }
+            try expect(try await client.upload(upload.uniqueID), is: upload)
+            try expect(try await client.read { try $0.openUploads(of: client.scope) }, is: [plain])
             let id = upload.uniqueID
-            try expect(try await desk.store.write { try $0.deleteUpload(id, in: other.scope) }, is: false)
-            try expect(try await desk.store.write { try $0.deleteUpload(id, in: desk.scope) }, is: true)
-            try expect(try await desk.upload(id), is: nil)
+            try expect(try await client.store.write { try $0.deleteUpload(id, in: other.scope) }, is: false)
+            try expect(try await client.store.write { try $0.deleteUpload(id, in: client.scope) }, is: true)
+            try expect(try await client.upload(id), is: nil)
         },
     ]
 }
 
-extension Desk {
+extension Client {
     func attachment(_ id: UniqueID) -> Push.Element {
         change(id, .attachments, [Edit(.mimeType, .string("image/png"), at: nil)])
     }

@@ -5,12 +5,12 @@ import NIOCore
 
 extension BlobStoreContract {
     static let adoptionCases: [Case] = [
-        Case("adopts a local file, which stays until its owner removes it") { subject in
+        Case("a local file is adopted and remains until the caller removes it") { subject in
             for size: Int64 in [0, 1, 1_000_003, large] {
                 let (sample, name) = (BlobSample(size), Subject.name())
                 let path = try subject.file(sample)
-                let data = try await subject.blobs.adopt(path, as: name) { told in
-                    try expect(told, is: sample.data, "what the check was told")
+                let data = try await subject.blobs.adopt(path, as: name) { data in
+                    try expect(data, is: sample.data, "argument of the check")
                 }
                 try expect(data, is: sample.data)
                 try await subject.expectBytes(name, are: sample)
@@ -20,31 +20,31 @@ extension BlobStoreContract {
             }
             try await subject.expectNothingUnfinished()
         },
-        Case("leaves a file as it is that the check refuses") { subject in
+        Case("a file that fails the check is not changed") { subject in
             for size: Int64 in [0, 1_000, large] {
                 let name = Subject.name()
                 let path = try subject.file(BlobSample(size))
                 do {
                     _ = try await subject.blobs.adopt(path, as: name) { _ in throw Deliberate() }
-                    throw Violation(description: "it was adopted")
+                    throw Violation(description: "the file was adopted")
                 } catch is Deliberate {}
                 try await subject.expectNothing(name)
                 try expect(FileManager.default.contents(atPath: path), is: Data(buffer: BlobSample(size)[0..<size]))
             }
             try await subject.expectNothingUnfinished()
         },
-        Case("adopts no file that is not there") { subject in
+        Case("a missing file is not adopted") { subject in
             let name = Subject.name()
             do {
                 _ = try await subject.blobs.adopt(subject.folder.appending(path: "none").path, as: name) { _ in }
-                throw Violation(description: "it was adopted")
+                throw Violation(description: "the file was adopted")
             } catch is StoreError {}
             try await subject.expectNothing(name)
         },
     ]
 
     static let listingCases: [Case] = [
-        Case("gives every blob there is") { subject in
+        Case("all blobs are listed") { subject in
             try expect(try await subject.entries(), is: [])
             let begin = Date().timeIntervalSince1970 * 1_000
             let names = [Subject.name(), Subject.name(), Subject.name(7), Subject.name(.max)]
@@ -55,14 +55,14 @@ extension BlobStoreContract {
                 let entry = try unwrap(entries.first { $0.name == name }, "\(name)")
                 try expect(entry.path, is: name.path)
                 try expect(entry.byteCount, is: Int64(index))
-                // Some stores count in seconds.
+                // Some stores have a resolution of one second.
                 let (date, end) = (Double(entry.date.milliseconds), Date().timeIntervalSince1970 * 1_000)
                 try expect(date > begin - 2_000 && date < end + 2_000, "\(date) is not from \(begin) to \(end)")
             }
             try await subject.blobs.remove(names[1])
             try expect(Set(try await subject.entries().compactMap(\.name)), is: Set(names).subtracting([names[1]]))
         },
-        Case("keeps a marker, which is no blob, and replaces it whole") { subject in
+        Case("the marker is not a blob and is replaced as a whole") { subject in
             try expect(try await subject.blobs.marker(), is: nil)
             for text in ["first", String(repeating: "second ", count: 1_000), "3", ""] {
                 try await subject.blobs.setMarker(Array(text.utf8))
@@ -73,7 +73,7 @@ extension BlobStoreContract {
             try await subject.blobs.remove(name)
             try expect(try await subject.blobs.marker(), is: [])
         },
-        Case("ends when whoever is given blobs throws") { subject in
+        Case("listing blobs stops when the body throws") { subject in
             for _ in 0..<3 { try await subject.write(BlobSample(1)) }
             var count = 0
             do {
@@ -81,11 +81,11 @@ extension BlobStoreContract {
                     count += 1
                     throw Deliberate()
                 }
-                throw Violation(description: "the error was swallowed")
+                throw Violation(description: "the error was ignored")
             } catch is Deliberate {}
             try expect(count, is: 1)
         },
-        Case("lets blobs be removed while they are given") { subject in
+        Case("blobs can be removed while they are listed") { subject in
             for _ in 0..<20 { try await subject.write(BlobSample(1)) }
             try await subject.blobs.entries { try await subject.blobs.remove(unwrap($0.name)) }
             try expect(try await subject.entries(), is: [])
@@ -94,7 +94,7 @@ extension BlobStoreContract {
 }
 
 extension BlobStoreContract.Subject {
-    /// A local file with a sample in it.
+    /// Writes a sample to a local file.
     public func file(_ sample: BlobSample) throws -> String {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let url = folder.appending(path: UUID().uuidString)

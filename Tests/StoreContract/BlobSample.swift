@@ -2,14 +2,14 @@ import Crypto
 import HesperModel
 import NIOCore
 
-/// Bytes of any length that are made as they are asked for, the same each time, and nowhere the same a power of two apart:
-/// a part that is lost, doubled or put elsewhere shows.
+/// Deterministic bytes of any length, generated on demand. Offsets that differ by a power of two have different bytes, so that
+/// lost, duplicated and misplaced parts are detected.
 public struct BlobSample: Sendable {
     public let byteCount: Int64
 
     public init(_ byteCount: Int64) { self.byteCount = byteCount }
 
-    /// A prime, so that it divides no size that anybody chooses.
+    /// A prime, so that it does not divide common sizes.
     private static let period = 65_521
     private static let block: ByteBuffer = {
         var random = SeededGenerator(seed: 2)
@@ -29,7 +29,7 @@ public struct BlobSample: Sendable {
         return buffer
     }
 
-    /// What a store must say of it.
+    /// The size and digest that a store must return for it.
     public var data: AttachmentData {
         var hash = SHA256()
         for piece in ranges(of: 1 << 20) { self[piece].withUnsafeReadableBytes { hash.update(bufferPointer: $0) } }
@@ -41,8 +41,8 @@ public struct BlobSample: Sendable {
         stride(from: 0, to: byteCount, by: size).map { $0..<min($0 + Int64(size), byteCount) }
     }
 
-    /// The bytes as they come over a connection.
-    /// - Parameter meanwhile: is told the offset before each piece; what it throws, the sequence throws.
+    /// The bytes in pieces, as they arrive over a connection.
+    /// - Parameter meanwhile: called with the offset before each piece. The sequence rethrows its errors.
     public func pieces(
         of size: Int = 100_000, meanwhile: @escaping @Sendable (Int64) async throws -> Void = { _ in }
     ) -> BlobPieces {
@@ -50,7 +50,7 @@ public struct BlobSample: Sendable {
     }
 }
 
-/// A sample, piece by piece.
+/// The pieces of a sample.
 public struct BlobPieces: AsyncSequence, Sendable {
     fileprivate let sample: BlobSample
     fileprivate let size: Int64

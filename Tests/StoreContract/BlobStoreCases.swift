@@ -3,7 +3,7 @@ import HesperStore
 import NIOCore
 
 extension BlobStoreContract {
-    /// Where files, parts and requests end, and just beside.
+    /// Sizes at and beside the limits of files, parts and requests.
     private static let sizes: [Int64] = [
         0, 1, 2, 65_521, 512 << 10, (512 << 10) + 1, (1 << 20) + 3, (8 << 20) - 1, 8 << 20, (8 << 20) + 1, 16 << 20,
         (16 << 20) + 1, (24 << 20) + 7,
@@ -11,7 +11,7 @@ extension BlobStoreContract {
 
     static let sizeCases: [Case] =
         sizes.map { size in
-            Case("gives back \(size) bytes") { subject in
+            Case("\(size) bytes are written and read") { subject in
                 let sample = BlobSample(size)
                 let name = try await subject.write(sample)
                 try expect(try await subject.blobs.byteCount(of: name), is: size)
@@ -19,8 +19,8 @@ extension BlobStoreContract {
                 try await subject.expectNothingUnfinished()
             }
         } + [
-            Case("knows the digests that are published") { subject in
-                // FIPS 180-2, appendix B, and the digest of nothing.
+            Case("digests match published test vectors") { subject in
+                // FIPS 180-2, appendix B, and the digest of no bytes.
                 let texts = [
                     "": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
                     "abc": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
@@ -34,7 +34,7 @@ extension BlobStoreContract {
                         data, is: AttachmentData(byteCount: Int64(text.utf8.count), sha256: sha256))
                 }
             },
-            Case("takes bytes in pieces of any size, empty ones too") { subject in
+            Case("bytes may arrive in pieces of any size, including empty ones") { subject in
                 let small = BlobSample(3_000)
                 try await subject.expectBytes(try await subject.write(small, pieces: 1), are: small)
                 let large = BlobSample((17 << 20) + 5)
@@ -51,7 +51,7 @@ extension BlobStoreContract {
         ]
 
     static let readingCases: [Case] = [
-        Case("gives any range of a blob") { subject in
+        Case("any range of a blob can be read") { subject in
             let sample = BlobSample((17 << 20) + 11)
             let name = try await subject.write(sample)
             let end = sample.byteCount
@@ -61,22 +61,22 @@ extension BlobStoreContract {
             ]
             for range in ranges { try await subject.expectBytes(name, are: sample, in: range) }
         },
-        Case("gives nothing of an empty blob") { subject in
+        Case("an empty blob has no bytes") { subject in
             let name = try await subject.write(BlobSample(0))
             try await subject.expectBytes(name, are: BlobSample(0))
             try expect(try await subject.blobs.byteCount(of: name), is: 0)
         },
-        Case("says of a blob that is not there that it is missing") { subject in
+        Case("reading a missing blob throws an error") { subject in
             try await subject.expectNothing(Subject.name())
             let (name, other) = (Subject.name(), Subject.name())
             try await subject.write(BlobSample(9), other)
             try await subject.expectNothing(name)
             do {
                 _ = try await subject.blobs.read(name, 0..<0)
-                throw Violation(description: "nothing of what is not there was read")
+                throw Violation(description: "an empty range of a missing blob was read")
             } catch is BlobMissing {}
         },
-        Case("tells two blobs of one attachment apart") { subject in
+        Case("two blobs of one attachment are independent") { subject in
             let first = Subject.name()
             let second = BlobName(scope: first.scope, attachment: first.attachment)
             try await subject.write(BlobSample(10), first)
@@ -85,7 +85,7 @@ extension BlobStoreContract {
             try await subject.expectNothing(first)
             try await subject.expectBytes(second, are: BlobSample(20))
         },
-        Case("removes a blob, and again") { subject in
+        Case("a blob can be removed repeatedly") { subject in
             for size: Int64 in [0, 100, large] {
                 let name = try await subject.write(BlobSample(size))
                 try await subject.blobs.remove(name)
@@ -93,7 +93,7 @@ extension BlobStoreContract {
                 try await subject.blobs.remove(name)
             }
             try await subject.blobs.remove(Subject.name())
-            // And what was removed leaves the way free for others of its scope.
+            // New blobs can be written in the same scope.
             try await subject.expectBytes(try await subject.write(BlobSample(5)), are: BlobSample(5))
         },
     ]

@@ -3,10 +3,10 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// What every ``BlobStore`` must do, wherever it keeps its bytes. A store's own tests put it through all cases:
+/// The requirements for every ``BlobStore``. The tests of a store run all cases:
 ///
 ///     @Test(arguments: BlobStoreContract.cases)
-///     func keeps(_ contract: BlobStoreContract.Case) async throws {
+///     func fulfils(_ contract: BlobStoreContract.Case) async throws {
 ///         let subject = BlobStoreContract.Subject(blobs: try FolderBlobs(path: path), folder: folder)
 ///         try await contract.run(subject)
 ///     }
@@ -14,7 +14,7 @@ public struct BlobStoreContract {
     /// The store under test, empty when a case begins.
     public struct Subject: Sendable {
         public let blobs: any BlobStore
-        /// Where local files may lie, to be adopted.
+        /// A folder for local files that are adopted.
         public let folder: URL
 
         public init(blobs: any BlobStore, folder: URL) {
@@ -23,7 +23,7 @@ public struct BlobStoreContract {
         }
     }
 
-    /// One thing that must hold. It throws a ``Violation`` where it does not.
+    /// A requirement. It throws a ``Violation`` if it is not met.
     public struct Case: Sendable, CustomStringConvertible {
         public let name: String
         public let run: @Sendable (Subject) async throws -> Void
@@ -36,9 +36,10 @@ public struct BlobStoreContract {
         public var description: String { name }
     }
 
-    public static let cases: [Case] = sizeCases + readingCases + endingCases + adoptionCases + listingCases + crowdCases
+    public static let cases: [Case] =
+        sizeCases + readingCases + failureCases + adoptionCases + listingCases + concurrencyCases
 
-    /// More bytes than a store takes at once, so that what it has begun to keep is to be seen and to be undone.
+    /// More bytes than a store writes at a time, so that it has partial data that a failed write must remove.
     static let large: Int64 = 9 << 20
     public static let future = Timestamp(clamping: .max)
 }
@@ -46,37 +47,37 @@ public struct BlobStoreContract {
 extension BlobStoreContract.Subject {
     public static func name(_ scope: Int64 = 1) -> BlobName { BlobName(scope: ScopeID(scope), attachment: .random()) }
 
-    /// Keeps a sample, and sees that what is told of it is right.
+    /// Writes a sample and checks the reported size and digest.
     @discardableResult
     public func write(_ sample: BlobSample, _ name: BlobName = Self.name(), pieces: Int = 100_000) async throws
         -> BlobName
     {
-        let data = try await blobs.write(name, sample.pieces(of: pieces)) { told in
-            try expect(told, is: sample.data, "what the check was told")
+        let data = try await blobs.write(name, sample.pieces(of: pieces)) { data in
+            try expect(data, is: sample.data, "argument of the check")
         }
-        try expect(data, is: sample.data, "what arrived")
+        try expect(data, is: sample.data, "result of the write")
         return name
     }
 
-    /// Sees that nothing has a name.
+    /// Checks that there is no blob with a name.
     public func expectNothing(_ name: BlobName, file: String = #fileID, line: Int = #line) async throws {
         try expect(try await blobs.byteCount(of: name), is: nil, "byteCount", file: file, line: line)
         try expect(try await entries().contains { $0.name == name }, is: false, "listed", file: file, line: line)
         do {
             _ = try await blobs.read(name, 0..<1)
-            throw Violation(description: "\(file):\(line): what is not there was read")
+            throw Violation(description: "\(file):\(line): a missing blob was read")
         } catch let missing as BlobMissing {
             try expect(missing, is: BlobMissing(name), file: file, line: line)
         }
     }
 
-    /// Sees that writes which broke off have left nothing behind.
+    /// Checks that failed writes have left no partial data behind.
     public func expectNothingUnfinished(file: String = #fileID, line: Int = #line) async throws {
         let count = try await blobs.removeUnfinished(before: BlobStoreContract.future)
         try expect(count, is: 0, "unfinished", file: file, line: line)
     }
 
-    /// Sees that a blob is what was written, in a range.
+    /// Checks that a range of a blob has the bytes of a sample.
     public func expectBytes(
         _ name: BlobName, are sample: BlobSample, in range: Range<Int64>? = nil, file: String = #fileID,
         line: Int = #line
@@ -90,7 +91,7 @@ extension BlobStoreContract.Subject {
             }
             offset = end
         }
-        try expect(offset, is: range.upperBound, "the end of what was read", file: file, line: line)
+        try expect(offset, is: range.upperBound, "end of the bytes", file: file, line: line)
     }
 
     public func entries() async throws -> [BlobEntry] {

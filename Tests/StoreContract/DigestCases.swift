@@ -3,43 +3,43 @@ import HesperStore
 
 extension StoreContract {
     static let digestCases: [Case] = [
-        Case("keeps the scope's digest through changes, deletions and mergers") { (desk: Desk) in
+        Case("the scope's digest is updated by changes, deletions and merges of tags") { (client: Client) in
             let (note, paris, also) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
             let steps: [[Push.Element]] = [
-                [desk.note(note, "Milk", at: 1), desk.tag(paris, "Paris", at: 1)],
-                [desk.set(note, .archived, .bool(true), at: 2), desk.set(note, .tag(paris), .bool(true), at: 2)],
-                // Waits: no part of the digest yet.
-                [desk.set(also, .text, .string("early"), at: 3)],
-                [desk.tag(.random(), "PARIS", at: 4)],
-                [desk.delete(note)],
-                [desk.delete(UniqueID.random(), .tag)],
+                [client.note(note, "Milk", at: 1), client.tag(paris, "Paris", at: 1)],
+                [client.set(note, .archived, .bool(true), at: 2), client.set(note, .tag(paris), .bool(true), at: 2)],
+                // Does not exist yet, so it is not part of the digest.
+                [client.set(also, .text, .string("early"), at: 3)],
+                [client.tag(.random(), "PARIS", at: 4)],
+                [client.delete(note)],
+                [client.delete(UniqueID.random(), .tag)],
             ]
             for step in steps {
-                let head = try await desk.push(step).head
+                let head = try await client.push(step).head
                 var digest = Digest.zero
-                for row in try await desk.digests() { digest ^= row.digest }
+                for row in try await client.digests() { digest ^= row.digest }
                 try expect(head.digest, is: digest)
-                try expect(try await desk.read { try $0.head(of: desk.scope) }, is: head)
+                try expect(try await client.read { try $0.head(of: client.scope) }, is: head)
             }
-            try expect(try await desk.inconsistencies(), is: [])
+            try expect(try await client.inconsistencies(), is: [])
         },
-        Case("gives digests by ID, of those that begin so") { (desk: Desk) in
+        Case("digests with an ID prefix are listed by ID") { (client: Client) in
             let ids = (0..<64).map { index in
                 UniqueID(high: UInt64(index) << 58 | 0x4000, low: 0x8000_0000_0000_0000 | UInt64(index))
             }
-            try await desk.push(ids.map { desk.note($0, "Milk", at: 1) })
-            try await desk.push(ids[10..<20].map { desk.delete($0) })
-            let all = try await desk.digests()
+            try await client.push(ids.map { client.note($0, "Milk", at: 1) })
+            try await client.push(ids[10..<20].map { client.delete($0) })
+            let all = try await client.digests()
             try expect(all.map(\.id), is: ids)
             try expect(all.map(\.type.name), is: ids.map { _ in "note" })
-            for row in all { try expect(try await desk.state(row.id)?.digest, is: row.digest) }
+            for row in all { try expect(try await client.state(row.id)?.digest, is: row.digest) }
             for prefix in ["0", "a", "F", "08", "80000000000040008000000000000020", ids[7].description.hexDigits] {
-                let found = try await desk.digests(prefix: prefix)
+                let found = try await client.digests(prefix: prefix)
                 try expect(found, is: all.filter { $0.id.description.hexDigits.hasPrefix(prefix.lowercased()) }, prefix)
             }
-            try expect(try await desk.digests(prefix: ids[7].description.hexDigits).map(\.id), is: [ids[7]])
+            try expect(try await client.digests(prefix: ids[7].description.hexDigits).map(\.id), is: [ids[7]])
             for wrong in ["g", "-", "00000000000000000000000000000000f"] {
-                try expect(try await desk.digests(prefix: wrong), is: [], wrong)
+                try expect(try await client.digests(prefix: wrong), is: [], wrong)
             }
         },
     ]
@@ -51,7 +51,7 @@ struct DigestRow: Sendable, Equatable {
     let digest: Digest
 }
 
-extension Desk {
+extension Client {
     func digests(prefix: String = "") async throws -> [DigestRow] {
         try await store.read { snapshot in
             var found: [DigestRow] = []

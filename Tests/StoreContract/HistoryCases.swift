@@ -3,35 +3,36 @@ import HesperStore
 
 extension StoreContract {
     static let historyCases: [Case] = [
-        Case("keeps every parcel with who pushed it and when, the last first, in pages") { (desk: Desk) in
+        Case("the history lists every parcel with its device and date in pages, the most recent first") {
+            (client: Client) in
             let (note, other) = (UniqueID.random(), UniqueID.random())
-            try await desk.push(desk.note(note, "text 0", at: 1), desk.note(other, "other", at: 1))
-            // Clocks that fall while parcels arrive: the order is that of arrival.
+            try await client.push(client.note(note, "text 0", at: 1), client.note(other, "other", at: 1))
+            // The clocks descend, but the order is that of arrival.
             for round in 1...9 {
-                try await desk.push(
-                    desk.set(note, .custom("round"), .integer(Int64(round)), at: UInt64(100 - round)),
-                    desk.set(other, .archived, .bool(true), at: UInt64(round + 1)))
+                try await client.push(
+                    client.set(note, .custom("round"), .integer(Int64(round)), at: UInt64(100 - round)),
+                    client.set(other, .archived, .bool(true), at: UInt64(round + 1)))
             }
-            let all = try await desk.history(note)
+            let all = try await client.history(note)
             try expect(all.count, is: 10)
-            try expect(all.map(\.pushedBy), is: all.map { _ in desk.device.node })
-            try expect(all.map(\.pushedAt), is: all.map { _ in Desk.now })
+            try expect(all.map(\.pushedBy), is: all.map { _ in client.device.node })
+            try expect(all.map(\.pushedAt), is: all.map { _ in Client.now })
             try expect(
                 all.dropLast().map { $0.parcel.edits[0].value }, is: (1...9).reversed().map { .integer(Int64($0)) })
             try expect(Set(all.map(\.position)).count, is: 10)
             try expect(all.map(\.position), is: all.map(\.position).sorted(by: >))
             var paged: [StoredParcel] = []
             while paged.count < 20 {
-                let page = try await desk.history(note, before: paged.last?.position, limit: 3)
+                let page = try await client.history(note, before: paged.last?.position, limit: 3)
                 if page.isEmpty { break }
                 paged += page
             }
             try expect(paged, is: all)
-            try expect(try await desk.history(.random()), is: [])
+            try expect(try await client.history(.random()), is: [])
         },
-        Case("gives edits back as they were made, whatever they set") { (desk: Desk) in
+        Case("edits with all kinds of values are stored unchanged") { (client: Client) in
             let id = UniqueID.random()
-            let clock = desk.clock(7)
+            let clock = client.clock(7)
             let texts = [
                 "", "\u{0}", "a\"b\\c/d\n\r\t\u{1f}\u{7f}", "e\u{301}", "\u{e9}", "\u{1F468}\u{200D}\u{1F469}",
                 "\u{2028}\u{FEFF}",
@@ -53,31 +54,32 @@ extension StoreContract {
                 Edit(.filename, .string("a.png"), at: nil), Edit(.byteCount, .integer(1 << 40), at: nil),
                 Edit(.sha256, .string("ab"), at: nil), Edit(.preview, .string("AAAA"), at: nil),
                 Edit(.objectType, .string("board"), at: nil),
-                // A date and the string that reads like it are two things.
-                Edit(.custom("date"), .string(Desk.date(5).description), at: clock),
-                Edit(.custom("real"), .date(Desk.date(5)), at: clock),
-                // Thinned: the key stays.
-                Edit(.text, nil, at: desk.clock(3)),
+                // A date and a string with the same text are different values.
+                Edit(.custom("date"), .string(Client.date(5).description), at: clock),
+                Edit(.custom("real"), .date(Client.date(5)), at: clock),
+                // A thinned value, of which the attribute and the clock remain.
+                Edit(.text, nil, at: client.clock(3)),
             ]
-            var servers = Parcel(object: id, objectType: nil, edits: [Edit(.text, .string("Bread"), at: desk.clock(9))])
-            servers.textOrigin = desk.clock(8)
+            var servers = Parcel(
+                object: id, objectType: nil, edits: [Edit(.text, .string("Bread"), at: client.clock(9))])
+            servers.textOrigin = client.clock(8)
             servers.isServerMade = true
             let parcels = [parcel, servers, Parcel(object: id, objectType: ObjectType("a.b-c_D9"), edits: [])]
-            try await desk.store.write { transaction in
+            try await client.store.write { transaction in
                 var outcome = MergeOutcome()
                 outcome.parcels = parcels
-                let locked = try unwrap(try transaction.lock(desk.scope))
-                _ = try transaction.append(outcome, to: locked, by: nil, at: Desk.date(4))
+                let locked = try unwrap(try transaction.lock(client.scope))
+                _ = try transaction.append(outcome, to: locked, by: nil, at: Client.date(4))
             }
-            let found = try await desk.history(id)
+            let found = try await client.history(id)
             try expect(found.map(\.parcel), is: parcels.reversed())
             try expect(found.map(\.pushedBy), is: [nil, nil, nil])
-            try expect(found[0].pushedAt, is: Desk.date(4))
+            try expect(found[0].pushedAt, is: Client.date(4))
         },
     ]
 }
 
-extension Desk {
+extension Client {
     func history(_ id: UniqueID, before position: Int64? = nil, limit: Int = 100) async throws -> [StoredParcel] {
         try await store.read { try $0.history(of: id, in: scope, before: position, limit: limit) }
     }

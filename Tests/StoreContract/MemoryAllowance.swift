@@ -1,7 +1,7 @@
 import Foundation
 
-/// How many times the memory that Hesper itself takes a test may find taken: a sanitizer has a shadow of all memory, and keeps
-/// some of what was freed. Tools/sanitize.sh says so (`HESPER_TEST_MEMORY`); otherwise once.
+/// The factor by which a test may find more memory in use than Hesper needs itself. A sanitizer shadows all memory and keeps
+/// some freed memory; `Tools/sanitize.sh` sets the factor in `HESPER_TEST_MEMORY`. The default is 1.
 public enum MemoryAllowance {
     public static let factor = ProcessInfo.processInfo.environment["HESPER_TEST_MEMORY"].flatMap { Int($0) } ?? 1
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Waits on the thread: inside a snapshot's body nothing can be awaited.
+/// Blocks the current thread, for use in synchronous bodies of snapshots and transactions.
 public enum Pause {
     public static func millisecond() { Thread.sleep(forTimeInterval: 0.001) }
 }

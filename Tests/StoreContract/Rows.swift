@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// A row of a scan, copied.
+/// A copy of a row of a scan.
 struct Row: Sendable, Equatable {
     let isDeleted: Bool
     let sequence: Int64
@@ -9,8 +9,8 @@ struct Row: Sendable, Equatable {
     let body: [UInt8]
 }
 
-extension Desk {
-    /// What a scan of everything gives, unless it is told otherwise.
+extension Client {
+    /// The rows of a scan, by default of everything.
     func rows(
         _ selection: Selection = .all, _ rows: Scan.Rows = .all, in sequences: ClosedRange<Int64> = 0...Int64.max,
         newestFirst: Bool = false, limit: Int = .max
@@ -31,7 +31,7 @@ extension Desk {
         }
     }
 
-    func amount(
+    func size(
         _ selection: Selection = .all, _ rows: Scan.Rows = .all, in sequences: ClosedRange<Int64> = 0...Int64.max
     ) async throws -> ScanSize {
         let scan = Scan(selection, rows: rows, sequences: sequences, newestFirst: false)

@@ -1,22 +1,22 @@
 import HesperModel
 import HesperStore
 
-/// What every store must do, whatever it is made of. A store's own tests put it through all cases:
+/// The requirements for every store. The tests of a store run all cases:
 ///
 ///     @Test(arguments: StoreContract.cases)
-///     func keeps(_ contract: StoreContract.Case) async throws {
+///     func fulfils(_ contract: StoreContract.Case) async throws {
 ///         try await contract.run(StoreContract.Subject { try SQLiteStore(folder: folder) })
 ///     }
 public struct StoreContract {
     /// The database under test, empty when a case begins.
     public struct Subject: Sendable {
-        /// Opens it: each call as another process would.
+        /// Opens the database. Each call opens it as another process would.
         public let open: @Sendable () async throws -> any Store
 
         public init(open: @escaping @Sendable () async throws -> any Store) { self.open = open }
     }
 
-    /// One thing that must hold. It throws a ``Violation`` where it does not.
+    /// A requirement. It throws a ``Violation`` if it is not met.
     public struct Case: Sendable, CustomStringConvertible {
         public let name: String
         public let run: @Sendable (Subject) async throws -> Void
@@ -26,9 +26,9 @@ public struct StoreContract {
             self.run = run
         }
 
-        /// A case that opens the database once and has an account.
-        init(_ name: String, desk run: @escaping @Sendable (Desk) async throws -> Void) {
-            self.init(name) { subject in try await run(try await Desk(on: try await subject.open())) }
+        /// A case with one opening of the database and one account.
+        init(_ name: String, client run: @escaping @Sendable (Client) async throws -> Void) {
+            self.init(name) { subject in try await run(try await Client(on: try await subject.open())) }
         }
 
         public var description: String { name }
@@ -42,7 +42,7 @@ public struct StoreContract {
         + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases
 }
 
-/// Where a store did not do as it must.
+/// The violation of a requirement.
 public struct Violation: Error, CustomStringConvertible {
     public let description: String
 }
@@ -55,10 +55,10 @@ func expect(
 }
 
 func expect<T: Equatable>(
-    _ found: T, is wanted: T, _ what: @autoclosure () -> String = "", file: String = #fileID, line: Int = #line
+    _ value: T, is expected: T, _ what: @autoclosure () -> String = "", file: String = #fileID, line: Int = #line
 ) throws {
-    guard found != wanted else { return }
-    throw Violation(description: "\(file):\(line): \(what()) is \(found), not \(wanted)")
+    guard value != expected else { return }
+    throw Violation(description: "\(file):\(line): \(what()) is \(value), not \(expected)")
 }
 
 func unwrap<T>(_ value: T?, _ what: String = "a value", file: String = #fileID, line: Int = #line) throws -> T {

@@ -4,28 +4,28 @@ import NIOConcurrencyHelpers
 
 extension StoreContract {
     static let transactionCases: [Case] = [
-        Case("undoes a transaction that throws, all of it") { (desk: Desk) in
+        Case("a transaction that throws is rolled back completely") { (client: Client) in
             let id = UniqueID.random()
-            let before = try await desk.read { try $0.head(of: desk.scope) }
+            let before = try await client.read { try $0.head(of: client.scope) }
             do {
-                try await desk.store.write { transaction in
-                    try desk.push([desk.note(id, "Milk", at: 1)], in: transaction)
+                try await client.store.write { transaction in
+                    try client.push([client.note(id, "Milk", at: 1)], in: transaction)
                     throw Deliberate()
                 }
-                throw Violation(description: "an error was swallowed")
+                throw Violation(description: "an error was ignored")
             } catch is Deliberate {}
-            try expect(try await desk.state(id), is: nil)
-            try expect(try await desk.read { try $0.head(of: desk.scope) }, is: before)
-            try expect(try await desk.inconsistencies(), is: [])
+            try expect(try await client.state(id), is: nil)
+            try expect(try await client.read { try $0.head(of: client.scope) }, is: before)
+            try expect(try await client.inconsistencies(), is: [])
         },
-        Case("lets a savepoint fail alone") { (desk: Desk) in
+        Case("a savepoint that throws undoes only its own changes") { (client: Client) in
             let ids = (0..<3).map { _ in UniqueID.random() }
-            let failures = try await desk.store.write { transaction in
+            let failures = try await client.store.write { transaction in
                 var failures = 0
                 for (index, id) in ids.enumerated() {
                     do {
                         try transaction.savepoint {
-                            try desk.push([desk.note(id, "Milk", at: 1)], in: transaction)
+                            try client.push([client.note(id, "Milk", at: 1)], in: transaction)
                             if index == 1 { throw Deliberate() }
                         }
                     } catch is Deliberate {
@@ -35,68 +35,70 @@ extension StoreContract {
                 return failures
             }
             try expect(failures, is: 1)
-            try expect(try await desk.rows().map(\.id), is: [ids[0], ids[2]])
-            try expect(try await desk.rows().map(\.sequence), is: [1, 2])
-            try expect(try await desk.inconsistencies(), is: [])
+            try expect(try await client.rows().map(\.id), is: [ids[0], ids[2]])
+            try expect(try await client.rows().map(\.sequence), is: [1, 2])
+            try expect(try await client.inconsistencies(), is: [])
         },
-        Case("sees within a transaction what it wrote before, nested savepoints undone") { (desk: Desk) in
+        Case("a transaction sees its own changes without those of failed nested savepoints") { (client: Client) in
             let (outer, inner) = (UniqueID.random(), UniqueID.random())
-            try await desk.store.write { transaction in
+            try await client.store.write { transaction in
                 try transaction.savepoint {
-                    try desk.push([desk.note(outer, "Milk", at: 1)], in: transaction)
+                    try client.push([client.note(outer, "Milk", at: 1)], in: transaction)
                     try? transaction.savepoint {
-                        try desk.push([desk.note(inner, "Bread", at: 1)], in: transaction)
-                        try expect(try transaction.state(of: inner, in: desk.scope)?.sequence, is: 2)
+                        try client.push([client.note(inner, "Bread", at: 1)], in: transaction)
+                        try expect(try transaction.state(of: inner, in: client.scope)?.sequence, is: 2)
                         throw Deliberate()
                     }
-                    try expect(try transaction.state(of: inner, in: desk.scope), is: nil)
-                    try expect(try transaction.state(of: outer, in: desk.scope)?.sequence, is: 1)
+                    try expect(try transaction.state(of: inner, in: client.scope), is: nil)
+                    try expect(try transaction.state(of: outer, in: client.scope)?.sequence, is: 1)
                 }
             }
-            try expect(try await desk.rows().map(\.id), is: [outer])
+            try expect(try await client.rows().map(\.id), is: [outer])
         },
-        Case("shows a reader one moment, whatever is committed meanwhile") { (desk: Desk) in
-            let first = try await desk.push(desk.note(.random(), "Milk", at: 1)).head
+        Case("a snapshot does not change when a writer commits") { (client: Client) in
+            let first = try await client.push(client.note(.random(), "Milk", at: 1)).head
             let (began, begin) = AsyncStream.makeStream(of: Void.self)
             let isCommitted = NIOLockedValueBox(false)
-            async let seen = desk.store.read { snapshot in
-                let before = try snapshot.head(of: desk.scope)
+            async let seen = client.store.read { snapshot in
+                let before = try snapshot.head(of: client.scope)
                 begin.finish()
-                // Bounded: the writer needs milliseconds, and a free thread, which other tests may hold for long.
+                // The limit is generous: the writer needs milliseconds, and a free thread, which other tests may occupy for a
+                // long time.
                 for _ in 0..<60_000 where !isCommitted.withLockedValue({ $0 }) { Pause.millisecond() }
-                try expect(isCommitted.withLockedValue { $0 }, "the writer waits for the reader")
-                return [before, try snapshot.head(of: desk.scope)]
+                try expect(isCommitted.withLockedValue { $0 }, "the reader blocks the writer")
+                return [before, try snapshot.head(of: client.scope)]
             }
             for await _ in began {}
-            let second = try await desk.push(desk.note(.random(), "Bread", at: 2)).head
+            let second = try await client.push(client.note(.random(), "Bread", at: 2)).head
             isCommitted.withLockedValue { $0 = true }
             try expect(try await seen, is: [first, first])
-            try expect(try await desk.read { try $0.head(of: desk.scope) }, is: second)
+            try expect(try await client.read { try $0.head(of: client.scope) }, is: second)
         },
-        Case("writes one transaction at a time, none lost") { (desk: Desk) in
+        Case("concurrent transactions of one scope are serialized without losses") { (client: Client) in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<40 {
-                    group.addTask { try await desk.push(desk.note(.random(), "Note \(index)", at: 1)) }
+                    group.addTask { try await client.push(client.note(.random(), "Note \(index)", at: 1)) }
                 }
                 try await group.waitForAll()
             }
-            try expect(try await desk.rows().map(\.sequence), is: Array(1...40))
-            try expect(try await desk.inconsistencies(), is: [])
+            try expect(try await client.rows().map(\.sequence), is: Array(1...40))
+            try expect(try await client.inconsistencies(), is: [])
         },
-        Case("writes on when the task that asked is cancelled") { (desk: Desk) in
+        Case("a transaction is completed even if its task is cancelled") { (client: Client) in
             let id = UniqueID.random()
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
-                return try await desk.push(desk.note(id, "Milk", at: 1)).head.sequence
+                return try await client.push(client.note(id, "Milk", at: 1)).head.sequence
             }
             try expect(try await task.value, is: 1)
-            try expect(try await desk.note(id).text, is: "Milk")
+            try expect(try await client.note(id).text, is: "Milk")
         },
-        Case("keeps scopes apart: another's IDs are unknown IDs") { (desk: Desk) in
-            let other = try await Desk(on: desk.store, email: "bob@example.com")
+        Case("scopes are isolated: IDs of other scopes are unknown") { (client: Client) in
+            let other = try await Client(on: client.store, email: "bob@example.com")
             let (note, tag) = (UniqueID.random(), UniqueID.random())
-            try await desk.push(desk.tag(tag, "Paris", at: 1), desk.note(note, "Milk", at: 2, (.tag(tag), .bool(true))))
-            try await desk.index()
+            try await client.push(
+                client.tag(tag, "Paris", at: 1), client.note(note, "Milk", at: 2, (.tag(tag), .bool(true))))
+            try await client.index()
             for id in [note, tag] { try expect(try await other.state(id), is: nil) }
             try expect(try await other.rows(), is: [])
             try expect(try await other.read { try $0.tag(named: "paris", in: other.scope) }, is: nil)
@@ -104,12 +106,12 @@ extension StoreContract {
                 try await other.read { try $0.history(of: note, in: other.scope, before: nil, limit: 9) }, is: [])
             try expect(try await other.found("milk"), is: [])
             try expect(try await other.digests(), is: [])
-            // The same IDs and names, pushed by the other, are objects of their own.
+            // The same IDs and names in the other scope are separate objects.
             try await other.push(other.tag(tag, "paris", at: 5), other.note(note, "Bread", at: 6))
             try await other.push(other.delete(note))
-            try expect(try await desk.note(note).text, is: "Milk")
-            try expect(try await desk.found("milk"), is: [note])
-            try expect(try await desk.inconsistencies() + other.inconsistencies(), is: [])
+            try expect(try await client.note(note).text, is: "Milk")
+            try expect(try await client.found("milk"), is: [note])
+            try expect(try await client.inconsistencies() + other.inconsistencies(), is: [])
         },
     ]
 }

@@ -1,4 +1,4 @@
-/// Random numbers that a seed gives again (SplitMix64; Steele, Lea and Flood 2014).
+/// Random numbers that are reproducible with a seed (SplitMix64; Steele, Lea and Flood 2014).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -13,7 +13,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Random texts of a few words, so that many share them, and queries that often find some.
+/// Random texts of a few words, so that many texts share words, and queries that match often.
 enum Words {
     private static let all = [
         "milk", "Milk", "mill", "million", "bread", "Bre", "don't", "e-mail", "Café", "cafe\u{301}", "STRASSE",
@@ -31,7 +31,7 @@ enum Words {
         }
     }
 
-    /// Words, beginnings of words, and quoted stretches of a text.
+    /// A query of words, prefixes of words, and quoted parts of a text.
     static func query(of texts: [String], using random: inout SeededGenerator) -> String {
         (0..<Int.random(in: 1...3, using: &random)).map { _ in
             let scalars = Array(

@@ -132,7 +132,7 @@ import Testing
         #expect(
             Set(report.skipped.map { "\($0.path): \($0.reason)" }) == [
                 "attachment \(lost): The bytes of attachment \(lost) are missing. Upload them, then push the attachment again.",
-                "attachment \(large): An attachment has at most 1000 bytes here.",
+                "attachment \(large): An attachment must have at most 1000 bytes on this server.",
             ])
         #expect(try await other.bytes(of: small) == [4])
         #expect(try await other.notes().map(\.uniqueID) == [note])

@@ -1,17 +1,19 @@
 import HesperModel
 
-/// Somebody who may sign in, and the scope that is theirs.
+/// An account: the credentials of a user and the ID of the scope with the user's data.
 public struct Account: Sendable, Equatable {
     public let uniqueID: UniqueID
-    /// As it was typed; looked up by ``Account/key(of:)``.
+    /// As the user entered it. Lookups use ``Account/key(of:)``.
     public let email: String
-    /// The password's hash with its parameters, in text: the store does not look inside.
+    /// The password's hash with its parameters, as text that the store does not interpret.
     public var passwordHash: String
     public let creationDate: Timestamp
     public let scope: ScopeID
-    /// When somebody used a link that was sent to the address; nil while nobody did. Links to a new password go to no other.
+    /// The time at which a link sent to the address was used; nil if none was. Password reset links are sent only to verified
+    /// addresses.
     public var emailVerificationDate: Timestamp?
-    /// When the operator disabled the account; nil if nobody did. Then nobody can sign in, and no device is served.
+    /// The time at which the operator disabled the account; nil if it is enabled. A disabled account accepts neither sign-ins nor
+    /// requests of its devices.
     public var disabledSince: Timestamp?
 
     public init(
@@ -27,11 +29,11 @@ public struct Account: Sendable, Equatable {
         self.disabledSince = disabledSince
     }
 
-    /// What two spellings of one e-mail address have in common: its lower case, so that nobody has two accounts by accident.
+    /// The key under which an e-mail address is unique: its lower case, so that a user does not create two accounts by accident.
     public static func key(of email: String) -> String { email.lowercased() }
 
-    /// Whether it could be an e-mail address: one `@` with something on both sides, and nothing that no address has.
-    /// Whether it works, only a letter tells.
+    /// Whether a text has the form of an e-mail address: one `@` with text on both sides, no spaces or control characters, and at
+    /// most ``Limits/emailBytes`` bytes. It does not check that the address exists.
     public static func isEmail(_ text: String) -> Bool {
         let halves = text.split(separator: "@", omittingEmptySubsequences: false)
         return halves.count == 2 && halves.allSatisfy { !$0.isEmpty } && text.utf8.count <= Limits.emailBytes
@@ -41,13 +43,13 @@ public struct Account: Sendable, Equatable {
     }
 }
 
-/// How much an account holds.
+/// The size of an account.
 public struct Usage: Sendable, Equatable {
-    /// Live objects of all types.
+    /// The number of live objects of all types.
     public let objects: Int
-    /// Their bytes of JSON.
+    /// The size of their JSON in bytes.
     public let bytes: Int
-    /// What counts against the quota: all versions of all objects, and attachments.
+    /// The storage that counts against the quota: all versions of all objects, and attachments.
     public let storage: Storage
 
     public init(objects: Int, bytes: Int, storage: Storage = Storage()) {

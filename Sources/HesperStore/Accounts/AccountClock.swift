@@ -1,6 +1,6 @@
 import HesperModel
 
-/// An account's e-mail address and the greatest clock of what it holds.
+/// An account's e-mail address and the greatest clock of its edits.
 public struct AccountClock: Sendable, Equatable {
     public let email: String
     public let clock: Clock

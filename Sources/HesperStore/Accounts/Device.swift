@@ -1,19 +1,19 @@
 import HesperModel
 
-/// A device that signed in. Its node is its unique ID.
+/// A signed-in device. Its node is its unique ID.
 public struct Device: Sendable, Equatable {
     public let node: NodeID
     public let account: UniqueID
-    /// What its owner calls it, at most ``Limits/deviceNameLength`` characters.
+    /// The name that the user gave it, at most ``Limits/deviceNameLength`` characters.
     public let name: String
     public var appVersion: String?
     public var userAgent: String?
     public let creationDate: Timestamp
-    /// Its latest request, exact to a minute.
+    /// The time of its latest request, to the minute.
     public var lastUseDate: Timestamp
-    /// Where that came from: an IP address. The ones before are not kept.
+    /// The IP address of its latest request. Earlier addresses are not stored.
     public var lastUseAddress: String?
-    /// When it last asked for more of the notes, exact to a minute; nil if it never did.
+    /// The time at which it last requested a feed of the notes, to the minute; nil if it never did.
     public var readDate: Timestamp?
 
     public init(
@@ -32,14 +32,14 @@ public struct Device: Sendable, Equatable {
     }
 }
 
-/// The SHA-256 of a token; the token itself is never kept.
+/// The SHA-256 hash of a token. The token itself is never stored.
 public struct TokenHash: Sendable, Hashable {
     public let bytes: [UInt8]
 
     public init(bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// Who sent a request, and how far their scope is: read in one look at the store.
+/// The device that sent a request, and the head of its scope, read in one query.
 public struct Session: Sendable, Equatable {
     public let device: Device
     public let head: ScopeHead

@@ -1,10 +1,10 @@
 import HesperModel
 
-/// What all servers on one database share.
+/// The identity of a database, which all of its servers share.
 public struct Installation: Sendable, Equatable {
-    /// Changes when the database is restored from a backup; tokens of another epoch are no longer good (protocol.md, Sync).
+    /// A random number that a restore from a backup changes. Sync tokens of another epoch are invalid (protocol.md, Sync).
     public let epoch: UInt64
-    /// The node of the clocks that the server ticks.
+    /// The node of the clocks that servers create.
     public let node: NodeID
 
     public init(epoch: UInt64, node: NodeID) {

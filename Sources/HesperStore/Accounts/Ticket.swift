@@ -1,29 +1,29 @@
 import HesperModel
 
-/// A right that is good once, for whoever has its code: to set a new password, to make an account, or to say that an e-mail
-/// address is theirs. The store knows the code's hash alone.
+/// A single-use permission for the holder of a code: to set a new password, to create an account, or to verify an e-mail address.
+/// The store has only the hash of the code.
 public struct Ticket: Sendable, Equatable {
     public enum Purpose: String, Sendable, CaseIterable {
-        /// Made by the operator.
+        /// Created by the operator.
         case passwordReset = "password-reset"
-        /// Sent by mail: whoever knows an e-mail address has such letters sent to it.
+        /// Sent by e-mail. Anyone can request one for an address.
         case mailedPasswordReset = "mailed-password-reset"
         case invitation
         case emailVerification = "email-verification"
 
-        /// Those that are good for what this one is, and void when there is a new one of this. What anybody can ask for is not to
-        /// make void what the operator gave.
-        var included: [Purpose] {
+        /// The purposes of tickets that are valid for this purpose, and that a new ticket of this purpose replaces. A ticket
+        /// sent by e-mail, which anyone can request, must not replace one that the operator created.
+        var acceptedPurposes: [Purpose] {
             self == .passwordReset ? [.passwordReset, .mailedPasswordReset] : [self]
         }
     }
 
     public let purpose: Purpose
-    /// Whose password or address; nil for an invitation.
+    /// The account whose password or address it is for; nil for an invitation.
     public let account: UniqueID?
-    /// The e-mail address that an invitation is for; nil for whoever comes.
+    /// The e-mail address that an invitation is for; nil for any address.
     public let email: String?
-    /// From when on it is good for nothing.
+    /// The time at which it expires.
     public let endDate: Timestamp
 
     public init(_ purpose: Purpose, account: UniqueID? = nil, email: String? = nil, endDate: Timestamp) {
@@ -33,57 +33,58 @@ public struct Ticket: Sendable, Equatable {
         self.endDate = endDate
     }
 
-    /// How long the operator's link to a new password is good, in milliseconds: it is passed on by hand.
+    /// The lifetime of a password reset link from the operator, in milliseconds. It is long because the link is passed on by
+    /// hand.
     public static let resetLifetime = Timestamp.day
-    /// How long a link to a new password is good that was sent by mail, in milliseconds: it is there in minutes.
+    /// The lifetime of a password reset link sent by e-mail, in milliseconds.
     public static let mailedResetLifetime = Timestamp.hour
-    /// How long a link is good that verifies an e-mail address, in milliseconds.
+    /// The lifetime of a link that verifies an e-mail address, in milliseconds.
     public static let verificationLifetime = Timestamp.day
-    /// How long an invitation is good, in milliseconds.
+    /// The lifetime of an invitation, in milliseconds.
     public static let invitationLifetime = 7 * Timestamp.day
 
-    public func isGood(for purpose: Purpose, at date: Timestamp) -> Bool {
-        purpose.included.contains(self.purpose) && date < endDate
+    public func isValid(for purpose: Purpose, at date: Timestamp) -> Bool {
+        purpose.acceptedPurposes.contains(self.purpose) && date < endDate
     }
 }
 
 extension Snapshot {
-    /// A ticket that may still be used.
+    /// The ticket with this code, if it is valid for a purpose at `date`.
     public func ticket(_ token: TokenHash, for purpose: Ticket.Purpose, at date: Timestamp) throws -> Ticket? {
-        try ticket(token).flatMap { $0.isGood(for: purpose, at: date) ? $0 : nil }
+        try ticket(token).flatMap { $0.isValid(for: purpose, at: date) ? $0 : nil }
     }
 }
 
 extension Transaction {
-    /// Makes a ticket, in place of those that its account has for the same purpose, and of mailed ones if it is the operator's; all
-    /// that are over go.
+    /// Creates a ticket. It replaces the account's tickets for the same purpose, and a ticket from the operator also replaces
+    /// those sent by e-mail. All expired tickets are deleted.
     public func issue(_ ticket: Ticket, token: TokenHash, at date: Timestamp) throws {
         try deleteTickets(endedBy: date)
-        if let account = ticket.account { try deleteTickets(goodFor: ticket.purpose, of: account) }
+        if let account = ticket.account { try deleteTickets(acceptedFor: ticket.purpose, of: account) }
         try insert(ticket, token: token)
     }
 
-    /// Uses a ticket up: of many at once who have its code, one gets it.
-    /// - Returns: nil if there is none that is good for this.
+    /// Uses a ticket, which deletes it. Of several concurrent uses of one code, only one succeeds.
+    /// - Returns: nil if there is no ticket valid for this purpose.
     public func useTicket(_ token: TokenHash, for purpose: Ticket.Purpose, at date: Timestamp) throws -> Ticket? {
         guard let ticket = try ticket(token, for: purpose, at: date) else { return nil }
-        // The account before its ticket, as whoever makes another does: neither waits for the other in a circle.
+        // Lock the account before its ticket, in the same order as `issue`, to avoid a deadlock.
         if let account = ticket.account { _ = try self.account(account) }
         return try deleteTicket(token) ? ticket : nil
     }
 
-    /// Uses a ticket up that verifies the e-mail address of its account.
-    /// - Returns: whether there was one that is good for this.
+    /// Uses a ticket to mark the e-mail address of its account as verified.
+    /// - Returns: whether there was a valid ticket.
     public func verifyEmail(with token: TokenHash, at date: Timestamp) throws -> Bool {
         guard let account = try useTicket(token, for: .emailVerification, at: date)?.account else { return false }
         try setEmailVerificationDate(date, of: account)
         return true
     }
 
-    /// Sets a password. Links that would set another are void, and every device is signed out but those that may stay.
+    /// Sets a password, deletes all password reset tickets of the account, and signs out devices.
     public func changePassword(to hash: String, of account: UniqueID, signingOut devices: DevicesToSignOut) throws {
         try setPasswordHash(hash, of: account)
-        try deleteTickets(goodFor: .passwordReset, of: account)
+        try deleteTickets(acceptedFor: .passwordReset, of: account)
         switch devices {
         case .none: break
         case .all: try deleteDevices(of: account, except: nil)
@@ -91,14 +92,14 @@ extension Transaction {
         }
     }
 
-    private func deleteTickets(goodFor purpose: Ticket.Purpose, of account: UniqueID) throws {
-        for purpose in purpose.included { try deleteTickets(for: purpose, of: account) }
+    private func deleteTickets(acceptedFor purpose: Ticket.Purpose, of account: UniqueID) throws {
+        for purpose in purpose.acceptedPurposes { try deleteTickets(for: purpose, of: account) }
     }
 }
 
-/// Whom a new password signs out.
+/// The devices that a change of the password signs out.
 public enum DevicesToSignOut: Sendable {
     case none, all
-    /// All but the one that sets it.
+    /// All devices except the one that changes the password.
     case others(than: NodeID)
 }

@@ -1,8 +1,8 @@
-/// How much an installation holds.
+/// The size of an installation.
 public struct Totals: Sendable, Equatable {
     public let accounts: Int
     public let devices: Int
-    /// The bytes of all attachments.
+    /// The total size of all attachments, in bytes.
     public let blobBytes: Int64
 
     public init(accounts: Int, devices: Int, blobBytes: Int64) {

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// Bytes that have arrived for an attachment, whether or not that is there by now.
+/// The stored bytes of an attachment. They arrive before the attachment object exists.
 public struct Blob: Sendable, Equatable {
     public let name: BlobName
     public let data: AttachmentData
@@ -13,15 +13,15 @@ public struct Blob: Sendable, Equatable {
     }
 }
 
-/// An upload that may be resumed, until it is finished and for a while after.
+/// A resumable upload. Its row remains for some time after it has finished.
 public struct Upload: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let attachment: UniqueID
-    /// Bytes in all; nil while the client has not said.
+    /// The total number of bytes; nil until the client states it.
     public var length: Int64?
-    /// What they must have as SHA-256, in hex; nil if the client did not say.
+    /// The SHA-256 hash that the bytes must have, in hex; nil if the client did not state it.
     public let sha256: String?
-    /// Whether all has arrived and been kept.
+    /// Whether all bytes have arrived and are in the blob store.
     public var isFinished: Bool
     public let creationDate: Timestamp
 

@@ -1,12 +1,12 @@
 import HesperModel
 
-/// Whether bytes may be kept for an attachment, asked before they come and once more when they are here.
+/// Decides whether bytes may be stored for an attachment. It is checked before an upload and again after it.
 public struct BlobAdmission: Sendable {
     public let scope: ScopeID
     public let attachment: UniqueID
-    /// How many bytes one attachment may have.
+    /// The maximum size of an attachment, in bytes.
     public let largest: Int64
-    /// How many bytes an account may store that has no quota of its own; nil for any number.
+    /// The default quota, in bytes, for accounts without one of their own; nil for no limit.
     public let quota: Int64?
 
     public init(scope: ScopeID, attachment: UniqueID, largest: Int64, quota: Int64?) {
@@ -16,11 +16,12 @@ public struct BlobAdmission: Sendable {
         self.quota = quota
     }
 
+    /// Checks whether an attachment may be uploaded.
     /// - Parameters:
-    ///   - byteCount: how many will come; nil if nobody knows.
-    ///   - upload: one that is under way for them. If it was admitted with this length, it has its room, whatever was
+    ///   - byteCount: the number of bytes; nil if it is unknown.
+    ///   - upload: the upload in progress for them. If it was admitted with this length, its space is reserved, whatever was
     ///     stored since.
-    /// - Returns: the bytes that are here already.
+    /// - Returns: the blob, if the bytes of this attachment are already stored.
     /// - Throws: ``Problem`` `deleted`, `too-large`, `immutable` or `quota-exceeded`.
     @discardableResult
     public func check(byteCount: Int64?, upload: UniqueID? = nil, in snapshot: any Snapshot) throws -> Blob? {
@@ -41,15 +42,15 @@ public struct BlobAdmission: Sendable {
             let length = open.remove(at: index).length
             if length != nil, length == byteCount { return nil }
         }
-        // One that has not told its length may become as long as any.
+        // An upload of unknown length reserves the maximum size of an attachment.
         let used = storage.bytes + open.reduce(0) { $0 + ($1.length ?? largest) }
         guard byteCount ?? 1 <= limit - used else { throw Problem.quotaExceeded(used: used, limit: limit) }
         return nil
     }
 
-    /// Keeps that the bytes are here.
-    /// - Returns: what is here now: another blob, if there was one with the same bytes.
-    /// - Throws: as ``check(byteCount:upload:in:)`` does; then `blob` is nobody's.
+    /// Records a blob whose bytes are in the blob store.
+    /// - Returns: the recorded blob, which is an existing one if it has the same bytes.
+    /// - Throws: the same errors as ``check(byteCount:upload:in:)``. `blob` is then not recorded, and the caller must remove it.
     public func add(_ blob: Blob, upload: UniqueID? = nil, in transaction: any Transaction) throws -> Blob {
         if let known = try check(byteCount: blob.data.byteCount, upload: upload, in: transaction) {
             guard known.data == blob.data else { throw immutable }
@@ -60,16 +61,19 @@ public struct BlobAdmission: Sendable {
     }
 
     public var immutable: Problem {
-        Problem(.immutable, "Other bytes of attachment \(attachment) are here; they do not change.")
+        Problem(.immutable, "Attachment \(attachment) already has other bytes, which cannot be changed.")
     }
 
     public var tooLarge: Problem {
-        Problem(.tooLarge, "An attachment has at most \(largest) bytes here.", context: ["limit": .integer(largest)])
+        Problem(
+            .tooLarge, "An attachment must have at most \(largest) bytes on this server.",
+            context: ["limit": .integer(largest)])
     }
 
     private func another(_ entity: Entity) -> Problem {
         Problem(
             .immutable,
-            "\(attachment) is a \(entity.objectType?.name ?? "object") already; an attachment takes another ID.")
+            "\(attachment) is the ID of an existing \(entity.objectType?.name ?? "object"). Use another ID for the attachment."
+        )
     }
 }

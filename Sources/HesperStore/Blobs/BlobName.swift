@@ -1,8 +1,8 @@
 import HesperModel
 
-/// The name of a blob: whose attachment it is, and a random part, so that no two uploads ever write under one name.
+/// The name of a blob: its scope, its attachment, and a random nonce, so that two uploads never write under the same name.
 ///
-/// As text it is a path, in a folder and in a bucket alike: an operator finds an attachment's bytes by its ID.
+/// As text it is a path, both in a folder and in a bucket, in which an operator can find an attachment by its ID.
 ///
 ///     12/3f/3f2a1c04-77de-4c1b-9a55-0c6a6f1be0d2.9f86d081884c7d65
 public struct BlobName: Sendable, Hashable {
@@ -16,7 +16,7 @@ public struct BlobName: Sendable, Hashable {
         self.nonce = nonce
     }
 
-    /// Reads what ``path`` writes; nil for every other text.
+    /// Parses a ``path``; nil for any other text.
     public init?(path: some StringProtocol) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 3, let scope = Int64(parts[0]) else { return nil }
@@ -27,7 +27,7 @@ public struct BlobName: Sendable, Hashable {
         guard self.path == path else { return nil }
     }
 
-    /// Two hex digits between, so that no folder has more than a few thousand entries.
+    /// The two hex digits in the middle keep folders below a few thousand entries.
     public var path: String {
         let id = attachment.description
         let digits = String(nonce, radix: 16)

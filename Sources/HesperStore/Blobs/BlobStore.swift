@@ -1,63 +1,62 @@
 import HesperModel
 import NIOCore
 
-/// Where the bytes of attachments are kept (storage.md, Attachment data). A blob is written once, whole, and never changed;
-/// which blobs count is in the ``Store``.
+/// Storage for the bytes of attachments (storage.md, Attachment data). A blob is written once, as a whole, and never changed.
+/// The ``Store`` records which blobs are in use.
 ///
-/// Everything is streamed: memory does not grow with a blob.
+/// All data is streamed, so memory use does not depend on the size of a blob.
 public protocol BlobStore: Sendable {
-    /// Keeps all of `bytes` under a name that nothing has yet. When it returns, the blob is durable; if it throws, nothing
-    /// has that name.
-    /// - Parameter check: told what arrived, before anything has the name; what it throws ends the write.
-    /// - Returns: how many bytes there were, and their SHA-256.
+    /// Stores all of `bytes` under an unused name. The blob is durable when this returns; if it throws, no blob has this name.
+    /// - Parameter check: called with the size and the hash of the bytes before the blob gets its name. If it throws, the write
+    ///   fails with the same error.
+    /// - Returns: the number of bytes and their SHA-256 hash.
     func write<Bytes: AsyncSequence & Sendable>(
         _ name: BlobName, _ bytes: Bytes, checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData where Bytes.Element == ByteBuffer
 
-    /// Keeps what is in a local file, as ``write(_:_:checking:)`` keeps bytes.
-    /// - Parameter path: of the file, which is durable. It stays, and is its owner's to remove; it may have become the blob
-    ///   itself, so that nobody may write to it any more.
+    /// Stores the contents of a local file, as ``write(_:_:checking:)`` does with bytes.
+    /// - Parameter path: the path of the file, which must be durable. The caller remains responsible for removing it, and must
+    ///   not write to it any more, as it may have become the blob through a hard link.
     func adopt(
         _ path: String, as name: BlobName, checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData
 
-    /// Some of a blob's bytes, in order. It is there, and its first bytes can be read, when this returns.
-    /// - Parameter range: counted from 0; not beyond the blob's end.
+    /// Reads a range of a blob. The blob has been opened when this returns.
+    /// - Parameter range: byte offsets, which must not be beyond the end of the blob.
     /// - Throws: ``BlobMissing``.
     func read(_ name: BlobName, _ range: Range<Int64>) async throws -> BlobBytes
 
-    /// How many bytes a blob has; nil if there is none of this name.
+    /// The size of a blob in bytes; nil if there is no blob with this name.
     func byteCount(of name: BlobName) async throws -> Int64?
 
-    /// Removes a blob. That there is none of this name is as good.
+    /// Removes a blob. Does nothing if there is no blob with this name.
     func remove(_ name: BlobName) async throws
 
-    /// Gives every blob there is, in no particular order, those too that no ``Store`` knows.
+    /// Calls `body` with every stored blob, in no particular order, including blobs that no ``Store`` knows.
     func entries(_ body: (BlobEntry) async throws -> Void) async throws
 
-    /// Removes what writes that broke off have left, if it is older than a date.
-    /// - Returns: how many there were.
+    /// Removes partial data of interrupted writes that is older than a date.
+    /// - Returns: the number of writes whose data was removed.
     func removeUnfinished(before date: Timestamp) async throws -> Int
 
-    /// The contents of the marker (``BlobMarker``), which is no blob and not among ``entries(_:)``; nil if there is none.
+    /// The contents of the marker (``BlobMarker``), which is not a blob and not among ``entries(_:)``; nil if there is none.
     func marker() async throws -> [UInt8]?
 
-    /// Replaces the marker whole. It is durable when this returns; if it throws, the old one or the new one is in place.
+    /// Replaces the marker atomically. It is durable when this returns; if it throws, either the old or the new marker exists.
     func setMarker(_ bytes: [UInt8]) async throws
 }
 
 extension BlobStore {
-    /// Whether a blob that the store knows of is there, as long as it is to be.
+    /// Whether a recorded blob exists and has the recorded size.
     public func has(_ blob: Blob) async throws -> Bool {
         try await byteCount(of: blob.name) == blob.data.byteCount
     }
 }
 
-/// A file or an object as it is found where blobs are kept.
+/// A file in the folder of blobs, or an object in their bucket.
 public struct BlobEntry: Sendable, Equatable {
-    /// Nil for what no ``BlobStore`` has ever written.
+    /// Nil if the path is not that of a blob.
     public let name: BlobName?
-    /// Its path, whatever it is.
     public let path: String
     public let byteCount: Int64
     public let date: Timestamp
@@ -70,18 +69,18 @@ public struct BlobEntry: Sendable, Equatable {
     }
 }
 
-/// A blob that ought to be there is not.
+/// The error for a blob that does not exist.
 public struct BlobMissing: Error, Sendable, Equatable {
     public let name: BlobName
 
     public init(_ name: BlobName) { self.name = name }
 }
 
-/// Bytes on their way, once, to one reader.
+/// The bytes of a read. It can be iterated once.
 public struct BlobBytes: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private let read: @Sendable () async throws -> ByteBuffer?
 
-    /// - Parameter read: gives the next bytes; nil after the last.
+    /// - Parameter read: returns the next bytes; nil at the end.
     public init(_ read: @escaping @Sendable () async throws -> ByteBuffer?) { self.read = read }
 
     public func makeAsyncIterator() -> BlobBytes { self }

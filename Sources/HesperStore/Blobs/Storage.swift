@@ -1,8 +1,8 @@
-/// How many bytes a scope stores, and how many it may.
+/// The bytes that a scope stores, and its quota.
 public struct Storage: Sendable, Equatable {
-    /// The bodies of all parcels in the bag.
+    /// The size of the bodies of all parcels.
     public var parcelBytes: Int64
-    /// The bytes of attachments.
+    /// The size of all attachments.
     public var attachmentBytes: Int64
     public var quota: Quota
 
@@ -12,13 +12,13 @@ public struct Storage: Sendable, Equatable {
         self.quota = quota
     }
 
-    /// What counts against the quota.
+    /// The bytes that count against the quota.
     public var bytes: Int64 { parcelBytes + attachmentBytes }
 }
 
-/// How many bytes an account may store.
+/// The number of bytes that an account may store.
 public enum Quota: Sendable, Equatable {
-    /// As many as the server's setting says.
+    /// The server's default.
     case standard
     case unlimited
     case bytes(Int64)

@@ -2,12 +2,12 @@ import HesperModel
 import NIOCore
 
 extension UploadStage {
-    /// Takes the bytes of a request as ``append(_:to:at:limit:checking:)`` says, and has them written in parts.
+    /// Implements ``append(_:to:at:limit:checking:)`` by buffering bytes and writing them in parts.
     /// - Parameters:
-    ///   - partBytes: how many are gathered before they are written, at least.
-    ///   - write: writes a part that begins there; throws ``UploadSuperseded`` when another request has taken over.
-    ///   - cut: takes back all that was written.
-    /// - Returns: where they end.
+    ///   - partBytes: the minimum size of a part, except for the last one.
+    ///   - write: writes a part at an offset; throws ``UploadSuperseded`` if another request has taken over.
+    ///   - cut: truncates the upload to `offset`.
+    /// - Returns: the new length of the upload.
     public func gather<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, at offset: Int64, limit: Int64, partBytes: Int,
         checking check: (@Sendable (AttachmentData) throws -> Void)?,
@@ -25,9 +25,9 @@ extension UploadStage {
         do {
             for try await buffer in bytes {
                 var buffer = buffer
-                let room = limit - end - Int64(waiting.readableBytes)
-                let isTooMuch = Int64(buffer.readableBytes) > room
-                if isTooMuch { buffer.moveWriterIndex(to: buffer.readerIndex + Int(room)) }
+                let remaining = limit - end - Int64(waiting.readableBytes)
+                let isTooMuch = Int64(buffer.readableBytes) > remaining
+                if isTooMuch { buffer.moveWriterIndex(to: buffer.readerIndex + Int(remaining)) }
                 if check != nil { hasher.update(buffer) }
                 waiting.writeImmutableBuffer(buffer)
                 if isTooMuch { throw UploadTooLong() }
@@ -37,7 +37,7 @@ extension UploadStage {
         } catch let error as UploadSuperseded {
             throw error
         } catch {
-            // What arrived before the connection broke is kept: nobody sends it twice.
+            // Keep the bytes that arrived before the connection broke, so that the client need not send them again.
             try? await writeWaiting()
             throw error
         }

@@ -1,54 +1,55 @@
 import HesperModel
 import NIOCore
 
-/// Where the bytes of an upload that may break off wait for the rest (protocol.md, Attachments): on the disk of this server,
-/// or where all servers of a database find them; neither a lost connection nor a restart loses what has arrived.
+/// Stores the bytes of resumable uploads until they are complete (protocol.md, Attachments), on the disk of this server or in the
+/// database, where all servers can access them. Received bytes survive lost connections and restarts.
 public protocol UploadStage: Sendable {
-    /// Makes room for an upload; durable when it returns.
+    /// Creates an empty upload, which is durable when this returns.
     func create(_ id: UniqueID) async throws
 
-    /// How many bytes an upload has; nil if there is none of this ID. Whoever appends to it at this moment is ended first.
+    /// The length of an upload; nil if it does not exist. A request that is appending to it is cancelled first.
     func byteCount(of id: UniqueID) async throws -> Int64?
 
-    /// Appends bytes until they end. What arrived is durable when this returns, and also when it throws what `bytes` throw.
+    /// Appends bytes to an upload, cancelling any other request that is appending to it. The bytes that arrived are durable when
+    /// this returns, and also when it rethrows an error of `bytes`.
     /// - Parameters:
-    ///   - offset: how many bytes there must be; whoever else appends at this moment is ended.
-    ///   - limit: how many there may be at the end.
-    ///   - check: told what was appended; if it throws, that is taken back.
-    /// - Returns: how many there are.
+    ///   - offset: the length that the upload must have.
+    ///   - limit: the maximum length of the upload.
+    ///   - check: called with the size and the hash of the appended bytes. If it throws, they are removed again.
+    /// - Returns: the new length of the upload.
     /// - Throws: ``UploadMissing``, ``UploadOffsetMismatch``, ``UploadTooLong``, ``UploadSuperseded``; ``StoreError``.
     func append<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, to id: UniqueID, at offset: Int64, limit: Int64,
         checking check: (@Sendable (AttachmentData) throws -> Void)?
     ) async throws -> Int64 where Bytes.Element == ByteBuffer
 
-    /// Has a store keep all bytes of an upload under a name; they stay here too, until they are removed.
+    /// Copies an upload to a blob store. The upload remains until it is removed.
     /// - Parameter check: as in ``BlobStore/write(_:_:checking:)``.
-    /// - Throws: ``UploadMissing``; whatever the other store throws.
-    func give(
+    /// - Throws: ``UploadMissing``, and errors of the blob store.
+    func copy(
         _ id: UniqueID, to blobs: any BlobStore, as name: BlobName,
         checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData
 
-    /// Removes an upload. That there is none of this ID is as good.
+    /// Removes an upload. Does nothing if it does not exist.
     func remove(_ id: UniqueID) async throws
 
-    /// The IDs of all that there are.
+    /// The IDs of all uploads.
     func all() async throws -> [UniqueID]
 }
 
-/// Nothing has arrived of such an upload, or it is gone.
+/// The upload does not exist.
 public struct UploadMissing: Error, Sendable { public init() {} }
 
-/// Bytes were to be appended where an upload does not end.
+/// The offset of an append is not the length of the upload.
 public struct UploadOffsetMismatch: Error, Sendable, Equatable {
-    /// Where it ends.
+    /// The length of the upload.
     public let offset: Int64
 
     public init(offset: Int64) { self.offset = offset }
 }
 
-/// More bytes came than there may be. Those that fit were kept.
+/// The upload would exceed its maximum length. The bytes up to that length were stored.
 public struct UploadTooLong: Error, Sendable { public init() {} }
 
 /// Another request has taken over the upload.

@@ -1,36 +1,36 @@
 import HesperModel
 
-/// What a check reads of a scope. The rows of each kind come in the order of the IDs of the objects that they are of, so
-/// that all are walked side by side and memory does not grow with the scope.
+/// The rows of a scope, as a check reads them. Rows of each kind are ordered by the ID of the object they belong to, so that all
+/// kinds can be read in parallel and memory use does not depend on the size of the scope.
 public protocol InspectionSource {
     var head: ScopeHead { get }
-    /// What the scope's row says beside its head.
+    /// The greatest clock, as recorded in the scope's row.
     var greatestClock: Clock? { get }
     var indexedSequence: Int64 { get }
     var storage: Storage { get }
     func objects() throws -> InspectedRows<InspectedObject>
     func deletedObjects() throws -> InspectedRows<InspectedDeletedObject>
-    /// Those of one object in the order of arrival.
+    /// The parcels of one object are in the order of arrival.
     func parcels() throws -> InspectedRows<InspectedParcel>
     func members() throws -> InspectedRows<InspectedMember>
-    /// IDs that some note is found by, each once or several times.
+    /// The IDs of members that notes hold. An ID may occur several times.
     func heldMembers() throws -> InspectedRows<UniqueID>
     func tagNames() throws -> InspectedRows<InspectedTagName>
     func documents() throws -> InspectedRows<InspectedDocument>
     func blobs() throws -> InspectedRows<InspectedBlob>
-    /// Numbers that several objects or DeletedObjects have, and how many.
-    func sequencesGivenTwice() throws -> [(sequence: Int64, count: Int64)]
+    /// Sequence numbers that more than one object or DeletedObject has, and how many have each.
+    func duplicateSequences() throws -> [(sequence: Int64, count: Int64)]
 }
 
-/// Rows that are read one at a time.
+/// Rows that are ordered by ID and read one at a time.
 public struct InspectedRows<Row> {
     private let read: () throws -> Row?
     private let id: (Row) -> UniqueID
     private var row: Row?
 
     /// - Parameters:
-    ///   - id: what a row is in the order of.
-    ///   - read: the next row; nil after the last.
+    ///   - id: returns the ID by which rows are ordered.
+    ///   - read: returns the next row; nil at the end.
     public init(by id: @escaping (Row) -> UniqueID, _ read: @escaping () throws -> Row?) throws {
         self.read = read
         self.id = id
@@ -40,18 +40,18 @@ public struct InspectedRows<Row> {
     /// The ID of the next row.
     var next: UniqueID? { row.map(id) }
 
-    /// The next rows, if they are of this ID.
-    mutating func take(_ wanted: UniqueID) throws -> [Row] {
+    /// Removes and returns the next rows that have this ID.
+    mutating func take(_ expected: UniqueID) throws -> [Row] {
         var rows: [Row] = []
-        while let found = row, id(found) == wanted {
-            rows.append(found)
+        while let next = row, id(next) == expected {
+            rows.append(next)
             row = try read()
         }
         return rows
     }
 }
 
-/// An object as it is kept. What could not be read at all is nil.
+/// A row of `objects`. Values that cannot be parsed are nil.
 public struct InspectedObject {
     public let id: UniqueID
     public let section: Section?
@@ -74,9 +74,10 @@ public struct InspectedObject {
     }
 }
 
+/// A row of `tombstones`.
 public struct InspectedDeletedObject {
     public let id: UniqueID
-    /// Nil if it is of no type that there is.
+    /// Nil if the type is unknown.
     public let deleted: DeletedObject?
     public let sequence: Int64?
     public let bytes: Int
@@ -89,28 +90,29 @@ public struct InspectedDeletedObject {
     }
 }
 
-/// A row of the bag, with the clocks of its columns.
+/// A row of `edits`, with the values of its clock columns.
 public struct InspectedParcel {
     public let object: UniqueID
     public let parcel: Result<Parcel, any Error>
-    /// First, last, and the text's.
+    /// The first clock, the last clock, and the text's clock.
     public let clocks: [Clock?]
-    /// The number of bytes of its body.
+    /// The size of the body in bytes.
     public let bytes: Int
-    /// Whether its checksum is that of its columns.
-    public let isAsStored: Bool
+    /// Whether the stored checksum matches the columns.
+    public let matchesChecksum: Bool
 
     public init(
-        object: UniqueID, parcel: Result<Parcel, any Error>, clocks: [Clock?], bytes: Int, isAsStored: Bool
+        object: UniqueID, parcel: Result<Parcel, any Error>, clocks: [Clock?], bytes: Int, matchesChecksum: Bool
     ) {
         self.bytes = bytes
-        self.isAsStored = isAsStored
+        self.matchesChecksum = matchesChecksum
         self.object = object
         self.parcel = parcel
         self.clocks = clocks
     }
 }
 
+/// A row of `members`.
 public struct InspectedMember {
     public let object: UniqueID
     public let member: UniqueID
@@ -121,6 +123,7 @@ public struct InspectedMember {
     }
 }
 
+/// A row of `tag_names`.
 public struct InspectedTagName {
     public let tag: UniqueID
     public let foldedName: String
@@ -131,13 +134,13 @@ public struct InspectedTagName {
     }
 }
 
-/// What the index of terms has of a note.
+/// The entry of a note in the term index.
 public struct InspectedDocument {
     public let note: UniqueID
     public let sortDate: Timestamp
     public let archived: Bool
     public let textClock: Clock?
-    /// Whether its terms are those of a text.
+    /// Returns whether the indexed terms are those of a text.
     public let hasTerms: (String) -> Bool
 
     public init(
@@ -151,10 +154,11 @@ public struct InspectedDocument {
     }
 }
 
+/// A row of `blobs`.
 public struct InspectedBlob {
     public let attachment: UniqueID
     public let data: AttachmentData
-    /// Whether it is kept for a note that holds it.
+    /// Whether the row says that a note holds the attachment.
     public let isHeld: Bool
 
     public init(attachment: UniqueID, data: AttachmentData, isHeld: Bool) {

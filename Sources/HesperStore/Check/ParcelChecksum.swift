@@ -3,24 +3,23 @@ import HesperModel
 
 /// The checksum of a row of `edits`: the CRC-32 of its columns in the order of ``columns``, plus one if its text has lost words.
 ///
-/// It covers every column but `number`, which SQLite gives out only when the row is inserted and which it keeps in
-/// order itself. Both databases keep the same checksum, so a row that moves from one to the other keeps it too.
+/// It covers every column except `number`, which SQLite assigns when the row is inserted. Both databases store the same checksum,
+/// so it remains valid when a row moves from one to the other.
 ///
-/// A statement that changes a row adds the difference to the checksum that is stored, so that damage which was there
-/// before the change is still found afterwards.
+/// A statement that changes a row adds the difference to the stored checksum, so that earlier damage is still detected.
 public struct ParcelChecksum {
-    /// What a checksum is calculated from, as a statement selects it; `checksum` itself is last.
+    /// The columns that the checksum is calculated from, in a SELECT list. The last one is `checksum` itself.
     public static let columns = """
         type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock, scope, sequence, pushed_by, pushed_at,
         missing_ancestors, has_lost_words, checksum
         """
-    /// How much the checksum grows when a text comes to have lost words: a statement does that without reading the row.
+    /// The amount by which the checksum grows when `has_lost_words` is set. A statement adds it without reading the row.
     public static let lostWords: Int64 = 1
 
     private var crc: UInt = 0
 
-    /// The checksum of a row that is about to be inserted.
-    /// - Parameter body: of the row: ``ParcelBody``.
+    /// The checksum of a row that will be inserted.
+    /// - Parameter body: the row's body, as encoded by ``ParcelBody``.
     public static func of(
         _ numbered: RowChanges.NumberedParcel, body: [UInt8], in scope: ScopeID, by device: NodeID?, at date: Timestamp
     ) -> Int64 {
@@ -42,8 +41,8 @@ public struct ParcelChecksum {
         return Int64(sum.crc) + (numbered.hasLostWords ? lostWords : 0)
     }
 
-    /// The checksum that a row with the ``columns`` should have.
-    /// - Parameter body: the body, if it is to be another than the row's.
+    /// The checksum calculated from a row with ``columns``.
+    /// - Parameter body: a body to use instead of the row's.
     fileprivate static func of(_ row: some StoredRow, body: [UInt8]? = nil) -> Int64 {
         var sum = ParcelChecksum()
         sum.add(column: 0, of: row)
@@ -59,7 +58,7 @@ public struct ParcelChecksum {
         return Int64(sum.crc) + (row.bool(13) ? lostWords : 0)
     }
 
-    // MARK: What goes in
+    // MARK: Input
 
     private mutating func add(_ value: Int64) { withUnsafeBytes(of: value.bigEndian) { add($0) } }
 
@@ -73,25 +72,25 @@ public struct ParcelChecksum {
         add(length: bytes.count, bytes)
     }
 
-    /// A length before the bytes, so that no byte can pass from one column to the next; -1 for null.
+    /// Adds the length before the bytes, so that moving bytes between columns changes the checksum. The length of null is -1.
     private mutating func add(length: Int, _ bytes: UnsafeRawBufferPointer?) {
         add(Int64(length))
         if let bytes { add(bytes) }
     }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        // zlib takes a missing buffer for a request of the first value.
+        // zlib treats a null buffer as a request for the initial value.
         guard let start = bytes.baseAddress else { return }
         crc = UInt(crc32_z(uLong(crc), start.assumingMemoryBound(to: Bytef.self), bytes.count))
     }
 }
 
 extension StoredRow {
-    /// The checksum that a row with ``ParcelChecksum/columns`` should have.
+    /// The checksum calculated from a row with ``ParcelChecksum/columns``.
     public func parcelChecksum() -> Int64 { ParcelChecksum.of(self) }
 
-    /// The checksum for a row with ``ParcelChecksum/columns`` that gets another body: off by as much as the one that
-    /// it has now.
+    /// The new checksum of a row with ``ParcelChecksum/columns`` whose body is replaced. If the stored checksum is wrong, the new
+    /// one is wrong by the same difference.
     public func parcelChecksum(with body: [UInt8]) -> Int64 {
         ParcelChecksum.of(self, body: body) &+ (integer(14) &- ParcelChecksum.of(self))
     }

@@ -1,30 +1,33 @@
 import HesperModel
 
-/// What stands for one ID, to be compared with what it is found by.
-struct Found {
+/// The object or DeletedObject with an ID, to be compared with its index entries.
+struct InspectedState {
     let id: UniqueID
     let entity: Entity?
     let sequence: Int64?
-    let dead: InspectedDeletedObject?
+    let deleted: InspectedDeletedObject?
 }
 
-extension Found {
-    /// Members, names of tags and terms, both ways: what is missing, and entries whose object is gone or no longer what
-    /// they say.
+extension InspectedState {
+    /// Checks the index entries for members, tag names and terms. It reports missing entries and outdated ones.
     func inspect(
         members: [InspectedMember], names: [InspectedTagName], documents: [InspectedDocument], indexed: Int64,
         _ report: (String) -> Void
     ) {
         let held = entity?.heldMembers ?? []
-        let found = Set(members.map(\.member))
-        for member in held.subtracting(found).sorted() { report("\(id) holds \(member), but is not found by it.") }
-        for member in found.subtracting(held).sorted() { report("\(id) is found by \(member), but does not hold it.") }
+        let indexedMembers = Set(members.map(\.member))
+        for member in held.subtracting(indexedMembers).sorted() {
+            report("\(id) holds \(member), but the index of members has no entry for it.")
+        }
+        for member in indexedMembers.subtracting(held).sorted() {
+            report("\(id) does not hold \(member), but the index of members has an entry for it.")
+        }
         let name = entity?.foldedTagName
         if let name, !names.contains(where: { $0.foldedName == name }) {
-            report("Tag \(id) is not found by its name.")
+            report("The index of tag names has no entry for tag \(id).")
         }
         for other in names where other.foldedName != name {
-            report("Tag \(id) is found by a name that is not its own.")
+            report("The index of tag names has a wrong name for tag \(id).")
         }
         inspectTerms(documents.first, indexed: indexed, report)
     }
@@ -32,27 +35,28 @@ extension Found {
     private func inspectTerms(_ document: InspectedDocument?, indexed: Int64, _ report: (String) -> Void) {
         guard case .note(let note)? = entity, let sequence else {
             guard document != nil else { return }
-            // The index may be behind a deletion, and nothing else.
-            if let deletion = dead?.sequence, entity == nil, deletion > indexed { return }
-            return report("\(id) stands in the index of terms, but is no note.")
+            // A recent deletion may not be indexed yet.
+            if let deletion = deleted?.sequence, entity == nil, deletion > indexed { return }
+            return report("\(id) is in the index of terms, but is not a note.")
         }
         guard sequence <= indexed else { return }
         guard let document else { return report("\(id) is missing in the index of terms.") }
         if document.sortDate != note.effectiveSortDate || document.archived != note.archived
             || document.textClock != note.textClock
         {
-            report("\(id) stands in the index of terms as it was, not as it is.")
+            report("\(id) is outdated in the index of terms.")
         }
         if !document.hasTerms(note.text) {
-            report("\(id) stands in the index of terms with other terms than its text has.")
+            report("\(id) has other terms in the index of terms than in its text.")
         }
     }
 
-    /// What is known of the bytes of an attachment.
+    /// Checks the record of an attachment's bytes.
+    /// - Parameter isHeld: whether a note holds the attachment.
     func inspect(_ blob: InspectedBlob?, isHeld: Bool, _ report: (String) -> Void) {
         guard let blob else {
             if case .attachment? = entity, sequence != nil {
-                report("Attachment \(id) is there, but no bytes of it.")
+                report("Attachment \(id) exists, but its bytes are not recorded.")
             }
             return
         }
@@ -61,13 +65,14 @@ extension Found {
             if attachment[.byteCount] != .integer(blob.data.byteCount)
                 || attachment[.sha256] != .string(blob.data.sha256)
             {
-                report("Attachment \(id) says that its bytes are others than those that are here.")
+                report("Attachment \(id) has another size or digest than its recorded bytes.")
             }
-        case nil where dead != nil: report("Attachment \(id) is deleted, but its bytes are not.")
+        case nil where deleted != nil: report("Attachment \(id) is deleted, but its bytes are not.")
         default: break
         }
         if isHeld != blob.isHeld {
-            report("Whether a note holds attachment \(id) is not what its bytes are kept for.")
+            let (actual, recorded) = isHeld ? ("held", "not held") : ("not held", "held")
+            report("Attachment \(id) is \(actual) by a note, but its bytes are recorded as \(recorded).")
         }
     }
 }

@@ -1,7 +1,7 @@
 import HesperModel
 
-/// Folds every bag of a scope again and compares what is kept beside it: objects, DeletedObjects, what they are found by,
-/// and what is known of the bytes of attachments. Whether these are there, only the blob store can tell.
+/// Checks a scope: folds the edits of every object again and compares the result with the stored objects, DeletedObjects, index
+/// entries and records of blobs. It does not check whether the blobs themselves exist.
 public struct ScopeInspection {
     private let source: any InspectionSource
     private let report: (String) -> Void
@@ -17,7 +17,7 @@ public struct ScopeInspection {
     private var greatestClock: Clock?
     private var storage = Storage()
 
-    /// - Parameter report: told of anything wrong, in sentences for an operator.
+    /// - Parameter report: called with each inconsistency, as a sentence for an operator.
     public init(_ source: any InspectionSource, report: @escaping (String) -> Void) throws {
         self.source = source
         self.report = report
@@ -36,7 +36,7 @@ public struct ScopeInspection {
         try inspectScope()
     }
 
-    /// The least ID that any row is of.
+    /// The lowest ID of all rows that have not been read.
     private var next: UniqueID? {
         [
             objects.next, deleted.next, parcels.next, members.next, held.next, names.next, documents.next, blobs.next,
@@ -46,38 +46,38 @@ public struct ScopeInspection {
     private mutating func inspect(_ id: UniqueID) throws {
         let bag = try parcels.take(id)
         let edits = bag.flatMap { self.edits(of: $0) }
-        let (object, dead) = (try objects.take(id).first, try deleted.take(id).first)
+        let (object, deletedObject) = (try objects.take(id).first, try deleted.take(id).first)
         if let object {
             inspect(object, edits: edits)
-            if dead != nil { report("\(id) is both an object and a DeletedObject.") }
-        } else if dead == nil, !bag.isEmpty {
+            if deletedObject != nil { report("\(id) is both an object and a DeletedObject.") }
+        } else if deletedObject == nil, !bag.isEmpty {
             report("\(id) has edits, but is neither an object nor a DeletedObject.")
         }
-        if let dead { inspect(dead) }
+        if let deletedObject { inspect(deletedObject) }
         let entity = object.flatMap { object in
             object.section.flatMap { section in
                 object.body.withUnsafeBytes { try? Entity.read($0, id: id, section: section) }
             }
         }
         if object != nil, entity == nil { report("\(id) cannot be read.") }
-        let found = Found(id: id, entity: entity, sequence: object?.sequence, dead: dead)
-        found.inspect(
+        let state = InspectedState(id: id, entity: entity, sequence: object?.sequence, deleted: deletedObject)
+        state.inspect(
             members: try members.take(id), names: try names.take(id), documents: try documents.take(id),
             indexed: source.indexedSequence, report)
         let blob = try blobs.take(id).first
         storage.attachmentBytes += blob?.data.byteCount ?? 0
-        found.inspect(blob, isHeld: !(try held.take(id).isEmpty), report)
+        state.inspect(blob, isHeld: !(try held.take(id).isEmpty), report)
     }
 
     // MARK: The fold
 
     private mutating func edits(of row: InspectedParcel) -> [Edit] {
         storage.parcelBytes += Int64(row.bytes)
-        if !row.isAsStored { report("\(row.object) has a parcel of edits that does not match its checksum.") }
+        if !row.matchesChecksum { report("\(row.object) has a parcel of edits that does not match its checksum.") }
         do {
             let parcel = try row.parcel.get()
             if row.clocks != [parcel.firstClock, parcel.lastClock, parcel.textClock] {
-                report("\(row.object) has a parcel of edits whose clocks are not those of its columns.")
+                report("\(row.object) has a parcel of edits whose clocks differ from its columns.")
             }
             greatestClock = [greatestClock, parcel.lastClock].compactMap(\.self).max()
             return parcel.edits
@@ -89,26 +89,26 @@ public struct ScopeInspection {
 
     private mutating func inspect(_ row: InspectedObject, edits: [Edit]) {
         let id = row.id
-        guard let section = row.section else { return report("\(id) is in a section that there is not.") }
+        guard let section = row.section else { return report("\(id) has an unknown section.") }
         var entity = section.empty(id)
         for edit in edits { entity.fold(edit) }
-        if entity.body != row.body { report("\(id) is not what its edits come to.") }
-        if row.bytes != row.body.count { report("\(id) has \(row.body.count) bytes, not \(row.bytes).") }
-        if row.type != entity.objectType?.name { report("\(id) has another type than its edits say.") }
-        if row.digest != entity.digest { report("\(id) has another digest than its edits come to.") }
+        if entity.body != row.body { report("\(id) differs from the fold of its edits.") }
+        if row.bytes != row.body.count { report("\(id) has \(row.body.count) bytes, but \(row.bytes) are recorded.") }
+        if row.type != entity.objectType?.name { report("\(id) has another type than the fold of its edits.") }
+        if row.digest != entity.digest { report("\(id) has another digest than the fold of its edits.") }
         inspect(sequence: row.sequence, of: id, exists: entity.exists)
         digest ^= entity.digest
     }
 
     private mutating func inspect(_ row: InspectedDeletedObject) {
         guard let deleted = row.deleted else {
-            return report("\(row.id) is a DeletedObject of a type that there is not.")
+            return report("\(row.id) is a DeletedObject of an unknown type.")
         }
         if let rescue = deleted.rescuedInto, rescue != row.id.rescue {
-            report("\(row.id) says that it was rescued into \(rescue), not \(row.id.rescue).")
+            report("\(row.id) is recorded as rescued into \(rescue) instead of \(row.id.rescue).")
         }
         if row.bytes != deleted.body.count {
-            report("\(row.id) has \(deleted.body.count) bytes, not \(row.bytes).")
+            report("\(row.id) has \(deleted.body.count) bytes, but \(row.bytes) are recorded.")
         }
         inspect(sequence: row.sequence, of: row.id, exists: true)
         digest ^= deleted.digest
@@ -118,33 +118,34 @@ public struct ScopeInspection {
         let last = source.head.sequence
         switch sequence {
         case nil where exists: report("\(id) exists, but has no sequence number.")
-        case let sequence? where !exists: report("\(id) waits, but has sequence number \(sequence).")
+        case let sequence? where !exists: report("\(id) does not exist yet, but has sequence number \(sequence).")
         case let sequence? where !(1...max(last, 1)).contains(sequence):
-            report("\(id) has sequence number \(sequence), but the last one given out is \(last).")
+            report("\(id) has sequence number \(sequence), but the last one assigned is \(last).")
         default: break
         }
     }
 
     // MARK: The scope's row
 
-    /// What it says of all its objects together.
+    /// Compares the totals in the scope's row with the sums over its objects.
     private func inspectScope() throws {
-        let kept = source.head.digest
-        if digest != kept { report("The scope's digest is \(kept), but its objects come to \(digest).") }
+        let stored = source.head.digest
+        if digest != stored { report("The scope's digest is \(stored), but the digest of its objects is \(digest).") }
         if let greatestClock, source.greatestClock.map({ $0 < greatestClock }) ?? true {
-            report("The bag holds a clock, \(greatestClock), that is greater than the scope's greatest.")
-        }
-        let counted = source.storage
-        if counted.attachmentBytes != storage.attachmentBytes {
             report(
-                "The attachments have \(storage.attachmentBytes) bytes, but \(counted.attachmentBytes) are counted.")
+                "The scope has an edit with clock \(greatestClock), which is greater than its recorded greatest clock.")
         }
-        if counted.parcelBytes != storage.parcelBytes {
+        let recorded = source.storage
+        if recorded.attachmentBytes != storage.attachmentBytes {
             report(
-                "The parcels of edits have \(storage.parcelBytes) bytes, but \(counted.parcelBytes) are counted.")
+                "The attachments have \(storage.attachmentBytes) bytes, but \(recorded.attachmentBytes) are recorded.")
         }
-        for (sequence, count) in try source.sequencesGivenTwice() {
-            report("Sequence number \(sequence) was given out \(count) times.")
+        if recorded.parcelBytes != storage.parcelBytes {
+            report(
+                "The parcels of edits have \(storage.parcelBytes) bytes, but \(recorded.parcelBytes) are recorded.")
+        }
+        for (sequence, count) in try source.duplicateSequences() {
+            report("Sequence number \(sequence) was assigned \(count) times.")
         }
     }
 }

@@ -1,15 +1,15 @@
 import HesperModel
 
-/// A row of an answer, whichever database gave it; good only during the call that it is given to. Columns are counted from
-/// 0, as in the SELECT. Bytes, numbers and dates are the database's own matter, all else is made of them here.
+/// A row of a query result, from any database. It is valid only during the call that receives it. Columns are numbered from 0, as
+/// in the SELECT. Each database implements access to bytes, integers and dates; all other types are decoded from these.
 public protocol StoredRow {
     func isNull(_ column: Int32) -> Bool
-    /// Any integer, or a boolean as 0 and 1; 0 for null.
+    /// An integer, or a boolean as 0 or 1; 0 for null.
     func integer(_ column: Int32) -> Int64
     func timestamp(_ column: Int32) -> Timestamp
-    /// The column's bytes where the database has them; none for null.
+    /// The column's bytes in the database's own buffer; empty for null.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer
-    /// For whoever is told that something is wrong with it.
+    /// The column's name, for error messages.
     func name(of column: Int32) -> String
 }
 
@@ -48,20 +48,20 @@ extension StoredRow {
         return bytes.count == 8 ? NodeID(UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))) : nil
     }
 
-    @inlinable public func id(_ column: Int32) throws -> UniqueID { try known(idIfAny(column), column) }
-    @inlinable public func digest(_ column: Int32) throws -> Digest { try known(digestIfAny(column), column) }
-    @inlinable public func clock(_ column: Int32) throws -> Clock { try known(clockIfAny(column), column) }
-    @inlinable public func node(_ column: Int32) throws -> NodeID { try known(nodeIfAny(column), column) }
+    @inlinable public func id(_ column: Int32) throws -> UniqueID { try require(idIfAny(column), column) }
+    @inlinable public func digest(_ column: Int32) throws -> Digest { try require(digestIfAny(column), column) }
+    @inlinable public func clock(_ column: Int32) throws -> Clock { try require(clockIfAny(column), column) }
+    @inlinable public func node(_ column: Int32) throws -> NodeID { try require(nodeIfAny(column), column) }
 
-    public func type(_ column: Int32) throws -> ObjectType { try known(ObjectType(string(column)), column) }
+    public func type(_ column: Int32) throws -> ObjectType { try require(ObjectType(string(column)), column) }
 
     @inlinable public func section(_ column: Int32) throws -> Section {
-        try known(Section(rawValue: int(column)), column)
+        try require(Section(rawValue: int(column)), column)
     }
 
-    /// Whoever opens the database with a tool of its own may write what we never would; it is told, not passed on.
-    @inlinable func known<T>(_ value: T?, _ column: Int32) throws -> T {
+    /// Returns the value. A value that cannot be decoded may have been written with another tool; it is reported as damage.
+    @inlinable func require<T>(_ value: T?, _ column: Int32) throws -> T {
         if let value { return value }
-        throw StoreError.damaged("the column \(name(of: column)) has a value that is none of its kind")
+        throw StoreError.damaged("the column \(name(of: column)) has an invalid value")
     }
 }

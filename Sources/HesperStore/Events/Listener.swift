@@ -1,6 +1,6 @@
 import HesperModel
 
-/// One stream's place among the listeners of its scope. It is given up when nobody holds it any more.
+/// The registration of one stream as a listener of a scope. It ends when the last reference to it is released.
 public final class Listener: Sendable {
     private let mailbox: Mailbox
     private let device: NodeID
@@ -16,12 +16,12 @@ public final class Listener: Sendable {
 
     deinit { hub.remove(mailbox, of: device, in: scope) }
 
-    /// Waits for whatever comes up, all of it together.
+    /// Waits for events and returns all pending ones together.
     public func next() async -> ListenerUpdate { await mailbox.next() }
 
-    /// Has ``next()`` say that it is over.
+    /// Ends the listener; ``next()`` returns the reason.
     public func end(_ end: ListenerUpdate.End) { mailbox.end(end) }
 
-    /// Why it is over, if it is.
-    public var isOver: ListenerUpdate.End? { mailbox.isOver }
+    /// The reason why the listener has ended; nil if it has not.
+    public var endReason: ListenerUpdate.End? { mailbox.endReason }
 }

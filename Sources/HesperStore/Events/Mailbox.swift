@@ -1,58 +1,58 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// What has come up for a listener since it last asked.
+/// The events for a listener since its previous update.
 public struct ListenerUpdate: Sendable {
-    /// Up to where its scope has committed, as far as that was announced.
+    /// The latest announced sequence number of the scope.
     public var sequence: Int64 = 0
-    /// What other devices said, in the order of each: JSON, a line each.
+    /// Messages of other devices, each one line of JSON. The messages of one device are in the order in which it sent them.
     public var messages: [ByteBuffer] = []
-    /// How many other devices listen, if that has changed.
+    /// The number of other listening devices, if it has changed.
     public var others: Int?
-    /// Whether it is time for a sign of life.
+    /// Whether a ping must be sent, because there were no events for some time.
     public var isPingDue = false
     public var end: End?
 
-    /// Why a listener hears no more.
+    /// The reason why a listener ended.
     public enum End: Sendable {
-        /// Its device is signed out, or its account is gone.
+        /// The device was signed out, or the account was deleted.
         case signedOut
-        /// The device has opened too many others since.
+        /// The device has opened too many newer streams.
         case replaced
-        /// The server stops.
+        /// The server is shutting down.
         case shutdown
-        /// Nobody reads what it is sent.
-        case gone
+        /// The client's connection is closed.
+        case disconnected
     }
 }
 
-/// Gathers a listener's news while it is busy with the last: a commit after a commit, or a count after a count, takes no
-/// more room, and messages beyond a bound push out the oldest.
+/// Collects the events for a listener while it processes the previous update. A commit replaces the previous commit, a count the
+/// previous count, and beyond a maximum number of messages the oldest is dropped, so that its size is bounded.
 final class Mailbox: Sendable {
-    /// Messages that wait at most.
+    /// The maximum number of pending messages.
     static let messages = 32
 
     private struct State {
-        var news = ListenerUpdate()
-        var toldSequence: Int64 = 0
-        var toldOthers: Int?
-        /// Seconds since the last news.
-        var quiet = 0
+        var pending = ListenerUpdate()
+        var sentSequence: Int64 = 0
+        var sentOthers: Int?
+        /// The number of seconds since the last update.
+        var idleSeconds = 0
         var waiting: CheckedContinuation<Void, Never>?
 
-        var hasNews: Bool {
-            news.sequence > toldSequence || !news.messages.isEmpty || news.others != nil || news.isPingDue
-                || news.end != nil
+        var hasUpdate: Bool {
+            pending.sequence > sentSequence || !pending.messages.isEmpty || pending.others != nil || pending.isPingDue
+                || pending.end != nil
         }
 
         mutating func take() -> ListenerUpdate {
             defer {
-                toldSequence = news.sequence
-                toldOthers = news.others ?? toldOthers
-                quiet = 0
-                news = ListenerUpdate(sequence: news.sequence, end: news.end)
+                sentSequence = pending.sequence
+                sentOthers = pending.others ?? sentOthers
+                idleSeconds = 0
+                pending = ListenerUpdate(sequence: pending.sequence, end: pending.end)
             }
-            return news
+            return pending
         }
     }
 
@@ -64,36 +64,36 @@ final class Mailbox: Sendable {
     // MARK: For the hub
 
     func announce(_ sequence: Int64) {
-        change { $0.news.sequence = max($0.news.sequence, sequence) }
+        change { $0.pending.sequence = max($0.pending.sequence, sequence) }
     }
 
     func put(_ message: ByteBuffer) {
         change { state in
-            if state.news.messages.count == Mailbox.messages { state.news.messages.removeFirst() }
-            state.news.messages.append(message)
+            if state.pending.messages.count == Mailbox.messages { state.pending.messages.removeFirst() }
+            state.pending.messages.append(message)
         }
     }
 
-    func tell(others: Int) {
-        change { $0.news.others = others == $0.toldOthers ? nil : others }
+    func setOthers(_ count: Int) {
+        change { $0.pending.others = count == $0.sentOthers ? nil : count }
     }
 
     func tick() {
         change { state in
-            state.quiet += 1
-            if state.quiet >= ping { state.news.isPingDue = true }
+            state.idleSeconds += 1
+            if state.idleSeconds >= ping { state.pending.isPingDue = true }
         }
     }
 
     func end(_ end: ListenerUpdate.End) {
-        change { $0.news.end = $0.news.end ?? end }
+        change { $0.pending.end = $0.pending.end ?? end }
     }
 
-    /// Changes what there is to tell, and wakes the listener if it waits for it.
+    /// Changes the pending update, and wakes the listener if it is waiting.
     private func change(_ body: (inout State) -> Void) {
         let waiting = state.withLockedValue { state -> CheckedContinuation<Void, Never>? in
             body(&state)
-            guard state.hasNews else { return nil }
+            guard state.hasUpdate else { return nil }
             defer { state.waiting = nil }
             return state.waiting
         }
@@ -102,16 +102,16 @@ final class Mailbox: Sendable {
 
     // MARK: For the listener
 
-    var isOver: ListenerUpdate.End? { state.withLockedValue(\.news.end) }
+    var endReason: ListenerUpdate.End? { state.withLockedValue(\.pending.end) }
 
-    /// - Precondition: nobody else waits.
+    /// - Precondition: no other task is waiting.
     func next() async -> ListenerUpdate {
         await withCheckedContinuation { continuation in
-            let hasNews = state.withLockedValue { state in
-                if !state.hasNews { state.waiting = continuation }
-                return state.hasNews
+            let hasUpdate = state.withLockedValue { state in
+                if !state.hasUpdate { state.waiting = continuation }
+                return state.hasUpdate
             }
-            if hasNews { continuation.resume() }
+            if hasUpdate { continuation.resume() }
         }
         return state.withLockedValue { $0.take() }
     }

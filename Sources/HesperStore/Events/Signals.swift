@@ -1,44 +1,46 @@
 import HesperModel
 import NIOCore
 
-/// Carries hints between the servers that share a store. Nothing depends on any of them: whoever
-/// missed one finds out by looking at the store.
+/// Sends hints between the servers that share a database. They are unreliable: a server that missed a signal finds the change
+/// when it polls the database.
 public protocol Signals: Sendable {
-    /// Sends to all other servers that listen now, in this order for each kind of signal. Never waits and never fails.
+    /// Sends signals to all other servers that are listening. Signals of the same kind keep their order. It does not wait and
+    /// does not fail.
     func send(_ signals: [Signal])
-    /// Hears what other servers send, until the task is cancelled. For one caller.
-    func listen(_ hear: @Sendable (SignalEvent) -> Void) async
+    /// Receives signals from other servers until the task is cancelled. Only one task may call it.
+    func listen(_ receive: @Sendable (SignalEvent) -> Void) async
 }
 
-/// What one server tells all others.
+/// A message from one server to all others.
 public enum Signal: Sendable, Equatable {
-    /// The scope has committed up to this sequence; whoever looks sees it.
-    case moved(ScopeID, Int64)
-    /// A device says something to the others of its scope: one line of JSON.
-    case said(ScopeID, from: NodeID, ByteBuffer)
-    /// Devices of a scope, or the scope itself, may be gone: the store knows.
-    case check(ScopeID)
-    /// These devices listen to the scope on the server that says so, and no others.
-    case here(ScopeID, Set<NodeID>)
-    /// One more listens, or does so no longer.
-    case came(ScopeID, NodeID)
-    case went(ScopeID, NodeID)
-    /// Who listens elsewhere? All answer with what they have.
-    case who
+    /// The scope has committed up to this sequence number, which is visible to readers.
+    case committed(ScopeID, Int64)
+    /// A device sends a message to the other devices of its scope: one line of JSON.
+    case message(ScopeID, from: NodeID, ByteBuffer)
+    /// Devices of the scope were signed out or disabled, or the scope was deleted. Receivers read the database.
+    case sessionsChanged(ScopeID)
+    /// Exactly these devices listen to the scope on the sending server.
+    case presence(ScopeID, Set<NodeID>)
+    /// A device has begun to listen to the scope on the sending server.
+    case joined(ScopeID, NodeID)
+    /// A device no longer listens to the scope on the sending server.
+    case left(ScopeID, NodeID)
+    /// Requests ``presence(_:_:)`` for all scopes from all servers.
+    case presenceRequest
 }
 
-/// What a server hears from the others.
+/// An event in the reception of signals.
 public enum SignalEvent: Sendable, Equatable {
     case signal(Signal, from: ServerID)
-    /// It hears from now on; of what was sent before, some was missed, perhaps.
-    case missed
-    /// It hears nothing for now.
-    case lost
-    /// Something that no server of this version says; why, for a log.
+    /// Signals are received from now on. Earlier ones may have been missed.
+    case connected
+    /// No signals are received for now.
+    case disconnected
+    /// A message that no server of this version sends. The text is an excerpt for the log.
     case unreadable(String)
 }
 
-/// One process that serves, as the others know it: 64 random bits.
+/// The ID of a server process: 64 random bits.
 public struct ServerID: Hashable, Sendable {
     public let rawValue: UInt64
 

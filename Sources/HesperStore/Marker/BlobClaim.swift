@@ -1,6 +1,6 @@
 import HesperModel
 
-/// Whether the bytes of attachments belong to a database: the marker beside them has a nonce that the database knows
+/// Checks whether the stored attachments belong to a database: the marker beside them must have a nonce that the database knows
 /// (storage.md, The marker).
 ///
 ///     if let blocker = try await BlobClaim(store: store, blobs: blobs).removalBlocker() { … }   // remove nothing
@@ -13,24 +13,24 @@ public struct BlobClaim: Sendable {
         self.blobs = blobs
     }
 
-    /// Why no bytes may be removed; nil if they may. Asked before every batch.
-    /// - Throws: ``StoreError``, if the marker or the database cannot be read.
-    public func blocker() async throws -> RemovalBlocker? { try await look().removalBlocker }
+    /// The reason why no attachments may be removed; nil if they may. To be called before every batch of removals.
+    /// - Throws: ``StoreError`` if the marker or the database cannot be read.
+    public func removalBlocker() async throws -> RemovalBlocker? { try await inspect().blocker }
 
-    private func look() async throws -> (blocker: RemovalBlocker?, marker: BlobMarker?) {
+    private func inspect() async throws -> (blocker: RemovalBlocker?, marker: BlobMarker?) {
         var record = try await store.read { try $0.blobStoreRecord() }
         while true {
             let bytes = try await blobs.marker()
             let before = record
             record = try await store.read { try $0.blobStoreRecord() }
-            let blocker = try await judge(bytes, record)
-            // What another process renewed between these reads is no foreign nonce: both are read again.
-            let isSteady = record.currentNonce == before.currentNonce && record.nextNonce == before.nextNonce
-            if blocker == nil || isSteady { return (blocker, bytes.flatMap(BlobMarker.init)) }
+            let blocker = try await blocker(for: bytes, record)
+            // If another process renewed the marker between these reads, its nonce only seems to be unknown: read both again.
+            let isUnchanged = record.currentNonce == before.currentNonce && record.nextNonce == before.nextNonce
+            if blocker == nil || isUnchanged { return (blocker, bytes.flatMap(BlobMarker.init)) }
         }
     }
 
-    private func judge(_ bytes: [UInt8]?, _ record: BlobStoreRecord) async throws -> RemovalBlocker? {
+    private func blocker(for bytes: [UInt8]?, _ record: BlobStoreRecord) async throws -> RemovalBlocker? {
         guard let bytes else {
             if try await isOfLostDatabase() { return .lostDatabase }
             return record.currentNonce == nil ? .unmarked : .missing
@@ -42,10 +42,10 @@ public struct BlobClaim: Sendable {
         return record.hasTooManyUnknown ? record.walk.map(RemovalBlocker.tooManyUnknown) : nil
     }
 
-    /// The marker that is in place; nil if there is none, or it cannot be understood.
+    /// The current marker; nil if there is none or if it cannot be parsed.
     public func marker() async throws -> BlobMarker? { try await blobs.marker().flatMap(BlobMarker.init) }
 
-    /// Whether there are bytes of attachments beside a database that has nothing.
+    /// Whether there are blobs although the database is empty.
     private func isOfLostDatabase() async throws -> Bool {
         guard try await store.read({ try $0.isEmpty() }) else { return false }
         struct Found: Error {}
@@ -59,24 +59,25 @@ public struct BlobClaim: Sendable {
 
     // MARK: Writing
 
-    /// Replaces the marker by one with a new nonce, so that every older copy of the database is found out. A first marker
-    /// is written where there is none and the database never wrote one.
-    /// - Returns: why it was left as it is; nil if it was replaced. Too many unknown blobs do not keep it from that.
+    /// Replaces the marker with one that has a new nonce, so that older copies of the database are detected. Writes a first
+    /// marker if there is none and the database has never written one.
+    /// - Returns: the reason why the marker was not replaced; nil if it was. ``RemovalBlocker/tooManyUnknown(_:)`` does not
+    ///   prevent it.
     public func renew() async throws -> RemovalBlocker? {
-        let (blocker, marker) = try await look()
+        let (blocker, marker) = try await inspect()
         if let blocker, blocker.isOfMarker, blocker != .unmarked { return blocker }
         let nonce = try await store.write { transaction in
             var record = try transaction.blobStoreRecord()
             let nonce: UInt64
             if let next = record.nextNonce, next != marker?.nonce {
-                // Of a renewal that broke off, or that another process is at: two at once come to one nonce.
+                // Continue an interrupted renewal, or one that another process has in progress: both use the same nonce.
                 nonce = next
             } else {
                 if let next = record.nextNonce { record.currentNonce = next }
                 nonce = .random(in: .min ... .max)
                 record.nextNonce = nonce
             }
-            // Also where nothing changes: this commit waits for the standbys.
+            // Written even if unchanged, as the commit waits for the standbys.
             try transaction.set(record)
             return nonce
         }
@@ -84,12 +85,12 @@ public struct BlobClaim: Sendable {
         return nil
     }
 
-    /// Makes the bytes those of this database, whatever the marker says. The 30 days of unknown blobs begin anew.
-    /// - Parameter unknown: the number of unknown files that the operator was told of and accepted.
+    /// Assigns the attachments to this database, whatever the marker says. The 30 days of unknown blobs start again.
+    /// - Parameter unknown: the number of unknown files that were reported to the operator and accepted.
     public func adopt(acceptingUnknown unknown: Int) async throws {
         let nonce = try await store.write { transaction in
             var record = try transaction.blobStoreRecord()
-            // A server may be renewing the marker at this moment: both come to one nonce.
+            // A server may be renewing the marker concurrently: both use the same nonce.
             let nonce = record.nextNonce ?? .random(in: .min ... .max)
             record.nextNonce = nonce
             record.acceptedUnknown = unknown
@@ -100,7 +101,7 @@ public struct BlobClaim: Sendable {
         try await put(nonce)
     }
 
-    /// Puts a marker in place whose nonce the database already knows as the next one, and then as the current one.
+    /// Writes a marker whose nonce the database has recorded as the next one, then records it as the current one.
     private func put(_ nonce: UInt64) async throws {
         try await blobs.setMarker(BlobMarker(installation: store.installation.node, nonce: nonce).bytes)
         try await store.write { transaction in
@@ -112,9 +113,10 @@ public struct BlobClaim: Sendable {
         }
     }
 
-    /// Has nobody remove anything any more, as another database has written the marker.
+    /// Marks the attachments as contested, if another database has written the marker. No server removes attachments from then
+    /// on.
     func contest() async throws {
-        let (blocker, marker) = try await look()
+        let (blocker, marker) = try await inspect()
         guard let blocker, blocker.isOfAnotherDatabase, var marker else { return }
         marker.isContested = true
         try await blobs.setMarker(marker.bytes)

@@ -1,19 +1,18 @@
 import HesperModel
 
-/// The marker: a small file beside the bytes of attachments that names the installation that they belong to
-/// (storage.md, The marker).
+/// The marker: a small file beside the attachments that names the installation they belong to (storage.md, The marker).
 ///
 ///     {"format": "hesper-attachments", "formatVersion": 1, "installation": "9c5b0c0d1f2e3a4b",
 ///      "nonce": "41d2c3b4a5968778", "contested": false}
 public struct BlobMarker: Sendable, Equatable {
-    /// The node of the installation's own clocks: every copy of a database has the same.
+    /// The node of the installation's clocks. All copies of a database have the same.
     public let installation: NodeID
-    /// Known to the database that wrote the marker last, and to no copy that was made before.
+    /// A random number that only the database that last wrote the marker knows, and no copy of it that was made before.
     public let nonce: UInt64
-    /// Whether a server found a nonce here that its database did not write. Then nobody removes anything.
+    /// Whether a server found a nonce that its database did not write. Then no server removes attachments.
     public var isContested: Bool
 
-    /// Its path among the bytes. No blob has such a name.
+    /// Its path beside the attachments, which cannot be the path of a blob.
     public static let path = "hesper-installation.json"
 
     private static let format = "hesper-attachments"
@@ -25,7 +24,7 @@ public struct BlobMarker: Sendable, Equatable {
         self.isContested = isContested
     }
 
-    /// Reads what ``bytes`` writes; nil for everything else.
+    /// Parses ``bytes``; nil for anything else.
     public init?(_ bytes: [UInt8]) {
         guard case .object(let object)? = try? JSONReader.read(bytes),
             object["format"] == .string(BlobMarker.format), object["formatVersion"] == .integer(BlobMarker.version),
@@ -42,7 +41,7 @@ public struct BlobMarker: Sendable, Equatable {
             writer.member("format", BlobMarker.format)
             writer.member("formatVersion", BlobMarker.version)
             writer.member("installation", installation.description)
-            // Both are 64 bits in 16 hex digits.
+            // A nonce has the same format as a node: 64 bits as 16 hex digits.
             writer.member("nonce", NodeID(nonce).description)
             writer.member("contested", isContested)
         }

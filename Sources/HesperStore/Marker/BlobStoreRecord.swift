@@ -1,12 +1,12 @@
 import HesperModel
 
-/// What the database records of the place where the bytes of attachments are.
+/// The state of the blob store, as recorded in the database.
 public struct BlobStoreRecord: Sendable, Equatable {
-    /// The nonce of the marker; nil until a first marker was written.
+    /// The nonce of the marker; nil until a first marker is written.
     public var currentNonce: UInt64?
-    /// The nonce of a marker that is being written; it may be in place already.
+    /// The nonce of a marker that is being written, and may already be in place.
     public var nextNonce: UInt64?
-    /// What the last walk through all blobs found; nil before the first.
+    /// The result of the last walk through all blobs; nil before the first.
     public var walk: BlobWalk?
     /// The number of unknown files that an operator accepted with `hesper adopt-attachments`.
     public var acceptedUnknown: Int
@@ -20,10 +20,10 @@ public struct BlobStoreRecord: Sendable, Equatable {
         self.acceptedUnknown = acceptedUnknown
     }
 
-    /// Whether the database wrote a marker with this nonce last, or is writing it.
+    /// Whether the last marker of the database has this nonce, or one that it is writing.
     func accepts(_ nonce: UInt64) -> Bool { nonce == currentNonce || nonce == nextNonce }
 
-    /// Whether more blobs are unknown than crashes leave: then the database may be older than they are, or another's.
+    /// Whether more blobs are unknown than crashes can leave behind, so that the database may be outdated or the wrong one.
     public var hasTooManyUnknown: Bool {
         guard let walk, walk.unknownFiles > acceptedUnknown else { return false }
         if walk.unknownFiles == walk.files { return true }
@@ -33,12 +33,12 @@ public struct BlobStoreRecord: Sendable, Equatable {
     }
 }
 
-/// The numbers of a walk through all blobs, without those that arrived less than a day before it.
+/// The counts of a walk through all blobs. The sweeper leaves out blobs of the last day, whose rows may not be committed yet.
 public struct BlobWalk: Sendable, Equatable {
     public let date: Timestamp
     public internal(set) var files = 0
     public internal(set) var bytes: Int64 = 0
-    /// Of these, files of which the database has no row.
+    /// The files of which the database has no row.
     public internal(set) var unknownFiles = 0
     public internal(set) var unknownBytes: Int64 = 0
 
@@ -52,18 +52,18 @@ public struct BlobWalk: Sendable, Equatable {
         self.unknownBytes = unknownBytes
     }
 
-    /// Blobs that are looked up in one snapshot.
+    /// The number of blobs that are looked up in one snapshot.
     private static let batch = 500
 
-    /// Looks at every blob.
+    /// Counts all blobs and looks each up in the database.
     /// - Parameters:
-    ///   - date: of the walk.
-    ///   - end: only blobs from before this date count; nil for all of them.
-    ///   - foreign: told the path of a file that has no blob's name.
-    ///   - unknown: told, batch by batch, the names that the database has no row of; batches may be empty.
+    ///   - date: the date of the walk.
+    ///   - end: ignores blobs that are not older than this date; nil to count all.
+    ///   - foreign: called with the path of each file that is not a blob.
+    ///   - unknown: called for each batch with the names that have no row, even if there are none.
     public static func run(
         in blobs: any BlobStore, knownTo store: any Store, at date: Timestamp, before end: Timestamp? = nil,
-        foreign: (String) -> Void = { _ in }, unknown tell: ([BlobName]) async throws -> Void = { _ in }
+        foreign: (String) -> Void = { _ in }, unknown reportUnknown: ([BlobName]) async throws -> Void = { _ in }
     ) async throws -> BlobWalk {
         var walk = BlobWalk(date: date)
         var batch: [(name: BlobName, byteCount: Int64)] = []
@@ -79,7 +79,7 @@ public struct BlobWalk: Sendable, Equatable {
                 walk.unknownFiles += 1
                 walk.unknownBytes += byteCount
             }
-            try await tell(Array(unknown))
+            try await reportUnknown(Array(unknown))
             batch = []
         }
         try await blobs.entries { entry in

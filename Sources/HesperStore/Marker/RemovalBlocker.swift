@@ -1,22 +1,22 @@
 import HesperModel
 
-/// Why no bytes of attachments are removed.
+/// A reason why no attachments are removed.
 public enum RemovalBlocker: Error, Sendable, Equatable {
-    /// There is no marker, and this database never wrote one.
+    /// There is no marker, and this database has never written one.
     case unmarked
-    /// There is no marker, though this database wrote one.
+    /// There is no marker, although this database has written one.
     case missing
-    /// There is no marker, and there are bytes, but the database is empty.
+    /// There is no marker, and there are attachments although the database is empty.
     case lostDatabase
-    /// The marker is of this installation, and this database did not write its nonce.
+    /// The marker is of this installation, but this database did not write its nonce.
     case otherNonce
     /// A server found a nonce that its database did not write.
     case contested
     /// The marker is of another installation.
     case otherInstallation(NodeID)
-    /// What is in the marker's place is no marker.
+    /// The marker cannot be parsed.
     case damaged
-    /// More than a tenth of the blobs are unknown to this database, or all of them.
+    /// All blobs, or more than a tenth of them, are unknown to this database.
     case tooManyUnknown(BlobWalk)
 
     /// Whether another database may have written the marker.
@@ -27,7 +27,7 @@ public enum RemovalBlocker: Error, Sendable, Equatable {
         }
     }
 
-    /// Whether the bytes and the database do not belong together, so that nothing should be served of them.
+    /// Whether the attachments belong to another database, so that the server must not start.
     public var forbidsServing: Bool {
         switch self {
         case .lostDatabase, .otherInstallation: true
@@ -35,12 +35,12 @@ public enum RemovalBlocker: Error, Sendable, Equatable {
         }
     }
 
-    /// Whether it is about the marker, not about what is beside it.
+    /// Whether the reason is the marker, not the blobs.
     public var isOfMarker: Bool {
         if case .tooManyUnknown = self { false } else { true }
     }
 
-    /// Whether this is another reason, whatever the details.
+    /// Whether this is a different reason, apart from its details.
     func isOther(than blocker: RemovalBlocker?) -> Bool {
         switch (self, blocker) {
         case (.unmarked, .unmarked?), (.missing, .missing?), (.lostDatabase, .lostDatabase?),
@@ -53,7 +53,7 @@ public enum RemovalBlocker: Error, Sendable, Equatable {
 }
 
 extension RemovalBlocker: CustomStringConvertible {
-    /// What is wrong and what to do, for an operator.
+    /// The problem and the remedy, for an operator.
     public var description: String {
         switch self {
         case .unmarked:
@@ -64,16 +64,19 @@ extension RemovalBlocker: CustomStringConvertible {
             place and that its disk is mounted. If it is the right place, run hesper adopt-attachments.
             """
         case .lostDatabase:
-            "There are attachments, but the database is empty. \(RemovalBlocker.mend)"
+            "There are attachments, but the database is empty. \(RemovalBlocker.remedy)"
         case .otherNonce:
             """
-            The marker of the attachments was written by another copy of this database, or by this database at a time \
-            that it no longer knows of. \(RemovalBlocker.decide)
+            The marker of the attachments was written by another copy of this database, or by a later state of this \
+            database. \(RemovalBlocker.remedyForCopies)
             """
         case .contested:
-            "Two copies of the database have used the attachments, or an old one was restored. \(RemovalBlocker.decide)"
+            """
+            Two copies of the database have used the attachments, or an old one was restored. \
+            \(RemovalBlocker.remedyForCopies)
+            """
         case .otherInstallation(let installation):
-            "The attachments belong to another installation, \(installation). \(RemovalBlocker.mend)"
+            "The attachments belong to another installation, \(installation). \(RemovalBlocker.remedy)"
         case .damaged:
             """
             The marker of the attachments, \(BlobMarker.path), cannot be read: it is damaged, or a later version wrote it. \
@@ -82,17 +85,17 @@ extension RemovalBlocker: CustomStringConvertible {
         case .tooManyUnknown(let walk):
             """
             \(walk.unknownFiles) of \(walk.files) files of attachments (\(walk.unknownBytes) of \(walk.bytes) bytes) are \
-            unknown to the database: it may be older than they are. Restore a newer database, or run hesper \
-            adopt-attachments to accept that they are removed after 30 days.
+            unknown to the database, which may be older than they are. Restore a newer database, or run hesper \
+            adopt-attachments to accept that the files are removed after 30 days.
             """
         }
     }
 
-    private static let decide = """
+    private static let remedyForCopies = """
         Stop the servers on all other copies, then run hesper adopt-attachments with the database that the attachments \
         belong to.
         """
-    private static let mend = """
+    private static let remedy = """
         If the database was lost, restore it. If HESPER_ATTACHMENTS, HESPER_DATA or HESPER_DATABASE names the wrong place, \
         correct it. To give the attachments to this database, run hesper adopt-attachments.
         """

@@ -1,64 +1,64 @@
-/// Moves an installation from one database to another, row by row. What is under way is in one transaction for some scopes;
-/// each row is read back and compared before that ends. So a move that was broken off goes on where it was, and one that has
-/// finished has lost nothing.
+/// Moves an installation from one database to another, row by row. Each batch of scopes is written in one transaction, in which
+/// all rows are read back and compared. An interrupted move can therefore be continued, and a finished one is complete.
 public struct Move {
     private let source: any RowSource
     private let target: any RowTarget
     private let installation: Installation
-    private let turns: [Turn]
-    /// How many rows there are in all scopes.
+    private let batches: [Batch]
+    /// The total number of rows in all scopes.
     public let rows: Int
 
-    /// What moves in one transaction.
-    private struct Turn {
+    /// The scopes that are moved in one transaction.
+    private struct Batch {
         var scopes: [ScopeID] = []
         var rows = 0
     }
 
-    /// What was done.
+    /// The result of a move.
     public struct Report: Sendable, Equatable {
         public var scopes = 0
-        /// Of these scopes, those that an earlier run had moved.
+        /// The number of scopes that an earlier run had already moved.
         public var found = 0
         public var rows = 0
     }
 
-    /// Rows that are moved in one transaction, unless one scope has more.
-    private static let rowsOfTurn = 10_000
-    private static let scopesOfTurn = 500
-    /// Rows between two reports of progress.
-    private static let rowsOfReport = 500
+    /// The maximum number of rows in a batch, unless it is a single scope.
+    private static let rowsPerBatch = 10_000
+    private static let scopesPerBatch = 500
+    /// The number of rows between two progress reports.
+    private static let rowsPerReport = 500
 
-    /// - Throws: ``MoveRefusal``, having changed nothing.
+    /// - Throws: ``MoveRefusal``. Nothing has been changed then.
     public init(from source: any RowSource, to target: any RowTarget) throws {
         guard let installation = try source.installation() else { throw MoveRefusal.sourceIsUnfinished }
         (self.source, self.target, self.installation) = (source, target, installation)
         let counts = try source.rowCounts()
-        turns = Move.turns(counts)
+        batches = Move.batches(counts)
         rows = counts.values.reduce(0, +)
         try target.begin(for: installation)
     }
 
-    private static func turns(_ counts: [ScopeID: Int]) -> [Turn] {
-        var turns: [Turn] = []
+    private static func batches(_ counts: [ScopeID: Int]) -> [Batch] {
+        var batches: [Batch] = []
         for (scope, rows) in counts.sorted(by: { $0.key < $1.key }) {
-            let hasRoom = turns.last.map { $0.rows + rows <= rowsOfTurn && $0.scopes.count < scopesOfTurn } ?? false
-            if !hasRoom { turns.append(Turn()) }
-            turns[turns.count - 1].scopes.append(scope)
-            turns[turns.count - 1].rows += rows
+            let fits = batches.last.map { $0.rows + rows <= rowsPerBatch && $0.scopes.count < scopesPerBatch } ?? false
+            if !fits { batches.append(Batch()) }
+            batches[batches.count - 1].scopes.append(scope)
+            batches[batches.count - 1].rows += rows
         }
-        return turns
+        return batches
     }
 
-    /// - Parameter progress: told how many more of the ``rows`` are there.
+    /// Moves all rows.
+    /// - Parameter progress: called with the number of rows that have been completed since the previous call.
     public func run(progress: (Int) -> Void) throws -> Report {
         var report = Report()
-        let there = try target.scopes()
-        try removeErased(there)
-        for turn in turns {
-            report.found += try move(turn, there, progress)
-            report.scopes += turn.scopes.count
-            report.rows += turn.rows
+        let existing = try target.scopes()
+        try removeErased(existing)
+        for batch in batches {
+            report.found += try move(batch, existing, progress)
+            report.scopes += batch.scopes.count
+            report.rows += batch.rows
         }
         try target.transaction {
             for table in MovedTable.shared { report.rows += try copy(table, of: nil) { _ in } }
@@ -67,41 +67,41 @@ public struct Move {
         return report
     }
 
-    /// What an earlier run moved of accounts that are gone since.
-    private func removeErased(_ there: Set<ScopeID>) throws {
-        let erased = there.subtracting(turns.flatMap(\.scopes)).sorted()
+    /// Removes scopes that an earlier run moved and that have been deleted from the source since.
+    private func removeErased(_ existing: Set<ScopeID>) throws {
+        let erased = existing.subtracting(batches.flatMap(\.scopes)).sorted()
         guard !erased.isEmpty else { return }
         try target.transaction { try target.remove(erased) }
     }
 
-    /// - Returns: how many of its scopes were there.
-    private func move(_ turn: Turn, _ there: Set<ScopeID>, _ progress: (Int) -> Void) throws -> Int {
-        let known = turn.scopes.filter(there.contains)
-        let isGood = try MovedTable.ofScopes.allSatisfy { try isSame($0, of: known) }
-        let missing = isGood ? turn.scopes.filter { !there.contains($0) } : turn.scopes
+    /// - Returns: the number of its scopes that had already been moved.
+    private func move(_ batch: Batch, _ existing: Set<ScopeID>, _ progress: (Int) -> Void) throws -> Int {
+        let known = batch.scopes.filter(existing.contains)
+        let isUnchanged = try MovedTable.ofScopes.allSatisfy { try isSame($0, of: known) }
+        let missing = isUnchanged ? batch.scopes.filter { !existing.contains($0) } : batch.scopes
         var done = 0
         if !missing.isEmpty {
             try target.transaction {
-                if !isGood { try target.remove(known) }
+                if !isUnchanged { try target.remove(known) }
                 for table in MovedTable.ofScopes { done += try copy(table, of: missing, progress) }
                 try target.complete(missing)
             }
         }
-        progress(turn.rows - done)
-        return isGood ? known.count : 0
+        progress(batch.rows - done)
+        return isUnchanged ? known.count : 0
     }
 
-    /// - Returns: how many rows there were.
+    /// - Returns: the number of copied rows.
     private func copy(_ table: MovedTable, of scopes: [ScopeID]?, _ progress: (Int) -> Void) throws -> Int {
         var sent = MovedRows()
         try target.insert(into: table) { append in
             try source.read(table, of: scopes) { row in
                 sent.add(row)
                 try append(row)
-                if sent.count.isMultiple(of: Move.rowsOfReport) { progress(Move.rowsOfReport) }
+                if sent.count.isMultiple(of: Move.rowsPerReport) { progress(Move.rowsPerReport) }
             }
         }
-        progress(sent.count % Move.rowsOfReport)
+        progress(sent.count % Move.rowsPerReport)
         guard try rows(of: table, of: scopes, in: target) == sent else {
             throw MoveRefusal.differs(table: table.name, scopes: scopes.flatMap(ClosedRange.init(ofSorted:)))
         }
@@ -120,7 +120,7 @@ public struct Move {
 }
 
 extension ClosedRange where Bound == ScopeID {
-    /// From the first to the last of them; nil if there is none.
+    /// The range from the first to the last scope; nil if there are none.
     fileprivate init?(ofSorted scopes: [ScopeID]) {
         guard let first = scopes.first, let last = scopes.last else { return nil }
         self = first...last

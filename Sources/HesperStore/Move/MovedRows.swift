@@ -1,4 +1,4 @@
-/// A value of a row that moves, where its database has it: good only during the call that it is given to.
+/// A value of a moved row, in the database's own memory. It is valid only during the call that receives it.
 public enum MovedValue {
     case null
     /// An integer, a boolean as 0 or 1, or a date.
@@ -6,8 +6,8 @@ public enum MovedValue {
     case bytes(UnsafeRawBufferPointer)
 }
 
-/// What tells whether two databases have the same rows of a table, in whatever order: how many, and a sum of their hashes.
-/// Of one process only, whose hashes no other makes.
+/// The number of rows and the sum of their hashes. Two databases with equal values have the same rows of a table, in any order.
+/// The values of different processes cannot be compared, because hashes depend on the process.
 public struct MovedRows: Equatable {
     public private(set) var count = 0
     private var sum: UInt64 = 0

@@ -1,17 +1,17 @@
-/// A table that goes along when an installation moves to another database, with the columns that all stores have. Its rows
-/// are moved as they are: so sequence numbers, clocks, digests and tokens stay good.
+/// A table that is copied when an installation moves to another database, with the columns that all databases have. Rows are
+/// copied unchanged, so that sequence numbers, clocks, digests and tokens remain valid.
 public struct MovedTable: Sendable {
-    /// What a column holds: what it is in each database is for that to say.
+    /// The kind of value in a column. Each database maps it to a type of its own.
     public enum Kind: Sendable {
         case integer
-        /// An integer that needs no more than two bytes.
+        /// An integer of at most two bytes.
         case small
         case bool
         /// Milliseconds since 1970.
         case date
         /// UTF-8.
         case text
-        /// An ID, a clock, a node or a digest, the most significant byte first, or a hash.
+        /// An ID, a clock, a node or a digest in big-endian order, or a hash.
         case bytes
     }
 
@@ -21,9 +21,9 @@ public struct MovedTable: Sendable {
     }
 
     public let name: String
-    /// Those that make up its key come first, the scope before all.
+    /// The columns, beginning with those of the key. In a table of scopes, the first is the scope.
     public let columns: [Column]
-    /// The column that tells the order in which the rows came, where the new database gives them numbers anew.
+    /// The column with the order of insertion, if the target assigns new numbers to the rows.
     public let order: String?
 
     init(_ name: String, order: String? = nil, _ columns: KeyValuePairs<String, Kind>) {
@@ -32,18 +32,18 @@ public struct MovedTable: Sendable {
         self.columns = columns.map { Column(name: $0.key, kind: $0.value) }
     }
 
-    /// The names of all columns, as SQL lists them.
+    /// The names of all columns, as a list in SQL.
     public var list: String { columns.map(\.name).joined(separator: ", ") }
-    /// The column that says whose a row is.
+    /// The column with the scope, in a table of scopes.
     public var scope: String { columns[0].name }
 }
 
 extension MovedTable {
-    /// What belongs to a scope. Left out is what is made again from it: the index of terms; and what is under way: uploads.
+    /// The tables whose rows belong to a scope, except for the term index, which is rebuilt, and uploads.
     public static let ofScopes = [
         scopes, objects, edits, tombstones, members, tagNames, blobs, sweeps, versions, revocations,
     ]
-    /// What belongs to the installation, in the order in which one needs the other.
+    /// The tables whose rows belong to the installation, in an order that satisfies foreign keys.
     public static let shared = [accounts, memberships, devices, tickets, removedBlobs, blobStore, unknownBlobs]
 
     private static let scopes = MovedTable(

@@ -1,52 +1,54 @@
-/// A database whose rows go to another, at one moment and while nobody else writes to it. It belongs to the thread that
-/// opened it, which waits for it.
+/// A database whose rows are moved to another one. All reads see the same state, and no other process can write meanwhile. It
+/// must be used only on the thread that opened it.
 public protocol RowSource: AnyObject {
-    /// Nil while it is itself only partly filled.
+    /// Nil if the database is itself the target of an unfinished move.
     func installation() throws -> Installation?
-    /// How many rows each scope has, in all tables of ``MovedTable/ofScopes``.
+    /// The number of rows of each scope, in all tables of ``MovedTable/ofScopes``.
     func rowCounts() throws -> [ScopeID: Int]
-    /// The greatest number that a scope ever had, erased ones too; 0 if there was none.
+    /// The greatest ID that a scope ever had, including deleted scopes; 0 if there never was one.
     func lastScope() throws -> Int64
-    /// Gives the rows of a table one by one.
-    /// - Parameter scopes: whose; nil for a table that belongs to the installation.
+    /// Calls `body` with each row of a table.
+    /// - Parameter scopes: the scopes whose rows are read; nil for a table that belongs to the installation.
     func read(_ table: MovedTable, of scopes: [ScopeID]?, _ body: ([MovedValue]) throws -> Void) throws
 }
 
-/// A database that is filled with the rows of another. Until ``finish(_:lastScope:)`` no ``Store`` opens it.
+/// A database that receives the rows of another one. No ``Store`` can open it until ``finish(_:lastScope:)``.
 public protocol RowTarget: RowSource {
-    /// Makes it ready for the rows of an installation, if it is empty or has some of them already.
-    /// - Throws: ``MoveRefusal``, having changed nothing.
+    /// Prepares the database for the rows of an installation. It must be empty or contain an unfinished move of the same
+    /// installation.
+    /// - Throws: ``MoveRefusal``. Nothing has been changed then.
     func begin(for installation: Installation) throws
-    /// Those that are there, whole.
+    /// The scopes that have been moved completely.
     func scopes() throws -> Set<ScopeID>
-    /// Keeps all of what `body` writes, durably, or nothing.
+    /// Runs `body` in a durable transaction.
     func transaction(_ body: () throws -> Void) throws
-    /// Removes scopes with all that belongs to them.
+    /// Removes scopes with all of their rows.
     func remove(_ scopes: [ScopeID]) throws
-    /// - Parameter rows: gives its rows to what it is given.
+    /// Inserts rows into a table.
+    /// - Parameter rows: calls `append` with each row.
     func insert(into table: MovedTable, _ rows: (_ append: ([MovedValue]) throws -> Void) throws -> Void) throws
-    /// Makes what the database keeps of scopes beside the rows that came.
+    /// Sets the values and rows of these scopes that the database derives from the moved rows.
     func complete(_ scopes: [ScopeID]) throws
-    /// Lets stores open it.
+    /// Ends the move, so that stores can open the database.
     func finish(_ installation: Installation, lastScope: Int64) throws
 }
 
-/// The mark of a database that is only partly filled: a lease of this name whose holder is the epoch of what moves there,
-/// and no row in `installation`. So older versions do not serve it either.
+/// Identifies a database with an unfinished move. It has a lease of this name, whose holder is the epoch of the moved
+/// installation, and no row in `installation`, so that older versions do not open it either.
 public enum MoveMarker {
-    public static let lease = "moving"
+    public static let leaseName = "moving"
 }
 
-/// Why an installation can not be moved.
+/// A reason why an installation cannot be moved.
 public enum MoveRefusal: Error, Sendable, Equatable {
     /// Another process has the database open.
     case inUse
-    /// The source is only partly filled itself.
+    /// The source is itself the target of an unfinished move.
     case sourceIsUnfinished
-    /// The target has this very installation, whole.
+    /// The target already contains the complete installation.
     case alreadyMoved
-    /// The target has accounts, or was begun to be filled from elsewhere.
+    /// The target has accounts, or contains an unfinished move of another installation.
     case targetNotEmpty
-    /// What was read back from the target is not what was sent.
+    /// Rows read back from the target differ from those that were written.
     case differs(table: String, scopes: ClosedRange<ScopeID>?)
 }

@@ -1,27 +1,29 @@
 import HesperModel
 
-/// That a device is lost, and how far what it pushed after a moment has been put back (merge.md, Devices). Kept for ever: it is
-/// tiny, and what the device made is refused whoever brings it.
+/// The revocation of a lost device, and the progress of undoing what it pushed after a moment (merge.md, Devices). It is stored
+/// permanently, because clocks of the device are refused from any sender.
 public struct Revocation: Sendable, Equatable {
     public let scope: ScopeID
     /// The lost device.
     public let node: NodeID
-    /// What its owner called it.
+    /// The name that the user gave it.
     public let name: String
-    /// Who asked for it, as far as it is a device that may be revoked itself: what is put back is pushed by it.
+    /// The device that requested the revocation, if it is one that can itself be revoked; otherwise nil. The restored values
+    /// are recorded as pushed by it.
     public let requestedBy: NodeID?
     public let requestDate: Timestamp
-    /// Nil if nothing is to be put back.
+    /// The time after which the device's changes are undone; nil if none are.
     public var moment: Timestamp?
-    /// What is looked at now.
+    /// The current pass.
     public var pass: Pass
-    /// Up to which sequence number all objects of this pass have been looked at.
+    /// The sequence number up to which this pass has processed all objects.
     public var sequence: Int64
-    /// When all was put back; nil while it is not.
+    /// The time at which all changes had been undone; nil until then.
     public var finishDate: Timestamp?
     public var counts: Counts
 
-    /// Twice through the scope: once nothing of the device stands on any note, what holds a tag or an attachment is somebody else's.
+    /// The two passes through the scope. After the first, no note has a value from the device, so that the second can tell which
+    /// tags and attachments are held because of other devices.
     public enum Pass: Int, Sendable {
         case notesAndObjects
         case tagsAndAttachments
@@ -34,15 +36,15 @@ public struct Revocation: Sendable, Equatable {
         }
     }
 
-    /// Objects, as far as it has come.
+    /// The numbers of objects processed so far.
     public struct Counts: Sendable, Equatable {
-        /// Of which registers were set to what stands without the device.
+        /// Objects with registers that were set to their values without the device's changes.
         public var putBack = 0
-        /// Which nobody but the device had made.
+        /// Objects that were deleted, because the device had created them.
         public var deleted = 0
-        /// Of which something older was put back, because what stood is not kept any more.
+        /// Objects with a register that was set to an older value, because the right one is no longer stored.
         public var older = 0
-        /// Of which something stays that cannot be put back.
+        /// Objects with a change of the device that cannot be undone.
         public var kept = 0
 
         public init() {}
@@ -55,7 +57,7 @@ public struct Revocation: Sendable, Equatable {
         }
     }
 
-    /// One that begins.
+    /// A new revocation.
     public init(
         of node: NodeID, named name: String, in scope: ScopeID, by requestedBy: NodeID?, at date: Timestamp,
         since moment: Timestamp?
@@ -81,8 +83,8 @@ public struct Revocation: Sendable, Equatable {
         self.counts = counts
     }
 
-    /// Begins again for an earlier moment, or for the first that is named.
-    /// - Returns: whether it does: of two moments the earlier stands.
+    /// Starts again with an earlier moment, or with a first one.
+    /// - Returns: false if the current moment is not later; the revocation is then unchanged.
     public mutating func widen(to moment: Timestamp?) -> Bool {
         guard let moment, self.moment.map({ moment < $0 }) ?? true else { return false }
         self.moment = moment
@@ -91,7 +93,7 @@ public struct Revocation: Sendable, Equatable {
     }
 }
 
-/// A live object, and whether a device pushed anything of it after a moment.
+/// A live object, and whether a device changed it after a moment.
 public struct PushedObject: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let section: Section
@@ -106,27 +108,27 @@ public struct PushedObject: Sendable, Equatable {
     }
 }
 
-/// What a revocation asks a store.
+/// The queries of revocations.
 public protocol RevocationSnapshot {
     func revocation(of node: NodeID, in scope: ScopeID) throws -> Revocation?
-    /// Of these devices, those that were revoked.
+    /// The revocations of these devices.
     func revocations(of nodes: Set<NodeID>, in scope: ScopeID) throws -> [Revocation]
-    /// Whether anything is kept that a device pushed or deleted. Looks through all edits of the scope, if it did neither.
+    /// Whether the scope has edits or deletions of a device. If it has none, all edits of the scope are read.
     func hasTrace(of node: NodeID, in scope: ScopeID) throws -> Bool
-    /// Those that have something to put back, of all scopes.
+    /// The unfinished revocations of all scopes.
     func openRevocations(limit: Int) throws -> [Revocation]
-    /// Live objects whose number is greater than `sequence`, in the order of these.
+    /// The live objects with sequence numbers greater than `sequence`, ordered by sequence number.
     func objects(
         in scope: ScopeID, beyond sequence: Int64, pushedBy node: NodeID, after moment: Timestamp, limit: Int
     ) throws -> [PushedObject]
-    /// DeletedObjects of a device that arrived after a moment, the last first.
-    /// - Parameter sequence: only those before this number.
+    /// The deletions by a device that arrived after a moment, the most recent first.
+    /// - Parameter sequence: returns only deletions with a lower sequence number.
     func deletions(
         by node: NodeID, after moment: Timestamp, in scope: ScopeID, before sequence: Int64?, limit: Int
     ) throws -> [(deleted: DeletedObject, sequence: Int64)]
 }
 
 public protocol RevocationTransaction: RevocationSnapshot {
-    /// Keeps a revocation, in the place of what was known of it. The scope is locked.
+    /// Inserts or replaces a revocation. The scope must be locked.
     func put(_ revocation: Revocation) throws
 }

@@ -1,10 +1,10 @@
 import HesperModel
 
-/// What is to be done with one object of which a lost device pushed something; made in a snapshot, so that nobody waits while a
-/// long history is read.
+/// The action for one object that a lost device changed. It is computed in a snapshot, so that no lock is held while a long
+/// history is read.
 struct RevocationPlan: Sendable {
     let entity: Entity
-    /// The position of the last parcel that it knows of: with a later one it is not good any more.
+    /// The position of the object's last parcel. The plan is outdated if there is a later one.
     let lastPosition: Int64?
     let action: Action
 
@@ -13,16 +13,16 @@ struct RevocationPlan: Sendable {
         case set([Restored], keeps: Bool)
     }
 
-    /// A register and what it is set to; nil for its default.
+    /// A register and its restored value; nil for its default.
     struct Restored: Sendable {
         let setting: Rewind.Restoration
         let value: Value?
     }
 
-    /// Parcels that are read at once.
+    /// The number of parcels that are read in one query.
     private static let page = 16
 
-    /// - Returns: nil if the object is not there any more.
+    /// - Returns: nil if the object no longer exists.
     init?(of id: UniqueID, _ revocation: Revocation, after moment: Timestamp, in snapshot: any Snapshot) throws {
         guard case .entity(let entity, .some)? = try snapshot.state(of: id, in: revocation.scope) else { return nil }
         self.entity = entity
@@ -51,7 +51,7 @@ struct RevocationPlan: Sendable {
         }
     }
 
-    /// About how many bytes it takes to load and write.
+    /// The approximate number of bytes that are loaded and written to execute the plan.
     var bytes: Int {
         let loaded = entity.body.count
         guard case .set(let values, _) = action else { return loaded }
@@ -60,7 +60,7 @@ struct RevocationPlan: Sendable {
         }
     }
 
-    /// Attachments that it puts on a note again.
+    /// The attachments that it restores to a note.
     var claimedAttachments: [UniqueID] {
         guard case .set(let values, _) = action else { return [] }
         return values.compactMap { value in
@@ -68,14 +68,14 @@ struct RevocationPlan: Sendable {
         }
     }
 
-    /// Whether nothing of the object arrived since.
-    func isGood(in transaction: any Transaction, _ scope: ScopeID) throws -> Bool {
+    /// Whether the object has not changed since.
+    func isCurrent(in transaction: any Transaction, _ scope: ScopeID) throws -> Bool {
         guard case .entity? = try transaction.state(of: entity.uniqueID, in: scope) else { return false }
         let last = try transaction.history(of: entity.uniqueID, in: scope, before: nil, limit: 1).first
         return last?.position == lastPosition
     }
 
-    /// What is pushed for it; nil if there is nothing to do.
+    /// The change or deletion to push; nil if there is nothing to do.
     func element(stamp: inout Stamp) -> Push.Element? {
         switch action {
         case .delete:

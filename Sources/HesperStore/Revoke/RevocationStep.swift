@@ -1,11 +1,11 @@
 import HesperModel
 
-/// The next objects of a revocation, as a snapshot has them: what is to be done with each, and how far that comes.
+/// The plans for the next objects of a revocation, computed in a snapshot.
 struct RevocationStep: Sendable {
     let revocation: Revocation
     let moment: Timestamp
     let plans: [RevocationPlan]
-    /// Up to which number all objects have been looked at.
+    /// The sequence number up to which all objects have been examined.
     let sequence: Int64
 
     init(_ revocation: Revocation, since moment: Timestamp, in snapshot: any Snapshot) throws {
@@ -13,7 +13,7 @@ struct RevocationStep: Sendable {
         self.moment = moment
         var (plans, sequence, bytes): ([RevocationPlan], Int64, Int) = ([], revocation.sequence, 0)
         let objects = try snapshot.objects(
-            in: revocation.scope, beyond: sequence, pushedBy: revocation.node, after: moment, limit: Revoker.reach)
+            in: revocation.scope, beyond: sequence, pushedBy: revocation.node, after: moment, limit: Revoker.examined)
         for object in objects {
             guard plans.count < Revoker.batch, bytes < Revoker.bytes else { break }
             sequence = object.sequence
@@ -29,19 +29,20 @@ struct RevocationStep: Sendable {
 }
 
 extension RevocationStep {
-    /// Whether it came to the end of what the snapshot had.
+    /// Whether the snapshot had no more objects.
     private var isLast: Bool { plans.isEmpty && sequence == revocation.sequence }
 
-    /// What is pushed, given that the scope is locked, and how far the revocation is once that is written.
+    /// The push that executes the plans, and the state of the revocation afterwards. The scope must be locked.
+    /// - Returns: nil if the revocation has changed since the snapshot, or if the snapshot is outdated.
     func push(
         in transaction: any Transaction, at now: Timestamp, stamp: inout Stamp
     ) throws -> (push: Push, revocation: Revocation)? {
-        // Somebody else was faster, or it begins again for an earlier moment.
+        // Another server has executed a step, or the revocation was restarted with an earlier moment.
         guard try transaction.revocation(of: revocation.node, in: revocation.scope) == revocation else { return nil }
         var next = revocation
         next.sequence = sequence
         if isLast {
-            // What came since the snapshot is looked at first.
+            // Objects may have changed since the snapshot. They are examined before the pass ends.
             let isEnd = try transaction.objects(
                 in: revocation.scope, beyond: sequence, pushedBy: revocation.node, after: moment, limit: 1
             ).isEmpty
@@ -63,40 +64,40 @@ extension RevocationStep {
         return (Push(elements), next)
     }
 
-    /// The plans that are still good, and those of the notes from which they take attachments again: a picture moves in one
-    /// push, or not at all. An object of which anything arrived since has a greater number by now, or is looked at anew.
+    /// The plans, recomputed for objects that have changed since the snapshot, and the plans for notes that must give up an
+    /// attachment that is restored to another note: an attachment must move in a single push.
     private func current(in transaction: any Transaction) throws -> [RevocationPlan] {
         let scope = revocation.scope
         var (current, known): ([RevocationPlan], Set<UniqueID>) = ([], [])
-        var waiting = plans
-        while let plan = waiting.popLast() {
+        var pending = plans
+        while let plan = pending.popLast() {
             guard known.insert(plan.entity.uniqueID).inserted else { continue }
             var plan = plan
-            if try !plan.isGood(in: transaction, scope) {
+            if try !plan.isCurrent(in: transaction, scope) {
                 guard
-                    let again = try RevocationPlan(of: plan.entity.uniqueID, revocation, after: moment, in: transaction)
+                    let new = try RevocationPlan(of: plan.entity.uniqueID, revocation, after: moment, in: transaction)
                 else { continue }
-                plan = again
+                plan = new
             }
             current.append(plan)
             for attachment in plan.claimedAttachments {
                 for holder in try transaction.bag(of: scope).holders(of: attachment) where !known.contains(holder) {
                     let plan = try RevocationPlan(of: holder, revocation, after: moment, in: transaction)
-                    if let plan { waiting.append(plan) }
+                    if let plan { pending.append(plan) }
                 }
             }
         }
         return current
     }
 
-    /// Whether a note of somebody else's holds a tag or an attachment, or one that was merged into it.
+    /// Whether a note holds a tag or an attachment, or one that was merged into it.
     private func isHeld(_ id: UniqueID, in transaction: any Transaction) throws -> Bool {
         let bag = transaction.bag(of: revocation.scope)
-        var (waiting, known): ([UniqueID], Set<UniqueID>) = ([id], [])
-        while let next = waiting.popLast() {
+        var (pending, known): ([UniqueID], Set<UniqueID>) = ([id], [])
+        while let next = pending.popLast() {
             guard known.insert(next).inserted else { continue }
             if try !bag.holders(of: next).isEmpty { return true }
-            waiting += try transaction.mergedFrom(next, in: revocation.scope)
+            pending += try transaction.mergedFrom(next, in: revocation.scope)
         }
         return false
     }
@@ -113,7 +114,7 @@ extension Revocation.Counts {
         }
     }
 
-    /// What could not be put back after all: an attachment that another note has come to hold.
+    /// Counts changes that were refused: attachments that another note holds now.
     mutating func count(_ receipts: [Receipt]) {
         kept += receipts.count { $0.status == .rejected }
     }

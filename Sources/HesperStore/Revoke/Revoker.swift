@@ -1,22 +1,22 @@
 import HesperModel
 
-/// Puts back what lost devices pushed, in small transactions, one after the other: whoever comes after a crash, or beside it on
-/// another server, goes on from what the last of them kept.
+/// Undoes the changes of lost devices in a series of small transactions. Each stores the progress, so that any server can
+/// continue after a crash.
 public struct Revoker: Sendable {
     private let store: any Store
     private let queue: PushQueue
     private let now: @Sendable () -> Timestamp
 
-    /// Between two looks at the store, where another server may have begun something.
+    /// The time between two polls of the database, where other servers may have recorded a revocation.
     public static let pause = Duration.seconds(10)
     public static let pauseAfterFailure = Duration.seconds(60)
-    /// Objects that are passed by in one step.
-    static let reach = 1_000
-    /// Objects that are put back in one transaction, but for those from which they take an attachment again.
+    /// The maximum number of objects that are examined in one step.
+    static let examined = 1_000
+    /// The maximum number of objects that are changed in one transaction, not counting notes that give up an attachment.
     static let batch = 100
-    /// Bytes of values that are put back in one transaction, but for the last object's.
+    /// The number of bytes of values after which a step ends.
     static let bytes = 4 << 20
-    /// Revocations that are taken up at once.
+    /// The maximum number of revocations that are read at a time.
     static let revocations = 100
 
     public init(store: any Store, queue: PushQueue, now: @escaping @Sendable () -> Timestamp) {
@@ -25,7 +25,7 @@ public struct Revoker: Sendable {
         self.now = now
     }
 
-    /// Does all that is open; returns when nothing is.
+    /// Executes all unfinished revocations.
     public func work() async throws {
         while true {
             let open = try await store.read { try $0.openRevocations(limit: Revoker.revocations) }
@@ -36,21 +36,21 @@ public struct Revoker: Sendable {
         }
     }
 
-    /// The next objects of one revocation, in one transaction.
+    /// Processes the next objects of one revocation in one transaction.
     /// - Returns: whether there is more to do.
     public func step(_ node: NodeID, in scope: ScopeID) async throws -> Bool {
-        let look = try await store.read { snapshot -> RevocationStep? in
+        let step = try await store.read { snapshot -> RevocationStep? in
             guard let revocation = try snapshot.revocation(of: node, in: scope), revocation.finishDate == nil,
                 let moment = revocation.moment
             else { return nil }
             return try RevocationStep(revocation, since: moment, in: snapshot)
         }
-        guard let look else { return false }
+        guard let step else { return false }
         do {
-            try await Scope(scope, queue: queue, installation: store.installation, now: now).putBack(look)
+            try await Scope(scope, queue: queue, installation: store.installation, now: now).apply(step)
             return true
         } catch let problem as Problem where problem.slug == .unauthenticated {
-            // The account has gone, and all of it.
+            // The account was deleted.
             return false
         }
     }

@@ -1,26 +1,27 @@
 import HesperModel
 
-/// What somebody looks for among the notes, and what that may cost.
+/// A search for notes, with limits on its cost.
 public struct Search: Sendable, Equatable {
     public enum Order: String, Sendable { case newest, relevance }
 
     public var query: SearchQuery
-    /// Only notes that hold one of these tags (a tag and all that were merged into it).
+    /// Finds only notes that hold one of these tags: a tag and those that were merged into it.
     public var tags: [UniqueID]?
     public var archived: Bool?
     public var order: Order
-    /// Where the page before ended; nil for the first.
+    /// The end of the previous page; nil for the first page.
     public var start: SearchPosition?
+    /// The maximum number of notes on a page.
     public var limit: Int
-    /// How many notes are read for it at most: past that it is answered as far as it came.
-    public var reach: Int
-    /// How long it may take: past that too; where nothing was found in that time it is refused.
-    public var patience: Duration
+    /// The maximum number of notes that are read for a page, which ends early when it is reached.
+    public var noteLimit: Int
+    /// The maximum duration for a page, which ends early when it is reached. If no note was examined by then, the search fails.
+    public var timeout: Duration
 
     public init(
         query: SearchQuery, tags: [UniqueID]? = nil, archived: Bool? = nil, order: Order = .newest,
-        start: SearchPosition? = nil, limit: Int, reach: Int = Limits.searchNotes,
-        patience: Duration = .seconds(Limits.searchSeconds)
+        start: SearchPosition? = nil, limit: Int, noteLimit: Int = Limits.searchNotes,
+        timeout: Duration = .seconds(Limits.searchSeconds)
     ) {
         self.query = query
         self.tags = tags
@@ -28,28 +29,28 @@ public struct Search: Sendable, Equatable {
         self.order = order
         self.start = start
         self.limit = limit
-        self.reach = reach
-        self.patience = patience
+        self.noteLimit = noteLimit
+        self.timeout = timeout
     }
 
-    /// Whether what is most about the query comes first; without words nothing is.
+    /// Whether results are ordered by relevance, which requires a query with words.
     public var isRanked: Bool { order == .relevance && !query.isEmpty }
 
-    /// How many of those that are found are passed over.
+    /// The number of matches that are skipped, in the order of relevance.
     public var passed: Int {
         if case .past(let count)? = start { count } else { 0 }
     }
 }
 
-/// Where a search goes on.
+/// The position at which a search continues.
 public enum SearchPosition: Sendable, Hashable {
-    /// Newest first: behind this note, whatever comes and goes before it.
+    /// In the order of dates: after this note. Changes before it do not affect the position.
     case behind(sortDate: Timestamp, note: UniqueID)
-    /// By relevance, which has no names for places: behind so many.
+    /// In the order of relevance: after this number of matches.
     case past(Int)
 }
 
-/// A search took as long as it may and had found nothing by then (docs/decisions/0056).
+/// The timeout of a search ended before any note was examined (docs/decisions/0056).
 public struct SearchTooCostly: Error, Sendable, Equatable {
     public init() {}
 }

@@ -1,24 +1,24 @@
 import HesperModel
 
-/// A page of a search, filled with notes in their order until it has enough, or has cost enough.
+/// A page of a search. Notes are added in order until it is full or has reached a limit on its cost.
 public struct SearchPage: Sendable {
-    /// A note, and where the search goes on behind it.
-    public struct Found: Sendable, Equatable {
+    /// A matching note, and the position after it.
+    public struct Match: Sendable, Equatable {
         public let note: Note
         public let position: SearchPosition
     }
 
     private let search: Search
-    /// When it has taken as long as it may.
+    /// The time at which the timeout ends.
     public let end: ContinuousClock.Instant
-    /// The tags that are looked for, each once; nil for any.
+    /// The requested tags, sorted and without duplicates; nil for any.
     public let tags: [UniqueID]?
-    public private(set) var found: [Found] = []
-    /// Where the next page begins; nil behind the last.
+    public private(set) var found: [Match] = []
+    /// The position at which the next page begins; nil after the last page.
     public private(set) var next: SearchPosition?
-    /// The last that was looked at.
+    /// The position of the last examined note.
     private var last: SearchPosition?
-    private var looked = 0
+    private var examined = 0
     private var bytes = 0
 
     public init(_ search: Search) {
@@ -27,35 +27,36 @@ public struct SearchPage: Sendable {
         tags = search.tags.map { Set($0).sorted() }
     }
 
-    /// Whether it has come to anything, so that there is something to answer.
-    public var hasExamined: Bool { looked > 0 }
+    /// Whether any note has been examined, so that the page makes progress.
+    public var hasExamined: Bool { examined > 0 }
 
-    /// Looks at the next that the index found; nil if that is no longer there, or is not what was asked for after all.
-    /// - Returns: whether to go on.
-    public mutating func look(at note: Note?, _ position: SearchPosition) -> Bool {
+    /// Examines the next note from the index and adds it to the page if it matches.
+    /// - Parameter note: nil if it no longer exists or does not match.
+    /// - Returns: whether to continue.
+    public mutating func examine(_ note: Note?, _ position: SearchPosition) -> Bool {
         if let note, holdsTags(note) {
-            // One more than fits tells that there are more.
+            // A match that does not fit shows that there is another page.
             guard found.count < search.limit, bytes < Limits.pageBytes else {
                 next = found.last?.position
                 return false
             }
-            found.append(Found(note: note, position: position))
+            found.append(Match(note: note, position: position))
             bytes += note.text.utf8.count
         }
-        looked += 1
+        examined += 1
         last = position
-        guard looked < search.noteLimit, ContinuousClock.now < end else {
+        guard examined < search.noteLimit, ContinuousClock.now < end else {
             stop()
             return false
         }
         return true
     }
 
-    /// Ends the page where it stands, though there may be more.
+    /// Ends the page at the last examined note. There may be more.
     public mutating func stop() { next = last }
 
-    /// An index of members tells by itself who holds a tag; of several that came to be one, the greatest clock decides, which
-    /// only the notes themselves tell.
+    /// Whether a note holds the requested tags. The index of members suffices for a single tag. For merged tags, the register
+    /// with the greatest clock decides, which only the note has.
     private func holdsTags(_ note: Note) -> Bool {
         guard let tags, tags.count > 1 else { return true }
         return note.tags.holds(oneOf: tags)
@@ -63,7 +64,7 @@ public struct SearchPage: Sendable {
 }
 
 extension Members {
-    /// Whether the register with the greatest clock, of those of these members, says in.
+    /// Whether the register with the greatest clock among these members is true.
     fileprivate func holds(oneOf members: [UniqueID]) -> Bool {
         members.compactMap { self[$0] }.max { $0.clock < $1.clock }?.value ?? false
     }

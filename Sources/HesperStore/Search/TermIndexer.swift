@@ -1,37 +1,37 @@
 import HesperModel
 
-/// Fills the index of terms behind the commits: in the transactions themselves it would halve the rate of writing
-/// (storage.md, A transaction).
+/// Updates the term index after commits. Doing so in the same transactions would halve the write rate (storage.md, A
+/// transaction).
 public actor TermIndexer {
     private let store: any Store
     private let throttle = WriterThrottle()
-    /// The maximum number of objects in a slice, which is what one scope is indexed at a time.
+    /// The maximum number of objects in a slice, the part of one scope that is indexed at a time.
     static let objectsPerSlice = 200
-    /// A slice ends with the object that reaches this many bytes, so that pushes do not wait long for the writer.
+    /// A slice ends with the object that reaches this number of bytes, so that pushes do not wait long for the writer.
     public static let bytesPerSlice = 64 << 10
-    /// The maximum number of scopes that are looked up at a time, to be indexed in turn.
+    /// The maximum number of scopes that are read at a time, of which each is indexed by one slice.
     static let scopes = 20
-    /// The time between two looks at the store when there was nothing to do.
+    /// The time between two polls of the database when there was nothing to do.
     static let pause = Duration.milliseconds(500)
     public static let pauseAfterFailure = Duration.seconds(5)
-    /// While others commit, indexing rests nine times as long as it works, so that pushes hardly notice. Without commits it rests as
-    /// long as it works: other processes, whose commits are not counted, find the writer free.
+    /// The ratio of rest to work while there are no commits by this process. The rest leaves the writer to other processes, whose
+    /// commits are not counted. While there are commits, ``WriterThrottle/restPerWork`` applies.
     static let restPerWorkWhileIdle = 1
     /// The longest time that a search waits for the index to catch up.
     public static let searchWait = Duration.milliseconds(500)
     private let commits: @Sendable () -> Int
     private var lastCommits: Int
-    /// The scope where the last step stopped.
+    /// The last scope that was indexed.
     private var lastScope: ScopeID?
 
-    /// - Parameter commits: how many there were by others in this process: while the number stays, the writer is idle.
+    /// - Parameter commits: returns the number of other commits by this process. The writer is idle while it does not change.
     public init(store: any Store, commits: @escaping @Sendable () -> Int = { 0 }) {
         self.store = store
         self.commits = commits
         lastCommits = commits()
     }
 
-    /// Brings one scope's index up to a sequence.
+    /// Updates the index of a scope up to a sequence number.
     public nonisolated func index(_ scope: ScopeID, upTo sequence: Int64) async throws {
         while try await store.read({ try $0.indexedSequence(of: scope) }) < sequence {
             try Task.checkCancellation()
@@ -42,8 +42,8 @@ public actor TermIndexer {
         }
     }
 
-    /// Brings one scope's index up to a sequence, if that takes no longer than ``searchWait``: what a search does first, so that it
-    /// finds what was written just before. If it fails, the index stays as it is; ``step()`` meets the same error.
+    /// Updates the index of a scope up to a sequence number, for at most ``searchWait``. Called before a search, so that it
+    /// finds recent changes. Errors are ignored, because ``step()`` will report them.
     public nonisolated func catchUp(_ scope: ScopeID, to sequence: Int64) async throws {
         guard try await store.read({ try $0.indexedSequence(of: scope) }) < sequence else { return }
         let (end, signal) = AsyncStream<Void>.makeStream()
@@ -56,13 +56,13 @@ public actor TermIndexer {
             try await Task.sleep(for: TermIndexer.searchWait)
         }
         for await _ in end {}
-        // A batch that is under way is finished, and no other begun.
+        // A running slice is completed, but no further one is started.
         work.cancel()
         timer.cancel()
     }
 
-    /// Indexes a slice of the next scopes that are behind.
-    /// - Returns: the time until the next step: zero while there is more to index.
+    /// Indexes a slice of each of the next scopes that are behind.
+    /// - Returns: the time until the next step, which is zero while there is more to index.
     public func step() async throws -> Duration {
         let now = commits()
         let rest = now == lastCommits ? TermIndexer.restPerWorkWhileIdle : WriterThrottle.restPerWork
@@ -70,8 +70,8 @@ public actor TermIndexer {
         return try await indexSlices(restPerWork: rest) ? .zero : TermIndexer.pause
     }
 
-    /// Indexes a slice of each of the next scopes that are behind, from where the last call stopped and round again: scopes
-    /// that are written to without a pause do not keep others from being indexed.
+    /// Indexes a slice of each of the next scopes that are behind, in round-robin order, so that scopes with continuous writes
+    /// do not delay others.
     /// - Returns: whether there was anything to index.
     private func indexSlices(restPerWork: Int) async throws -> Bool {
         let start = lastScope
@@ -81,7 +81,7 @@ public actor TermIndexer {
                 ? snapshot.scopesToIndex(after: nil, limit: TermIndexer.scopes) : next
         }
         lastScope = scopes.last
-        // Where scopes are locked apart, each has a transaction of its own: none stays locked for the others.
+        // If scopes are locked independently, each is indexed in its own transaction, so that none stays locked for the others.
         var failure: (any Error)?
         for group in store.locksScopesIndependently ? scopes.map({ [$0] }) : [scopes] {
             do {
@@ -89,7 +89,7 @@ public actor TermIndexer {
             } catch {
                 try Task.checkCancellation()
                 failure = error
-                // A note that cannot be read stops its own account's index, and no other.
+                // A note that cannot be read must stop only the indexing of its own scope.
                 for scope in group where group.count > 1 { try? await index([scope], restPerWork: restPerWork) }
             }
         }

@@ -1,37 +1,39 @@
 import HesperModel
 
-/// Looks at an object in a snapshot and says what time has to remove of it. Nothing is written here.
+/// Examines an object in a snapshot and determines which of its data has expired. It writes nothing.
 struct ObjectSweep: Sendable {
     let policy: SweepPolicy
     let now: Timestamp
 
-    /// Edits that are read, or removed, before what they came to is written.
+    /// The maximum number of edits that are examined or removed before the results are written.
     static let edits = 500
-    /// Bytes of edits that are read before what they came to is written.
+    /// The number of bytes of edits that are read before the results are written.
     static let bytes = 8 << 20
 
-    func look(_ sweep: DueSweep, in snapshot: any Snapshot) throws -> SweepLook {
-        var look = SweepLook()
+    func examine(_ sweep: DueSweep, in snapshot: any Snapshot) throws -> SweepFindings {
+        var findings = SweepFindings()
         let state = try snapshot.state(of: sweep.object, in: sweep.scope)
         switch state {
-        case .deleted?: try purge(sweep, in: snapshot, &look)
-        case .entity(let entity, _)?: try thin(entity, sweep, in: snapshot, &look)
-        case nil: look.isOver = true
+        case .deleted?: try purge(sweep, in: snapshot, &findings)
+        case .entity(let entity, _)?: try thin(entity, sweep, in: snapshot, &findings)
+        case nil: findings.isFinal = true
         }
-        try lookAtBytes(state, sweep, in: snapshot, &look)
-        return look
+        try examineBlob(state, sweep, in: snapshot, &findings)
+        return findings
     }
 
     // MARK: History
 
-    /// Superseded values (merge.md, Thinning).
-    private func thin(_ entity: Entity, _ sweep: DueSweep, in snapshot: any Snapshot, _ look: inout SweepLook) throws {
+    /// Finds superseded values that can be removed (merge.md, Thinning).
+    private func thin(
+        _ entity: Entity, _ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings
+    ) throws {
         let new = try snapshot.edits(
             of: sweep.object, in: sweep.scope, after: sweep.position, limit: ObjectSweep.edits,
             bytes: ObjectSweep.bytes)
-        look.steps += new.edits.map { .keep($0, sweep) }
+        findings.steps += new.edits.map { .record($0, sweep) }
         guard new.isAll else {
-            look.hasMore = true
+            findings.hasMore = true
             return
         }
         let versions = try snapshot.versions(of: sweep.object, in: sweep.scope) + new.edits.flatMap(\.versions)
@@ -45,52 +47,52 @@ struct ObjectSweep: Sendable {
             for version in decision.dropped {
                 dropped[version.position, default: []].append(StoredVersion(attribute, version))
             }
-            if let next = decision.nextReview { look.look(at: next) }
+            if let next = decision.nextReview { findings.scheduleNext(next) }
         }
         for (position, versions) in dropped.sorted(by: { $0.key < $1.key }) {
-            look.steps.append(.drop(SweptEdit(position: position, versions: versions), sweep))
+            findings.steps.append(.drop(SweptEdit(position: position, versions: versions), sweep))
         }
     }
 
     // MARK: Deleted objects
 
-    /// The edits of a deleted object, once neither the deletion nor they are younger than the grace period.
-    private func purge(_ sweep: DueSweep, in snapshot: any Snapshot, _ look: inout SweepLook) throws {
+    /// Finds edits of a deleted object that arrived before the grace period, if the deletion did so too.
+    private func purge(_ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings) throws {
         guard let arrival = try snapshot.arrivalDate(ofDeleted: sweep.object, in: sweep.scope) else { return }
-        guard arrival.adding(policy.grace) <= now else { return look.look(at: arrival.adding(policy.grace)) }
+        guard arrival.adding(policy.grace) <= now else { return findings.scheduleNext(arrival.adding(policy.grace)) }
         let positions = try snapshot.positions(
             of: sweep.object, in: sweep.scope, pushedUntil: now.adding(-policy.grace), limit: ObjectSweep.edits)
-        look.steps += positions.map { .purge(position: $0, sweep) }
+        findings.steps += positions.map { .purge(position: $0, sweep) }
         if !positions.isEmpty {
-            look.hasMore = true
+            findings.hasMore = true
         } else if let first = try snapshot.firstArrival(of: sweep.object, in: sweep.scope) {
-            look.look(at: first.adding(policy.grace))
+            findings.scheduleNext(first.adding(policy.grace))
         } else {
-            look.isOver = true
+            findings.isFinal = true
         }
     }
 
     // MARK: Attachments
 
-    /// Bytes whose attachment never came, and those of an attachment that no note holds (merge.md, Deleting).
-    private func lookAtBytes(
-        _ state: ObjectState?, _ sweep: DueSweep, in snapshot: any Snapshot, _ look: inout SweepLook
+    /// Finds a blob whose attachment was never created, or whose attachment no note holds (merge.md, Deleting).
+    private func examineBlob(
+        _ state: ObjectState?, _ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings
     ) throws {
         guard let blob = try snapshot.blob(of: sweep.object, in: sweep.scope) else { return }
-        look.isOver = false
-        let (end, bytes): (Timestamp, SweepLook.Bytes)
+        findings.isFinal = false
+        let (end, action): (Timestamp, SweepFindings.BlobAction)
         if state.isLiveAttachment {
             guard let unheld = try snapshot.unheldDate(of: sweep.object, in: sweep.scope) else { return }
-            (end, bytes) = (unheld.adding(policy.grace), .goWithAttachment)
+            (end, action) = (unheld.adding(policy.grace), .deleteAttachment)
         } else {
-            (end, bytes) = (blob.arrivalDate.adding(Sweep.abandonedAge), .go)
+            (end, action) = (blob.arrivalDate.adding(Sweep.abandonedAge), .remove)
         }
-        if end <= now { look.bytes = bytes } else { look.look(at: end) }
+        if end <= now { findings.blobAction = action } else { findings.scheduleNext(end) }
     }
 }
 
 extension ObjectState? {
-    /// Whether it is an attachment that everybody is shown.
+    /// Whether it is an existing attachment.
     var isLiveAttachment: Bool {
         if case .entity(.attachment(let attachment), _)? = self { attachment.exists } else { false }
     }

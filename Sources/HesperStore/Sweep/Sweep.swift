@@ -1,30 +1,31 @@
 import HesperModel
 
-/// What time removes is looked for object by object, each when something of it may be due (storage.md, The sweeper).
+/// Times and limits of sweeps. The data of an object expires at different times, so each object has a date at which it is next
+/// examined (storage.md, The sweeper).
 public enum Sweep {
-    /// How long after a change an object is first looked at, in milliseconds; nothing is ever removed sooner.
-    public static let firstLook = Timestamp.hour
-    /// The age, in milliseconds, at which bytes without an attachment and unfinished uploads are removed.
+    /// The time from a change to the next examination of the object, in milliseconds. Nothing is removed earlier.
+    public static let firstCheckDelay = Timestamp.hour
+    /// The age at which blobs without an attachment and unfinished uploads are removed, in milliseconds.
     public static let abandonedAge = Timestamp.day
-    /// How long, in milliseconds, blobs without a row stay after they were first seen.
+    /// The time from the discovery of a blob without a row to its removal, in milliseconds.
     public static let unknownAge = 30 * Timestamp.day
-    /// The number of such blobs that are recorded; the others are found when these are gone.
+    /// The maximum number of such blobs that are recorded. Further ones are recorded after these have been removed.
     public static let unknownLimit = 10_000
-    /// How often the sweeper renews the marker, in milliseconds.
-    static let renewal = Timestamp.hour
-    /// When it tries again if that failed, in milliseconds.
+    /// The interval at which the sweeper renews the marker, in milliseconds.
+    static let renewalInterval = Timestamp.hour
+    /// The time after which a failed renewal is retried, in milliseconds.
     public static let renewalAfterFailure: Int64 = 10 * 60_000
-    /// How often every server reads the marker, in milliseconds.
-    static let markerLook: Int64 = 60_000
-    /// How long a server removes no bytes after it wrote its first marker, in milliseconds: a server on a copy of the
-    /// database, which knew the nonce of before, has looked at the marker by then.
+    /// The interval at which every server reads the marker, in milliseconds.
+    static let markerCheckInterval: Int64 = 60_000
+    /// The time for which a server removes no blobs after it wrote its first marker, in milliseconds. Within this time, servers
+    /// on copies of the database that know the previous nonce read the new marker.
     public static let settling: Int64 = 5 * 60_000
 }
 
-/// What an operator decides of what time removes.
+/// The operator's settings for the removal of old data.
 public struct SweepPolicy: Sendable, Equatable {
     public var history: HistoryPolicy
-    /// How long what was deleted can be put back, in milliseconds; not less than ``Sweep/firstLook``.
+    /// The time for which deleted objects can be restored, in milliseconds. It must be at least ``Sweep/firstCheckDelay``.
     public var grace: Int64
 
     public init(history: HistoryPolicy = .standard, grace: Int64 = 30 * Timestamp.day) {
@@ -33,13 +34,14 @@ public struct SweepPolicy: Sendable, Equatable {
     }
 }
 
-/// An object that somebody has taken to look at.
+/// An object that a sweeper has claimed for examination.
 public struct DueSweep: Sendable, Equatable {
     public let scope: ScopeID
     public let object: UniqueID
-    /// The place, in the order of arrival, up to which its edits were looked at.
+    /// The position up to which the object's edits have been examined.
     public var position: Int64
-    /// When it is looked at again if whoever has taken it is never heard of again: no change of it sets this very date.
+    /// The date at which the claim expires. It is stored as the object's due date; a changed due date shows that the object was
+    /// changed during the examination.
     public let claim: Timestamp
 
     public init(scope: ScopeID, object: UniqueID, position: Int64, claim: Timestamp) {
@@ -50,7 +52,7 @@ public struct DueSweep: Sendable, Equatable {
     }
 }
 
-/// A value of a register, with the name of that.
+/// A value of a register, with the register's attribute.
 public struct StoredVersion: Sendable, Hashable {
     public let attribute: Attribute
     public let version: Thinning.Version
@@ -61,9 +63,9 @@ public struct StoredVersion: Sendable, Hashable {
     }
 }
 
-/// What one row of the bag has that time may remove.
+/// The values in one row of edits that may be thinned.
 public struct SweptEdit: Sendable, Equatable {
-    /// Its place in the order of arrival.
+    /// The row's position in the order of arrival.
     public let position: Int64
     public let versions: [StoredVersion]
 
@@ -74,7 +76,7 @@ public struct SweptEdit: Sendable, Equatable {
 }
 
 extension SweptEdit {
-    /// The values of registers among the edits of one row of the bag.
+    /// The values of registers in one row of edits.
     public init(_ edits: [Edit], position: Int64, pushedAt: Timestamp, sequence: Int64, hasLostWords: Bool) {
         let versions = edits.compactMap { edit -> StoredVersion? in
             guard let clock = edit.clock, edit.value != nil else { return nil }
@@ -87,7 +89,7 @@ extension SweptEdit {
         self.init(position: position, versions: versions)
     }
 
-    /// The edits of the row without these values: their keys stay.
+    /// The edits of the row without these values. Their attributes and clocks remain.
     public func dropped(from edits: [Edit]) -> [Edit] {
         edits.map { edit in
             let isDropped = versions.contains { $0.attribute == edit.attribute && $0.version.clock == edit.clock }

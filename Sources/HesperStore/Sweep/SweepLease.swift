@@ -1,17 +1,18 @@
 import HesperModel
 
-/// Keeps all but one process from sweeping: a row that names its holder until a date. Another takes over after that.
+/// The lease that allows one process at a time to sweep. Another process takes over when it expires.
 struct SweepLease: Sendable {
     static let name = "sweeper"
-    /// In milliseconds: so long nobody sweeps after a process that did was killed.
+    /// Its duration in milliseconds, which is the time without sweeps after the holder was killed.
     static let length: Int64 = 5 * 60 * 1_000
-    /// What is left of it when it is renewed, in milliseconds.
+    /// The remaining time below which it is renewed, in milliseconds.
     static let renewal: Int64 = 4 * 60 * 1_000
 
     private let holder = Int64.random(in: 1 ... .max)
     private var end: Timestamp?
 
-    /// - Returns: whether this process holds it now.
+    /// Acquires or renews the lease, if necessary.
+    /// - Returns: whether this process holds it.
     mutating func hold(in store: any Store, at now: Timestamp) async throws -> Bool {
         if let end, now.adding(SweepLease.renewal) <= end { return true }
         let (holder, end) = (holder, now.adding(SweepLease.length))
@@ -22,7 +23,7 @@ struct SweepLease: Sendable {
         return isHeld
     }
 
-    /// Lets the next one begin at once.
+    /// Releases the lease, so that another process can acquire it immediately.
     func end(in store: any Store) async throws {
         guard end != nil else { return }
         let holder = holder

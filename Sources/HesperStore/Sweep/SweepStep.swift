@@ -1,51 +1,53 @@
 import HesperModel
 
-/// One small thing to write of what a look at an object came to.
+/// A single write that results from the examination of an object.
 enum SweepStep: Sendable, Equatable {
-    case keep(SweptEdit, DueSweep)
+    case record(SweptEdit, DueSweep)
     case drop(SweptEdit, DueSweep)
     case purge(position: Int64, DueSweep)
-    case end(DueSweep, next: Timestamp?)
-    case forget(DueSweep)
+    case reschedule(DueSweep, next: Timestamp?)
+    case finish(DueSweep)
 
-    /// The look that it came of.
+    /// The examination that it results from.
     var sweep: DueSweep {
         switch self {
-        case .keep(_, let sweep), .drop(_, let sweep), .purge(_, let sweep), .end(let sweep, _), .forget(let sweep):
+        case .record(_, let sweep), .drop(_, let sweep), .purge(_, let sweep), .reschedule(let sweep, _),
+            .finish(let sweep):
             sweep
         }
     }
 
     func apply(to transaction: any Transaction) throws {
         switch self {
-        case .keep(let edit, let sweep): try transaction.keep(edit, of: sweep)
+        case .record(let edit, let sweep): try transaction.record(edit, of: sweep)
         case .drop(let values, let sweep): try transaction.drop(values, of: sweep)
         case .purge(let position, let sweep): try transaction.purge(editAt: position, of: sweep)
-        case .end(let sweep, let next): try transaction.end(sweep, next: next)
-        case .forget(let sweep): try transaction.forget(sweep)
+        case .reschedule(let sweep, let next): try transaction.reschedule(sweep, next: next)
+        case .finish(let sweep): try transaction.finish(sweep)
         }
     }
 }
 
-/// What a look at an object came to.
-struct SweepLook: Sendable, Equatable {
+/// The result of the examination of an object.
+struct SweepFindings: Sendable, Equatable {
     var steps: [SweepStep] = []
-    /// Whether there is more to look at once the steps are done.
+    /// Whether there is more to examine after the steps have been written.
     var hasMore = false
-    /// When there may be something to remove again.
+    /// The time at which more data may expire.
     var next: Timestamp?
-    /// Whether nothing of the object is left to look at, ever, unless something new comes.
-    var isOver = false
-    /// What is to become of the bytes that are here for it.
-    var bytes = Bytes.stay
+    /// Whether the object has no remaining data that can expire, unless it changes.
+    var isFinal = false
+    /// The action for the object's blob.
+    var blobAction = BlobAction.none
 
-    enum Bytes: Sendable, Equatable {
-        case stay
-        /// They have waited long enough for their attachment.
-        case go
-        /// No note has held the attachment for the grace period.
-        case goWithAttachment
+    enum BlobAction: Sendable, Equatable {
+        case none
+        /// Removes the blob: its attachment was not created in time.
+        case remove
+        /// Deletes the attachment with its blob: no note has held it for the grace period.
+        case deleteAttachment
     }
 
-    mutating func look(at date: Timestamp) { next = min(next ?? date, date) }
+    /// Schedules the next examination for `date` at the latest.
+    mutating func scheduleNext(_ date: Timestamp) { next = min(next ?? date, date) }
 }

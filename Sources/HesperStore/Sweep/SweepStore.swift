@@ -1,68 +1,67 @@
 import HesperModel
 
-/// What the sweeper asks of a snapshot.
+/// The queries of the sweeper.
 public protocol SweepSnapshot {
-    /// Whether anything is due: an object, or bytes that nothing knows any more, or an upload from before a date.
+    /// Whether there is work: a due object, a blob to be removed, or an upload from before a date.
     func hasSweeps(dueBy date: Timestamp, uploadsBefore uploads: Timestamp) throws -> Bool
-    /// An object's edits after a place in the order of arrival, in that order, with the values they have.
-    /// - Parameters:
-    ///   - bytes: no more are read once so many bytes were.
-    /// - Returns: with them, whether there are no more.
+    /// The edits of an object after a position, in the order of arrival, with their values.
+    /// - Parameter bytes: the number of bytes after which no more edits are read.
+    /// - Returns: the edits, and whether these are all.
     func edits(
         of object: UniqueID, in scope: ScopeID, after position: Int64, limit: Int, bytes: Int
     ) throws -> (edits: [SweptEdit], isAll: Bool)
-    /// The values of an object's edits, as far as these were looked at.
+    /// The values of an object's edits that have been recorded by ``SweepTransaction/record(_:of:)``.
     func versions(of object: UniqueID, in scope: ScopeID) throws -> [StoredVersion]
-    /// The devices that may push to a scope and were used since a date.
+    /// The devices of the scope's account that were used since a date.
     func devices(of scope: ScopeID, usedSince date: Timestamp) throws -> [Thinning.Device]
-    /// When the server learned of a deletion; nil if there is none.
+    /// The time at which the server received a deletion; nil if the object is not deleted.
     func arrivalDate(ofDeleted id: UniqueID, in scope: ScopeID) throws -> Timestamp?
-    /// The places of an object's edits that arrived until a date.
+    /// The positions of an object's edits that arrived at a date or earlier.
     func positions(of object: UniqueID, in scope: ScopeID, pushedUntil date: Timestamp, limit: Int) throws -> [Int64]
-    /// When the first of an object's edits arrived.
+    /// The arrival date of an object's first edit.
     func firstArrival(of object: UniqueID, in scope: ScopeID) throws -> Timestamp?
-    /// Since when no live note has held an attachment whose bytes are here; nil if one does.
+    /// The time since which no live note has held an attachment with stored bytes; nil if a note holds it.
     func unheldDate(of attachment: UniqueID, in scope: ScopeID) throws -> Timestamp?
-    /// Blobs that nothing knows any more, the first to be let go of first.
+    /// The blobs that are to be removed from the blob store, ordered by name.
     func removedBlobs(limit: Int) throws -> [BlobName]
-    /// Uploads of all scopes that began before a date, the first first.
+    /// The uploads of all scopes that began before a date, the oldest first.
     func uploads(before date: Timestamp, limit: Int) throws -> [(scope: ScopeID, upload: Upload)]
-    /// Whether there is no account, and none was erased whose bytes are still to go.
+    /// Whether there are no accounts, and no blobs of deleted accounts that are still to be removed.
     func isEmpty() throws -> Bool
-    /// What is recorded of the place of the bytes. In a transaction it stays as it is until the end.
+    /// The state of the blob store. A transaction locks its row.
     func blobStoreRecord() throws -> BlobStoreRecord
-    /// Whether there is a row of these very bytes: an attachment's, or one that says that they are to go.
+    /// Whether the database has a row for this blob, either as an attachment's or as one that is to be removed.
     func isKnown(_ name: BlobName) throws -> Bool
-    /// Blobs without a row, and when each was seen first.
+    /// The recorded blobs without a row, with the dates at which they were discovered.
     func unknownBlobs() throws -> [BlobName: Timestamp]
 }
 
-/// What the sweeper does in a transaction.
+/// The writes of the sweeper.
 public protocol SweepTransaction: SweepSnapshot {
-    /// Takes, or renews, what one process has at a time.
-    /// - Parameter holder: who takes it; nobody else gets it until the end.
-    /// - Returns: whether it is the holder's now.
+    /// Acquires or renews a lease.
+    /// - Parameter holder: the new holder. No other holder can acquire the lease until `end`.
+    /// - Returns: whether the holder has the lease.
     func takeLease(_ name: String, for holder: Int64, at date: Timestamp, until end: Timestamp) throws -> Bool
     func endLease(_ name: String, of holder: Int64) throws
-    /// Takes objects that are due, the longest due first, so that nobody else does until the claim is over.
+    /// Claims due objects, the longest due first. No other process can claim them until `claim`.
     func claimSweeps(dueBy date: Timestamp, limit: Int, until claim: Timestamp) throws -> [DueSweep]
-    /// Remembers what an edit has, and that it was looked at.
+    /// Records the values of an edit, and that it has been examined.
     func record(_ edit: SweptEdit, of sweep: DueSweep) throws
-    /// Drops values that an edit has; its keys stay.
+    /// Removes values of an edit. Their attributes and clocks remain.
     func drop(_ values: SweptEdit, of sweep: DueSweep) throws
-    /// Removes an edit, keys and all.
+    /// Removes an edit completely.
     func purge(editAt position: Int64, of sweep: DueSweep) throws
-    /// Sets when an object is looked at next, unless a change has set it to a date before.
-    /// - Parameter next: nil for not before it changes.
-    func end(_ sweep: DueSweep, next: Timestamp?) throws
-    /// Gives up an object of which nothing is left to look at, unless a change has set a date.
-    func forget(_ sweep: DueSweep) throws
-    /// Takes the bytes of an attachment out of the scope; the blob store is told after the commit.
+    /// Ends an examination and sets the date of the next one, unless a change has set an earlier date.
+    /// - Parameter next: nil if no examination is necessary until the object changes.
+    func reschedule(_ sweep: DueSweep, next: Timestamp?) throws
+    /// Ends the sweeps of an object without remaining data, unless a change has set a date.
+    func finish(_ sweep: DueSweep) throws
+    /// Removes the bytes of an attachment from the scope. The sweeper removes them from the blob store after the commit.
     func removeBlob(of attachment: UniqueID, in scope: ScopeID) throws
-    /// Forgets a blob that the blob store no longer has.
+    /// Deletes the record of a blob that has been removed from the blob store.
     func forgetRemovedBlob(_ name: BlobName) throws
     func set(_ record: BlobStoreRecord) throws
-    /// Records when a blob without a row was seen first; an earlier date stays.
+    /// Records a blob without a row and the date of its discovery. An existing date is not changed.
     func recordUnknownBlob(_ name: BlobName, seenAt date: Timestamp) throws
     func forgetUnknownBlob(_ name: BlobName) throws
 }

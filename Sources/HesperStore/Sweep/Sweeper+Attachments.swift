@@ -1,13 +1,14 @@
 import HesperModel
 
 extension Sweeper {
-    /// Lets go of bytes, having looked again while nobody else writes: both are durable before the blob store is told.
-    func end(_ bytes: SweepLook.Bytes, of sweep: DueSweep) async throws {
+    /// Removes the blob of an attachment from its scope, after checking the conditions again under the lock. The removal is
+    /// durable before the blob store removes the bytes.
+    func apply(_ action: SweepFindings.BlobAction, of sweep: DueSweep) async throws {
         let (scope, id, now, grace) = (sweep.scope, sweep.object, now(), policy.grace)
         let start = throttle.instant()
-        switch bytes {
-        case .stay: return
-        case .go:
+        switch action {
+        case .none: return
+        case .remove:
             try await store.write { transaction in
                 guard let blob = try transaction.blob(of: id, in: scope),
                     blob.arrivalDate.adding(Sweep.abandonedAge) <= now,
@@ -15,7 +16,7 @@ extension Sweeper {
                 else { return }
                 try transaction.removeBlob(of: id, in: scope)
             }
-        case .goWithAttachment:
+        case .deleteAttachment:
             let node = store.installation.node
             let writer = Scope(scope, queue: queue, installation: store.installation, now: self.now)
             do {
@@ -27,16 +28,16 @@ extension Sweeper {
                     return Push([.deletion(Deletion(uniqueID: id, objectType: .attachment))])
                 }
             } catch let problem as Problem where problem.slug == .unauthenticated {
-                // The account has gone, and its bytes with it.
+                // The account was deleted with its attachments.
             }
         }
         try await throttle.rest(min(throttle.instant() - start, .milliseconds(100)) * WriterThrottle.restPerWork)
     }
 
-    /// Has the blob store remove what the store has let go of; what it cannot remove now is tried again.
+    /// Removes blobs from the blob store that were removed from their scopes. Failed removals are retried in the next sweep.
     func removedBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         while true {
-            try await holdOn()
+            try await renewLease()
             guard try await !store.read({ try $0.removedBlobs(limit: 1) }).isEmpty, try await mayRemoveBytes(report)
             else { return }
             let names = try await store.blobsToRemove(limit: Sweeper.batch)
@@ -56,11 +57,11 @@ extension Sweeper {
         }
     }
 
-    /// Once a day: blobs that no row knows. A crash between the blob and its row leaves such, and so does a database that
-    /// went back in time: they go when they were unknown for 30 days.
+    /// Searches for blobs without a row, once a day. They result from a crash between writing a blob and its row, and from
+    /// restoring an older database. They are removed after they have been unknown for 30 days.
     func unknownBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
-        if let blocker = try await lookAtMarker(report), blocker.isOfMarker { return }
+        if let blocker = try await checkMarker(report), blocker.isOfMarker { return }
         guard watch.allowsRemoval(at: now) else { return }
         let isDue = try await store.writeDerived {
             try $0.takeLease(
@@ -75,8 +76,8 @@ extension Sweeper {
         try await removeUnknown(seen.filter { $0.value <= end }.map(\.key), report)
     }
 
-    /// Looks at all blobs, and records which of them are unknown.
-    /// - Returns: those that were recorded before and are still unknown, and when each was seen first.
+    /// Walks through all blobs and records the unknown ones.
+    /// - Returns: those that were recorded before and are still unknown, with the dates of their discovery.
     private nonisolated func walk(
         at now: Timestamp, _ report: @escaping @Sendable (SweepEvent) -> Void
     ) async throws -> [BlobName: Timestamp] {
@@ -86,7 +87,7 @@ extension Sweeper {
             in: blobs, knownTo: store, at: now, before: now.adding(-Sweep.abandonedAge),
             foreign: { report(.foreignFile(path: $0)) },
             unknown: { unknown in
-                try await self.holdOn()
+                try await self.renewLease()
                 for name in unknown {
                     if let date = recorded[name] {
                         seen[name] = date
@@ -95,7 +96,7 @@ extension Sweeper {
                     }
                 }
             })
-        // Known by now, or gone.
+        // These blobs have got a row or no longer exist.
         let forgotten = recorded.keys.filter { seen[$0] == nil }
         try await throttle.write(forgotten, to: store) { try $1.forgetUnknownBlob($0) }
         try await throttle.write(new, to: store) { try $1.recordUnknownBlob($0, seenAt: now) }
@@ -111,16 +112,16 @@ extension Sweeper {
     private func removeUnknown(
         _ names: [BlobName], _ report: @escaping @Sendable (SweepEvent) -> Void
     ) async throws {
-        var (left, removed) = (names[...], 0)
-        while !left.isEmpty {
-            try await holdOn()
+        var (remaining, removed) = (names[...], 0)
+        while !remaining.isEmpty {
+            try await renewLease()
             guard try await mayRemoveBytes(report) else { break }
-            let batch = Array(left.prefix(Sweeper.batch))
+            let batch = Array(remaining.prefix(Sweeper.batch))
             let unknown = try await store.readDurably { snapshot in try batch.filter { try !snapshot.isKnown($0) } }
             for name in unknown { try await blobs.remove(name) }
             try await throttle.write(batch, to: store) { try $1.forgetUnknownBlob($0) }
             removed += unknown.count
-            left = left.dropFirst(batch.count)
+            remaining = remaining.dropFirst(batch.count)
         }
         if removed > 0 { report(.strays(removed)) }
     }

@@ -1,70 +1,73 @@
 import HesperModel
 
 extension Sweeper {
-    /// Reads the marker. If another database has written it, marks it as contested.
-    /// - Returns: why no bytes may be removed; nil if they may.
-    func lookAtMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws -> RemovalBlocker? {
-        watch.nextLook = now().adding(Sweep.markerLook)
-        let found = try await claim.removalBlocker()
-        note(found, report)
-        if let found, found.isOfAnotherDatabase, try await hold() { try await claim.contest() }
-        return found
+    /// Checks the marker. If another database has written it, marks it as contested.
+    /// - Returns: the reason why no attachments may be removed; nil if they may.
+    func checkMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws -> RemovalBlocker? {
+        watch.nextCheck = now().adding(Sweep.markerCheckInterval)
+        let blocker = try await claim.removalBlocker()
+        setRemovalBlocker(blocker, report)
+        if let blocker, blocker.isOfAnotherDatabase, try await hold() { try await claim.contest() }
+        return blocker
     }
 
-    /// Once an hour: writes a new nonce. Until servers on other copies have had time to find it, no bytes are removed; a
-    /// first marker has a nonce that no copy knows.
+    /// Writes a marker with a new nonce, once an hour. After the first renewal by this process, no attachments are removed
+    /// until servers on copies of the database have had time to read it. A first marker needs no such delay, as no copy knows
+    /// its nonce.
     func renewMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
         guard watch.isRenewalDue(at: now) else { return }
         let isFirst = try await claim.removalBlocker() == .unmarked
         watch.nextRenewal = now.adding(Sweep.renewalAfterFailure)
-        if let blocker = try await claim.renew() { return note(blocker, report) }
-        watch.nextRenewal = now.adding(Sweep.renewal)
+        if let blocker = try await claim.renew() { return setRemovalBlocker(blocker, report) }
+        watch.nextRenewal = now.adding(Sweep.renewalInterval)
         watch.renewalDate = now
         if watch.settlingEnd == nil { watch.settlingEnd = isFirst ? now : now.adding(Sweep.settling) }
-        _ = try await lookAtMarker(report)
+        _ = try await checkMarker(report)
     }
 
-    /// Whether bytes may be removed at this moment: asked before every batch.
+    /// Whether attachments may be removed now. To be called before every batch.
     func mayRemoveBytes(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws -> Bool {
-        guard try await lookAtMarker(report) == nil else { return false }
+        guard try await checkMarker(report) == nil else { return false }
         return watch.allowsRemoval(at: now())
     }
 
-    /// Reports what is in the way when that changes, and every hour.
-    private func note(_ found: RemovalBlocker?, _ report: (SweepEvent) -> Void) {
+    /// Sets the removal blocker. It is reported when it changes, and every hour.
+    private func setRemovalBlocker(_ blocker: RemovalBlocker?, _ report: (SweepEvent) -> Void) {
         let now = now()
-        if let found {
-            if found.isOfMarker { watch.settlingEnd = nil }
-            // A first marker is about to be written.
-            if found != .unmarked, found.isOther(than: blocker) || watch.nextReport <= now {
+        if let blocker {
+            if blocker.isOfMarker { watch.settlingEnd = nil }
+            // If there is no marker yet, the first one is about to be written.
+            if blocker != .unmarked, blocker.isOther(than: removalBlocker) || watch.nextReport <= now {
                 watch.nextReport = now.adding(Timestamp.hour)
-                report(.removalBlocked(found))
+                report(.removalBlocked(blocker))
             }
-        } else if let blocker, blocker != .unmarked {
+        } else if let removalBlocker, removalBlocker != .unmarked {
             report(.removalResumed)
             watch.nextRenewal = now
         }
-        blocker = found
+        removalBlocker = blocker
     }
 }
 
-/// What one process knows of the marker, and when it looks at it again.
+/// The times of this process's checks, reports and renewals of the marker.
 struct MarkerWatch: Sendable {
-    var nextLook = Timestamp(clamping: .min)
+    var nextCheck = Timestamp(clamping: .min)
     var nextReport = Timestamp(clamping: .min)
     var nextRenewal = Timestamp(clamping: .min)
-    /// When this process wrote a marker last.
+    /// The time at which this process last wrote a marker.
     var renewalDate: Timestamp?
-    /// Until when no bytes are removed, since this process wrote a marker first; nil while the marker is not this database's.
+    /// The end of the delay after this process's first marker, during which no attachments are removed. It is nil while the
+    /// marker is not this database's.
     var settlingEnd: Timestamp?
 
-    func isDue(at now: Timestamp) -> Bool { nextLook <= now }
+    func isDue(at now: Timestamp) -> Bool { nextCheck <= now }
     func isRenewalDue(at now: Timestamp) -> Bool { nextRenewal <= now }
 
-    /// Not while the marker cannot be renewed: other databases' servers could not see that this one is at work.
+    /// Whether attachments may be removed. They may not if the marker could not be renewed, because servers on copies of the
+    /// database could not detect this one.
     func allowsRemoval(at now: Timestamp) -> Bool {
         guard let settlingEnd, let renewalDate else { return false }
-        return settlingEnd <= now && now < renewalDate.adding(2 * Sweep.renewal)
+        return settlingEnd <= now && now < renewalDate.adding(2 * Sweep.renewalInterval)
     }
 }

@@ -1,10 +1,10 @@
 import HesperModel
 
 extension Sweeper {
-    /// Uploads that began more than a day ago: the row first, so that none promises bytes that are gone.
+    /// Removes uploads that began more than a day ago. The row is deleted first, so that there is never a row without bytes.
     func uploads() async throws {
         while true {
-            try await holdOn()
+            try await renewLease()
             let end = now().adding(-Sweep.abandonedAge)
             let old = try await store.read { try $0.uploads(before: end, limit: Sweeper.batch) }
             guard !old.isEmpty else { return }
@@ -15,7 +15,8 @@ extension Sweeper {
         }
     }
 
-    /// Staged files that belong to no upload, now and an hour ago: a file and its row are made one after the other.
+    /// Removes staged files that have belonged to no upload for an hour. The delay is necessary because a file is created
+    /// before its row.
     func strayUploads(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
         let files = Set(try await stage.all())

@@ -1,9 +1,10 @@
 import HesperModel
 
-/// Removes what time has made superfluous, object by object, each when something of it is due: superseded values, the
-/// edits of what was deleted, attachments that no note holds, bytes without an attachment (storage.md, The sweeper).
+/// Removes expired data: superseded values, edits of deleted objects, attachments that no note holds, and blobs without an
+/// attachment (storage.md, The sweeper).
 ///
-/// It looks in snapshots and writes in small transactions. One process sweeps at a time.
+/// It examines one object at a time, when the object is due. It reads in snapshots and writes in small transactions. Only one
+/// process sweeps at a time.
 public actor Sweeper {
     let store: any Store
     let queue: PushQueue
@@ -13,28 +14,27 @@ public actor Sweeper {
     let now: @Sendable () -> Timestamp
     let throttle: WriterThrottle
     private var lease = SweepLease()
-    /// Staged files that no upload was known to have, and when that was seen first.
+    /// Staged files that belong to no upload, with the dates of their discovery.
     var strayUploads: [UniqueID: Timestamp] = [:]
     let claim: BlobClaim
-    /// Why no bytes are removed; nil if they are, and before the marker was read first.
-    public internal(set) var blocker: RemovalBlocker?
-    /// What the sweeper knows of the marker.
+    /// The reason why no attachments are removed; nil if they are, or if the marker has not been read yet.
+    public internal(set) var removalBlocker: RemovalBlocker?
     var watch = MarkerWatch()
-    /// When to look for strays again.
-    private var nextRound = Timestamp(clamping: .min)
+    /// The time of the next search for stray files.
+    private var nextStrayCheck = Timestamp(clamping: .min)
 
-    /// Between two looks at the store when nothing is due.
+    /// The time between two polls of the database when nothing is due.
     public static let pause = Duration.seconds(10)
     public static let pauseAfterFailure = Duration.seconds(60)
-    /// Objects that are taken to be looked at in one transaction.
+    /// The maximum number of objects that are claimed in one transaction.
     static let batch = 100
-    /// Steps that are written before the lease is looked at again.
+    /// The number of steps after which the lease is renewed.
     static let steps = 500
-    /// How long an object is one's own to look at, in milliseconds: longer than ``Sweep/firstLook``, so that a change that
-    /// comes meanwhile sets an earlier date and is noticed by that.
+    /// The duration of a claim, in milliseconds. It is longer than ``Sweep/firstCheckDelay``, so that a change during the
+    /// examination sets an earlier date, by which it is detected.
     static let claim = 2 * Sweep.firstCheckDelay
 
-    /// - Parameter queue: the server's, before which the deletions of attachments wait like all pushes.
+    /// - Parameter queue: the server's push queue, to which deletions of attachments are submitted.
     public init(
         store: any Store, queue: PushQueue, blobs: any BlobStore, stage: any UploadStage, policy: SweepPolicy,
         now: @escaping @Sendable () -> Timestamp, throttle: WriterThrottle = WriterThrottle()
@@ -49,21 +49,21 @@ public actor Sweeper {
         claim = BlobClaim(store: store, blobs: blobs)
     }
 
-    /// Lets another process sweep at once.
+    /// Releases the lease, so that another process can sweep immediately.
     public func end() async { try? await lease.end(in: store) }
 
-    /// Does all that is due now, unless another process is at it. What fails is told, left for the next time, and keeps
-    /// nothing else from being done.
-    /// - Returns: whether nothing failed.
+    /// Executes all due work, unless another process holds the lease. A failed task is reported and retried in the next sweep;
+    /// the other tasks are executed nevertheless.
+    /// - Returns: whether all tasks succeeded.
     @discardableResult
     public func sweep(report: @escaping @Sendable (SweepEvent) -> Void) async -> Bool {
-        var isWell = true
-        for chore in Chore.allCases {
+        var hasSucceeded = true
+        for job in Job.allCases {
             do {
-                // Every server reads the marker, whichever of them sweeps.
-                if chore == .marker, watch.isDue(at: now()) { _ = try await lookAtMarker(report) }
-                guard try await isDue(), try await hold() else { return isWell }
-                switch chore {
+                // Every server checks the marker, even if it does not hold the lease.
+                if job == .marker, watch.isDue(at: now()) { _ = try await checkMarker(report) }
+                guard try await isDue(), try await hold() else { return hasSucceeded }
+                switch job {
                 case .marker: try await renewMarker(report)
                 case .objects: try await objects(report)
                 case .removedBlobs: try await removedBlobs(report)
@@ -71,38 +71,40 @@ public actor Sweeper {
                 case .strays: try await strays(report)
                 }
             } catch is CancellationError {
-                return isWell
+                return hasSucceeded
             } catch is SweepInterrupted {
-                return isWell
+                return hasSucceeded
             } catch {
-                // A chore that is cancelled may fail with any error.
-                if Task.isCancelled { return isWell }
-                isWell = false
+                // A cancelled job may fail with any error.
+                if Task.isCancelled { return hasSucceeded }
+                hasSucceeded = false
                 report(.failed(error))
             }
         }
-        return isWell
+        return hasSucceeded
     }
 
-    private enum Chore: CaseIterable { case marker, objects, removedBlobs, uploads, strays }
+    private enum Job: CaseIterable { case marker, objects, removedBlobs, uploads, strays }
 
-    /// Whether there is anything to do: while there is not, nothing is written, not even the lease.
+    /// Whether there is anything to do. If not, nothing is written, not even the lease.
     private func isDue() async throws -> Bool {
         let now = now()
-        if nextRound <= now || watch.isRenewalDue(at: now) { return true }
+        if nextStrayCheck <= now || watch.isRenewalDue(at: now) { return true }
         return try await store.read {
             try $0.hasSweeps(dueBy: now, uploadsBefore: now.adding(-Sweep.abandonedAge))
         }
     }
 
+    /// - Returns: whether this process holds the lease.
     func hold() async throws -> Bool {
         var lease = lease
         defer { self.lease = lease }
         return try await lease.hold(in: store, at: now())
     }
 
-    /// Goes on only while no other process has taken over.
-    func holdOn() async throws {
+    /// Renews the lease, if necessary.
+    /// - Throws: ``SweepInterrupted`` if another process holds it.
+    func renewLease() async throws {
         try Task.checkCancellation()
         guard try await hold() else { throw SweepInterrupted() }
     }
@@ -111,7 +113,7 @@ public actor Sweeper {
 
     private func objects(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         while true {
-            try await holdOn()
+            try await renewLease()
             let (now, claim) = (now(), now().adding(Sweeper.claim))
             let due = try await store.writeDerived {
                 try $0.claimSweeps(dueBy: now, limit: Sweeper.batch, until: claim)
@@ -120,9 +122,9 @@ public actor Sweeper {
             var steps: [SweepStep] = []
             for sweep in due {
                 do {
-                    try await look(at: sweep, &steps)
+                    try await examine(sweep, &steps)
                 } catch let error as StoreError where !error.isUnavailable {
-                    // What is wrong with one object holds up no other. It is tried again when the claim is over.
+                    // An error in one object must not stop the others. The object is retried when the claim expires.
                     report(.failed(error))
                 }
             }
@@ -130,67 +132,67 @@ public actor Sweeper {
         }
     }
 
-    /// Looks at one object until all of it was looked at.
-    private func look(at sweep: DueSweep, _ steps: inout [SweepStep]) async throws {
+    /// Examines an object completely.
+    private func examine(_ sweep: DueSweep, _ steps: inout [SweepStep]) async throws {
         var sweep = sweep
         while true {
             let (objects, current) = (ObjectSweep(policy: policy, now: now()), sweep)
-            let look = try await store.read { try objects.look(current, in: $0) }
-            steps += look.steps
-            guard look.hasMore else {
-                if look.bytes == .stay {
-                    steps.append(look.isOver ? .forget(sweep) : .end(sweep, next: look.next))
+            let findings = try await store.read { try objects.examine(current, in: $0) }
+            steps += findings.steps
+            guard findings.hasMore else {
+                if findings.blobAction == .none {
+                    steps.append(findings.isFinal ? .finish(sweep) : .reschedule(sweep, next: findings.next))
                 } else {
-                    try await end(look.bytes, of: sweep)
-                    // Somebody may have been quicker, so that they are still needed.
-                    steps.append(.end(sweep, next: now().adding(Sweep.firstCheckDelay)))
+                    try await apply(findings.blobAction, of: sweep)
+                    // A concurrent change may have prevented the action, so the object is examined again.
+                    steps.append(.reschedule(sweep, next: now().adding(Sweep.firstCheckDelay)))
                 }
                 if steps.count >= Sweeper.steps { try await write(&steps) }
                 return
             }
             try await write(&steps)
-            for case .keep(let edit, _) in look.steps { sweep.position = edit.position }
+            for case .record(let edit, _) in findings.steps { sweep.position = edit.position }
         }
     }
 
-    /// Scope by scope, in the order of their IDs, as pushes lock them; those of one object stay in their order.
+    /// Writes steps ordered by scope ID, in which pushes lock scopes too. The steps of each scope keep their order.
     private func write(_ steps: inout [SweepStep]) async throws {
-        var left = steps.enumerated()
+        var remaining = steps.enumerated()
             .sorted { ($0.element.sweep.scope, $0.offset) < ($1.element.sweep.scope, $1.offset) }.map(\.element)[...]
         steps = []
-        while !left.isEmpty {
-            try await holdOn()
-            try await throttle.write(Array(left.prefix(Sweeper.steps)), to: store) { try $0.apply(to: $1) }
-            left = left.dropFirst(Sweeper.steps)
+        while !remaining.isEmpty {
+            try await renewLease()
+            try await throttle.write(Array(remaining.prefix(Sweeper.steps)), to: store) { try $0.apply(to: $1) }
+            remaining = remaining.dropFirst(Sweeper.steps)
         }
     }
 
-    // MARK: Strays
+    // MARK: Stray files
 
-    /// Once an hour: what crashes have left beside the store.
+    /// Removes files that crashes have left behind, once an hour.
     private func strays(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
-        guard nextRound <= now() else { return }
-        nextRound = now().adding(Sweep.firstCheckDelay)
+        guard nextStrayCheck <= now() else { return }
+        nextStrayCheck = now().adding(Sweep.firstCheckDelay)
         try await strayUploads(report)
         try await unknownBlobs(report)
     }
 }
 
-/// Another process has taken over.
+/// Another process holds the lease.
 struct SweepInterrupted: Error {}
 
-/// Something that an operator may want to know.
+/// An event of a sweep, for the log.
 public enum SweepEvent: Sendable {
-    /// A chore failed and is tried again.
+    /// A job failed and will be retried.
     case failed(any Error)
-    /// Among the blobs lies something that Hesper has never put there; it is left alone.
+    /// There is a file beside the blobs that Hesper has not written. It is ignored.
     case foreignFile(path: String)
-    /// No bytes of attachments are removed.
+    /// No attachments are removed until the problem is solved.
     case removalBlocked(RemovalBlocker)
-    /// Bytes of attachments are removed again.
+    /// The problem is solved, and attachments are removed again.
     case removalResumed
-    /// So many blobs, or staged files, that nothing knew were removed.
+    /// The number of removed blobs or staged files that had no row in the database.
     case strays(Int)
-    /// So many writes that broke off had left something, which was removed.
+    /// The number of interrupted writes whose partial data was removed.
     case unfinished(Int)
 }

@@ -1,13 +1,13 @@
 import NIOConcurrencyHelpers
 
-/// How commits went since the start, for operators.
+/// Statistics of commits since the start of the server.
 public final class CommitMeter: Sendable {
     public struct Reading: Sendable, Equatable {
-        /// From the beginning of the transaction until it is durable.
+        /// The time from the beginning of a transaction until it is durable.
         public var seconds = Histogram(bounds: Histogram.seconds)
-        /// Writes that shared a commit.
+        /// The number of jobs per commit.
         public var sizes = Histogram(bounds: Histogram.sizes)
-        /// Commits of which nothing was kept.
+        /// The number of failed commits.
         public var failures = 0
     }
 

@@ -1,16 +1,17 @@
 import HesperModel
 
-/// Reads what changed since a token, a page at a time (protocol.md, Sync).
+/// Reads the changes since a token, a page at a time (protocol.md, Sync).
 ///
-/// A first sync comes newest first, live tags before all: pages go down from the sequence at which it began, then what
-/// changed since that moment follows. After it, pages go up.
+/// A first sync returns live tags, then all other objects, both in descending order from the sequence number at which it began,
+/// and finally the changes since then. All further pages are in ascending order.
 public struct Feed: Sendable {
     public let selection: Selection
-    /// Objects a page at most.
+    /// The maximum number of objects on a page.
     public let limit: Int
-    /// Bytes of objects past which a page ends.
+    /// The number of bytes of objects after which a page ends.
     public let bytes: Int
-    /// The sender's own echoes: left out where nobody has changed them since.
+    /// The sequence numbers of objects that the reader itself has just pushed. An object is left out if its number has not
+    /// changed.
     public var echoes: [UniqueID: Int64] = [:]
 
     public init(
@@ -23,34 +24,39 @@ public struct Feed: Sendable {
         self.echoes = echoes
     }
 
-    /// Refuses a token that was not given out for this feed of this scope.
-    /// - Throws: ``Problem`` `token-expired` if the reader must start over, `invalid-field` if it is of another feed.
+    /// Checks that a token is valid for this feed and scope.
+    /// - Throws: ``Problem`` `token-expired` if the reader must start over, `invalid-field` if the token is of another feed.
     public func check(_ token: SyncToken, epoch: UInt64, head: ScopeHead) throws(Problem) {
         guard token.epoch == epoch, token.scope == head.scope else {
             throw Problem(
                 .tokenExpired,
-                "This token is of another installation, or from before it was restored: keep everything, read from the start, and push what is missing."
-            )
+                "This token is from another installation, or from before a restore. \(Feed.remedyForExpiredToken)")
         }
         guard token.selection == SyncToken.fingerprint(selection) else {
             throw Problem(
-                .invalidField, "This token was given out for a feed of other kinds of objects: keep them apart.")
+                .invalidField,
+                "This token belongs to a feed with other types of objects. Store a separate token for each feed.")
         }
         guard token.sequence <= head.sequence else {
             throw Problem(
                 .tokenExpired,
-                "This token is ahead of the server, whose data was replaced by an older copy: keep everything, read from the start, and push what is missing."
-            )
+                """
+                This token is ahead of the server, whose data was replaced with an older copy. \
+                \(Feed.remedyForExpiredToken)
+                """)
         }
     }
 
-    /// A page that says that nothing changed, if that is so: no look at the store is needed for it.
+    private static let remedyForExpiredToken =
+        "Keep all local data, sync again without a token, and push what the server is missing."
+
+    /// An empty page if nothing has changed since the token; else nil. This needs no query.
     public func emptyPage(since token: SyncToken, head: ScopeHead) -> Page? {
         guard token.position == .after(head.sequence) else { return nil }
         return Page(token: token, head: head)
     }
 
-    /// The page of whoever knows everything up to here.
+    /// An empty page with a token for the current head.
     public func emptyPage(at head: ScopeHead, epoch: UInt64) -> Page {
         Page(
             token: SyncToken(
@@ -58,22 +64,24 @@ public struct Feed: Sendable {
             head: head)
     }
 
-    /// The page after a token, or the first one.
-    /// - Parameter demanded: objects that are on it, whatever token and limit say.
+    /// Reads the page after a token, or the first page.
+    /// - Parameter required: objects that the page contains regardless of the token and the limit.
     public func page(
-        since token: SyncToken?, of scope: ScopeID, epoch: UInt64, including demanded: [UniqueID] = [],
+        since token: SyncToken?, of scope: ScopeID, epoch: UInt64, including required: [UniqueID] = [],
         in snapshot: any Snapshot, into sink: inout some PageSink
     ) throws -> Page {
-        guard let head = try snapshot.head(of: scope) else { throw Problem(.unauthenticated, "The account is gone.") }
+        guard let head = try snapshot.head(of: scope) else {
+            throw Problem(.unauthenticated, "The account was deleted.")
+        }
         if let token { try check(token, epoch: epoch, head: head) }
         let start = SyncToken.Position.first(start: head.sequence, rows: .tags, below: head.sequence + 1)
         let token = token ?? SyncToken(epoch: epoch, scope: scope, selection: selection, position: start)
         var page = Page(token: token, head: head)
-        let demandedSequences = try demand(demanded, on: &page, in: snapshot, into: &sink)
-        // At most: the rest of the tags, the rest of the others, what changed since.
+        let requiredSequences = try put(required, on: &page, in: snapshot, into: &sink)
+        // At most three scans: the remaining tags, the remaining other objects, and the changes since the first sync began.
         for _ in 0..<3 {
             guard let scan = scan(at: page.token.position, head: head) else { break }
-            if try fill(&page, with: scan, leavingOut: demandedSequences, in: snapshot, into: &sink) {
+            if try fill(&page, with: scan, leavingOut: requiredSequences, in: snapshot, into: &sink) {
                 page.hasMore = true
                 break
             }
@@ -83,7 +91,7 @@ public struct Feed: Sendable {
         return page
     }
 
-    /// What is still to be read at a position; nil if that is nothing.
+    /// The scan that starts at a position; nil if there is nothing left to read.
     private func scan(at position: SyncToken.Position, head: ScopeHead) -> Scan? {
         switch position {
         case .after(let sequence):
@@ -104,8 +112,8 @@ public struct Feed: Sendable {
         }
     }
 
-    /// Puts objects on the page that the scan may not come to.
-    private func demand(
+    /// Puts objects on the page that the scan may not reach.
+    private func put(
         _ ids: [UniqueID], on page: inout Page, in snapshot: any Snapshot, into sink: inout some PageSink
     ) throws -> [UniqueID: Int64] {
         var sequences: [UniqueID: Int64] = [:]
@@ -123,20 +131,20 @@ public struct Feed: Sendable {
         return sequences
     }
 
-    /// Puts what a scan gives on the page, until that is full.
-    /// - Returns: whether something is left of the scan.
+    /// Puts the rows of a scan on the page until it is full.
+    /// - Returns: whether the scan has more rows.
     private func fill(
-        _ page: inout Page, with scan: Scan, leavingOut demanded: [UniqueID: Int64], in snapshot: any Snapshot,
+        _ page: inout Page, with scan: Scan, leavingOut required: [UniqueID: Int64], in snapshot: any Snapshot,
         into sink: inout some PageSink
     ) throws -> Bool {
-        let known = echoes.merging(demanded) { $1 }
+        let known = echoes.merging(required) { $1 }
         var isFull = false
         var last: Int64?
         var scan = scan
-        // Those that are left out, those that fit, and one more, which tells that there are more.
-        scan.limit = known.count + max(limit - page.amount.objects, 0) + 1
+        // The objects that are left out, those that fit, and one more, which shows that there is another page.
+        scan.limit = known.count + max(limit - page.size.objects, 0) + 1
         try snapshot.scan(scan, in: page.head.scope) { row in
-            if page.amount.objects >= limit || page.amount.bytes >= bytes {
+            if page.size.objects >= limit || page.size.bytes >= bytes {
                 isFull = true
                 return false
             }
@@ -155,8 +163,8 @@ public struct Feed: Sendable {
         return isFull
     }
 
-    /// What is left: counted once when a run of pages begins, then carried in the token, as counting again for every page
-    /// would cost as much as the pages.
+    /// Sets the remaining size. It is counted once at the beginning of a series of pages and then carried in the token, because
+    /// counting for every page would cost as much as reading the pages.
     private func count(_ page: inout Page, before token: SyncToken, in snapshot: any Snapshot) throws {
         guard page.hasMore else {
             page.token.remaining = nil
@@ -164,18 +172,18 @@ public struct Feed: Sendable {
         }
         if let known = token.remaining {
             page.remaining = ScanSize(
-                objects: max(known.objects - page.amount.objects, 1), bytes: max(known.bytes - page.amount.bytes, 1))
+                objects: max(known.objects - page.size.objects, 1), bytes: max(known.bytes - page.size.bytes, 1))
         } else {
-            for scan in scansLeft(at: page.token.position, head: page.head) {
-                let amount = try snapshot.size(of: scan, in: page.head.scope)
-                page.remaining.objects += amount.objects
-                page.remaining.bytes += amount.bytes
+            for scan in remainingScans(at: page.token.position, head: page.head) {
+                let size = try snapshot.size(of: scan, in: page.head.scope)
+                page.remaining.objects += size.objects
+                page.remaining.bytes += size.bytes
             }
         }
         page.token.remaining = page.remaining
     }
 
-    private func scansLeft(at position: SyncToken.Position, head: ScopeHead) -> [Scan] {
+    private func remainingScans(at position: SyncToken.Position, head: ScopeHead) -> [Scan] {
         var scans: [Scan] = []
         var position = position
         while let scan = scan(at: position, head: head) {
@@ -190,8 +198,8 @@ extension Page {
     fileprivate mutating func put(_ body: UnsafeRawBufferPointer, _ kind: ScanRow.Kind, into sink: inout some PageSink)
     {
         sink.append(body, kind)
-        amount.objects += 1
-        amount.bytes += body.count
+        size.objects += 1
+        size.bytes += body.count
     }
 
     fileprivate mutating func put(_ body: [UInt8], _ kind: ScanRow.Kind, into sink: inout some PageSink) {

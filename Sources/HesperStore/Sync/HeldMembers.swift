@@ -1,7 +1,7 @@
 import HesperModel
 
 extension Entity {
-    /// The tags and attachments that a note's own registers say it holds, also while it waits.
+    /// The tags and attachments that a note holds according to its registers, even if the note does not exist yet.
     public var heldMembers: Set<UniqueID> {
         guard case .note(let note) = self, note.tags.count + note.attachments.count > 0 else { return [] }
         return Set(note.tags.raw).union(note.attachments.raw)
@@ -13,18 +13,18 @@ extension Entity {
         return Set(note.attachments.raw)
     }
 
-    /// The name under which a live tag is unique; nil for everything else.
+    /// The folded name of a live tag, which is unique within a scope; nil for other objects.
     public var foldedTagName: String? {
         if case .tag(let tag) = self, tag.exists { TagName.fold(tag.name) } else { nil }
     }
 }
 
 extension StateChange {
-    /// What is there afterwards, if it is a live or waiting object.
+    /// The object after the change; nil if it is deleted.
     public var entityAfter: Entity? { if case .entity(let entity) = after { entity } else { nil } }
 }
 
 extension Note {
-    /// What notes are listed by, the newest first.
+    /// The date by which notes are sorted, in descending order.
     public var effectiveSortDate: Timestamp { sortDate ?? creationDate ?? Timestamp(clamping: 0) }
 }

@@ -1,19 +1,19 @@
-/// How often values fell between bounds, and their sum: what tells of a distribution without keeping its values.
+/// A histogram: the number of values between each pair of bounds, and the sum of all values.
 ///
 ///     var seconds = Histogram(bounds: Histogram.seconds)
 ///     seconds.record(0.012)
 public struct Histogram: Sendable, Equatable {
-    /// Upper bounds, in rising order; each counts for its own.
+    /// The inclusive upper bounds, in ascending order.
     public let bounds: [Double]
-    /// How many values fell below each bound and not below the one before; the last is of those above all of them.
+    /// The number of values for each bound that are above the previous one. The last element counts values above all bounds.
     public private(set) var counts: [Int]
     public private(set) var sum = 0.0
 
-    /// From a poll that finds nothing new to an upload over a slow line.
+    /// Bounds for durations, from a poll without changes to an upload over a slow connection.
     public static let seconds: [Double] = [
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
     ]
-    /// Of things done together.
+    /// Bounds for batch sizes.
     public static let sizes: [Double] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
     public init(bounds: [Double]) {
@@ -30,6 +30,6 @@ public struct Histogram: Sendable, Equatable {
 }
 
 extension Duration {
-    /// In seconds, for a ``Histogram``.
+    /// The duration in seconds, for a ``Histogram``.
     public var inSeconds: Double { self / .seconds(1) }
 }

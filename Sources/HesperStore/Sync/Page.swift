@@ -1,14 +1,15 @@
 import HesperModel
 
-/// What a page of a feed has beside the bodies of its objects: where to go on from, and what is left.
+/// The metadata of a page of a feed. The bodies of its objects go to a ``PageSink``.
 public struct Page: Sendable {
-    /// What was put on it.
-    public internal(set) var amount = ScanSize.none
+    /// The size of the objects on the page.
+    public internal(set) var size = ScanSize.none
+    /// The token for the next page.
     public internal(set) var token: SyncToken
     public internal(set) var hasMore = false
-    /// What is left to fetch after it.
+    /// The size of the objects after this page.
     public internal(set) var remaining = ScanSize.none
-    /// Where the scope stood.
+    /// The head of the scope when the page was read.
     public internal(set) var head: ScopeHead
 
     init(token: SyncToken, head: ScopeHead) {
@@ -17,8 +18,8 @@ public struct Page: Sendable {
     }
 }
 
-/// Takes the bodies of a page one by one, as they are kept, to be sent on while more are read.
+/// Receives the stored bodies of a page one by one, so that they can be sent while more are read.
 public protocol PageSink {
-    /// - Parameter body: JSON, good only during the call.
+    /// - Parameter body: JSON, which is valid only during the call.
     mutating func append(_ body: UnsafeRawBufferPointer, _ kind: ScanRow.Kind)
 }

@@ -1,6 +1,7 @@
 import HesperModel
 
 extension ParcelBody {
+    /// Parses the body of a row of `edits`.
     /// - Throws: ``StoreError/damaged(_:)``.
     public static func read(_ body: UnsafeRawBufferPointer) throws -> [Edit] {
         guard case .array(let elements) = try JSONReader.read(body) else { throw unreadable(nil) }

@@ -1,10 +1,10 @@
-/// How busy the connections to a database server are.
+/// The state of a pool of connections to a database server.
 public struct PoolStatus: Sendable, Equatable {
-    /// How many there may be.
+    /// The maximum number of connections.
     public let limit: Int
     public let busy: Int
     public let idle: Int
-    /// Requests that wait for one.
+    /// The number of requests that wait for a connection.
     public let waiting: Int
 
     public init(limit: Int, busy: Int, idle: Int, waiting: Int) {

@@ -1,28 +1,28 @@
 import HesperModel
 
-/// Group commit: what arrives while commits are under way goes into the next one together, so that one fsync serves many
-/// (storage.md, A transaction). There is no timer: an idle server commits at once.
+/// Group commit: jobs that arrive during a commit share the next one, so that one fsync serves many jobs (storage.md, A
+/// transaction). There is no timer: an idle server commits immediately.
 ///
-/// As many commits are under way as the store has writers. A scope is never in two of them: its pushes would only wait for
-/// each other inside the store.
+/// The number of concurrent commits is the number of writers of the store. A scope is never part of two commits, because its
+/// jobs would wait for each other in the database.
 ///
-/// An account cannot delay others' pushes for long: scopes take turns, a commit holds ``groupBytes`` of pushes or one larger push,
-/// and after a larger one only smaller ones are committed for as long as that took.
+/// An account cannot delay the pushes of others for long: scopes are served in round-robin order, a commit contains at most
+/// ``groupBytes`` of pushes or one larger push, and after a larger one only smaller ones are committed for the same time.
 public actor PushQueue {
     private let store: any Store
     private let committed: @Sendable ([ScopeHead]) -> Void
     private var waiting: [Job] = []
-    /// Scopes that a commit which is under way writes to.
+    /// The scopes in running commits.
     private var busy: Set<ScopeID> = []
+    /// The number of running commit loops.
     private var commits = 0
-    /// Jobs that were ever submitted, for tests.
+    /// The number of submitted jobs, for tests.
     package private(set) var submissions = 0
-    /// Commits of large pushes that are under way.
+    /// The number of running commits of large jobs.
     private var largeCommits = 0
-    /// When the next large push may be committed.
+    /// The time at which the next large job may be committed.
     private var nextLarge = ContinuousClock.now
     private let slow = SlowScopes()
-    /// How commits go.
     public nonisolated let meter = CommitMeter()
 
     /// The maximum number of jobs that share a commit.
@@ -30,7 +30,7 @@ public actor PushQueue {
     /// The maximum number of bytes that share a commit. A job of more bytes is large: it has a commit of its own.
     static let groupBytes = 1 << 20
 
-    /// One thing to write, and who waits for it.
+    /// A write to one scope, and the continuation of its submitter.
     private struct Job: Sendable {
         let scope: ScopeID
         let objects: [UniqueID]
@@ -39,20 +39,21 @@ public actor PushQueue {
         let done: CheckedContinuation<any Sendable, any Error>
     }
 
-    /// Few bytes may be much work, if they name large objects.
+    /// Whether a job gets a commit of its own. A small push to large objects can take much time too.
     private func isLarge(_ job: Job) -> Bool { job.bytes > PushQueue.groupBytes || slow.contains(job.scope) }
 
-    /// - Parameter committed: told after each commit which scopes it moved on, each once.
+    /// - Parameter committed: called after each commit with the new heads of the scopes that it changed.
     public init(store: any Store, committed: @escaping @Sendable ([ScopeHead]) -> Void = { _ in }) {
         self.store = store
         self.committed = committed
     }
 
-    /// Does `body` in a transaction with others, of which none is harmed if it throws; returns when it is durable.
+    /// Runs `body` in a transaction that it may share with other jobs, and returns when it is durable. If `body` throws, only
+    /// its own changes are rolled back.
     /// - Parameters:
-    ///   - objects: what `body` will ask for, as far as it is known.
-    ///   - bytes: about how much it will write.
-    ///   - body: done again if another of the transaction throws.
+    ///   - objects: the objects that `body` will read, as far as known.
+    ///   - bytes: the approximate number of bytes that it will write.
+    ///   - body: may run twice, because it is repeated if another job in the transaction throws.
     func submit<T: Sendable>(
         to scope: ScopeID, touching objects: [UniqueID] = [], bytes: Int = 0,
         _ body: @escaping @Sendable (any Transaction) throws -> T
@@ -73,7 +74,8 @@ public actor PushQueue {
         Task { await commitAll() }
     }
 
-    /// One of the commits that are under way at once: on and on, until nothing waits that it could take.
+    /// Commits groups of jobs one after another, until there is no group that it could commit. Several of these loops run
+    /// concurrently.
     private func commitAll() async {
         while true {
             let group = nextGroup()
@@ -82,19 +84,19 @@ public actor PushQueue {
             busy.formUnion(scopes)
             let isLarge = isLarge(first)
             if isLarge { largeCommits += 1 }
-            // What this one leaves may have waited for it alone.
+            // The remaining jobs may be ready for another commit.
             beginCommitIfFree()
             let start = ContinuousClock.now
             await commit(group)
             busy.subtract(scopes)
             if isLarge { largeCommits -= 1 }
-            // A job may turn out to be large.
+            // A job may have turned out to be slow.
             if group.contains(where: self.isLarge) { delayLarge(.now - start) }
         }
         commits -= 1
     }
 
-    /// Leaves the writer to smaller jobs for some time; those that arrive meanwhile begin at once.
+    /// Reserves the writer for small jobs for some time.
     private func delayLarge(_ duration: Duration) {
         let next = ContinuousClock.now + duration
         nextLarge = next
@@ -104,11 +106,12 @@ public actor PushQueue {
         }
     }
 
-    /// Takes jobs of scopes that are free out of ``waiting``: one large job, or what fits of the others.
+    /// Removes the next group from ``waiting``: one large job, or as many small jobs as fit. Only jobs of scopes without a
+    /// running commit are eligible.
     private func nextGroup() -> [Job] {
         let free = waiting.indices.filter { !busy.contains(waiting[$0].scope) }
         let small = free.filter { !isLarge(waiting[$0]) }
-        // Large jobs leave writers to the others, where there are several.
+        // If there are several writers, large jobs use at most half of them.
         if ContinuousClock.now >= nextLarge, largeCommits < max(1, store.writers / 2),
             let large = free.first(where: { isLarge(waiting[$0]) }), small.isEmpty || large == free.first
         {
@@ -121,20 +124,20 @@ public actor PushQueue {
         return group
     }
 
-    /// Those of the waiting jobs that go into one commit: the first job of each scope, then the second of each, and so on, of no more
-    /// scopes than leaves as many to each commit that could begin now. Of the others none is free soon: what is done together
-    /// costs less.
-    /// - Returns: their indices, by scope, as scopes are locked in that order, and within one in the order of arrival.
+    /// Selects the jobs for one commit: the first job of each scope, then the second of each, and so on. Scopes are divided
+    /// evenly among the commits that could begin now. Commits that are running are not considered, as fewer and larger commits
+    /// cost less.
+    /// - Returns: the indices of the jobs, ordered by scope, because scopes are locked in this order, and then by arrival.
     private func fitting(_ jobs: [Int]) -> [Int] {
-        var turns: [ScopeID: Int] = [:]
-        var ordered: [(turn: Int, index: Int)] = []
+        var jobCounts: [ScopeID: Int] = [:]
+        var ordered: [(round: Int, index: Int)] = []
         for index in jobs {
-            ordered.append((turns[waiting[index].scope, default: 0], index))
-            turns[waiting[index].scope, default: 0] += 1
+            ordered.append((jobCounts[waiting[index].scope, default: 0], index))
+            jobCounts[waiting[index].scope, default: 0] += 1
         }
         ordered.sort { $0 < $1 }
         let idle = store.writers - commits + 1
-        let share = (turns.count + idle - 1) / idle
+        let share = (jobCounts.count + idle - 1) / idle
         var (taken, scopes, bytes): ([Int], Set<ScopeID>, Int) = ([], [], 0)
         for (_, index) in ordered where taken.count < PushQueue.groupLimit {
             let job = waiting[index]
@@ -147,8 +150,8 @@ public actor PushQueue {
         return taken.sorted { (waiting[$0].scope, $0) < (waiting[$1].scope, $1) }
     }
 
-    /// Hardly ever does a job throw, and a savepoint costs a copy of every page that is changed under it. So they do
-    /// without, and only if one throws all is undone, and done again with a savepoint each.
+    /// Commits a group without savepoints. Jobs rarely throw, and a savepoint costs a copy of every changed page. If a job
+    /// throws, the transaction is rolled back and repeated with a savepoint for each job.
     private func commit(_ group: [Job]) async {
         let start = ContinuousClock.now
         do {
@@ -163,11 +166,11 @@ public actor PushQueue {
             if error is StoreError { meter.failed() }
             for job in group { job.done.resume(throwing: error) }
         } catch {
-            await commitApart(group)
+            await commitWithSavepoints(group)
         }
     }
 
-    private func commitApart(_ group: [Job]) async {
+    private func commitWithSavepoints(_ group: [Job]) async {
         let start = ContinuousClock.now
         do {
             let results = try await store.write { transaction in
@@ -176,7 +179,7 @@ public actor PushQueue {
                         return Result<any Sendable, any Error>.success(
                             try transaction.savepoint { try job.run(transaction) })
                     } catch let error as StoreError where error.isUnavailable {
-                        // The store itself failed: nothing that shares the transaction can be trusted to it.
+                        // The database itself failed, so the whole transaction is lost.
                         throw error
                     } catch {
                         return .failure(error)
@@ -194,9 +197,9 @@ public actor PushQueue {
 
     private func announce(_ values: [any Sendable]) {
         var heads: [ScopeID: ScopeHead] = [:]
-        for case let applied as Scope.PushResult in values where applied.after.sequence > applied.before.sequence {
-            // A scope's pushes stand in the order in which they moved it on.
-            heads[applied.after.scope] = applied.after
+        for case let result as Scope.PushResult in values where result.after.sequence > result.before.sequence {
+            // The results of one scope are in ascending order of sequence numbers.
+            heads[result.after.scope] = result.after
         }
         if !heads.isEmpty { committed(Array(heads.values)) }
     }

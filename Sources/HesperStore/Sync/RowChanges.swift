@@ -1,25 +1,27 @@
 import HesperModel
 
-/// What a store has to write of what a merge came to, in the terms of its tables: the numbers are given out, and what is
-/// kept to find objects by follows from the objects before and after.
-public struct Writing {
-    /// Objects as they are by now.
+/// The changes to the rows of a database that result from a merge. It assigns the sequence numbers and derives the index
+/// entries from the objects before and after the merge.
+public struct RowChanges {
+    /// New and changed objects.
     public private(set) var objects: [Object] = []
     public private(set) var deletions: [Deleted] = []
-    /// Members that a note no longer holds, and those that it has come to hold.
+    /// Members that notes no longer hold.
     public private(set) var lostMembers: [Member] = []
+    /// Members that notes have begun to hold.
     public private(set) var newMembers: [Member] = []
-    /// Names that tags give up. All go before any is taken: within one push, two tags may swap theirs.
+    /// Names that tags give up. All must be deleted before ``claimedNames`` are inserted, because two tags may swap their names
+    /// in one push.
     public private(set) var releasedNames: [NamedTag] = []
     public private(set) var claimedNames: [NamedTag] = []
-    /// Attachments of which notes let go, or which they came to hold, by ID.
+    /// Attachments that a note has begun or ceased to hold, ordered by ID.
     public private(set) var touchedAttachments: [UniqueID] = []
-    /// Objects that time may have something to remove of, by ID.
+    /// Objects that must be swept, ordered by ID.
     public private(set) var sweeps: [UniqueID] = []
-    /// Texts of earlier pushes that lost words.
+    /// Texts of earlier pushes that lost words in this merge.
     public let lostTexts: [LostText]
     public private(set) var parcels: [NumberedParcel] = []
-    /// Where the scope stands afterwards.
+    /// The new head of the scope.
     public private(set) var head: ScopeHead
     public private(set) var sequences: [UniqueID: Int64] = [:]
     public let greatestClock: Clock?
@@ -28,7 +30,7 @@ public struct Writing {
     public struct Object {
         public let entity: Entity
         public let digest: Digest
-        /// Nil while it waits.
+        /// Nil if the object does not exist yet, because required fields are missing.
         public let sequence: Int64?
         public let isNew: Bool
     }
@@ -36,10 +38,10 @@ public struct Writing {
     public struct Deleted {
         public let deleted: DeletedObject
         public let sequence: Int64
-        /// Whether it was an object until now.
+        /// Whether there was an object with this ID, which must be deleted.
         public let wasObject: Bool
 
-        /// What it was merged, or rescued, into.
+        /// The object into which it was merged or rescued.
         public var target: UniqueID? { deleted.mergedInto ?? deleted.rescuedInto }
     }
 
@@ -65,13 +67,13 @@ public struct Writing {
             self.hasLostWords = hasLostWords
         }
 
-        /// ``Parcel/missingAncestors``, one after the other; nil if there are none.
+        /// The concatenated clocks of ``Parcel/missingAncestors``; nil if there are none.
         public var missingAncestors: [UInt8]? {
             parcel.missingAncestors.isEmpty ? nil : parcel.missingAncestors.flatMap(\.bytes)
         }
     }
 
-    /// - Throws: ``StoreError/failed(_:)`` if an object would come back from the dead.
+    /// - Throws: ``StoreError/failed(_:)`` if the merge restored a deleted object, which is impossible.
     public init(_ outcome: MergeOutcome, to scope: LockedScope) throws {
         head = scope.head
         lostTexts = outcome.lostTexts
@@ -101,14 +103,14 @@ public struct Writing {
     private mutating func add(_ change: StateChange, digest: Digest, sequence: Int64?) throws {
         switch (change.before, change.after) {
         case (.deleted?, .entity):
-            throw StoreError.failed("an object came back from the dead: \(change.uniqueID)")
+            throw StoreError.failed("a merge restored the deleted object \(change.uniqueID)")
         case (let before, .entity(let entity)):
             objects.append(Object(entity: entity, digest: digest, sequence: sequence, isNew: before == nil))
         case (_, .deleted(let deleted)):
             deletions.append(
                 Deleted(deleted: deleted, sequence: sequence ?? 0, wasObject: change.entityBefore != nil))
         }
-        // Members have rows from when their note is first heard of until it is deleted.
+        // Members have rows even before their note exists, until it is deleted.
         let before = change.entityBefore?.heldMembers ?? []
         let after = change.entityAfter?.heldMembers ?? []
         guard before != after else { return }
@@ -145,13 +147,13 @@ public struct Writing {
         }
     }
 
-    /// Objects that were changed or deleted, and those that got edits which changed nothing.
+    /// Adds objects that were changed or deleted, and those with new edits that changed nothing.
     private mutating func addSweeps(_ outcome: MergeOutcome) {
         var (new, due): (Set<UniqueID>, Set<UniqueID>) = ([], [])
         for change in outcome.changes {
             if change.before == nil { new.insert(change.uniqueID) } else { due.insert(change.uniqueID) }
         }
-        // The first edits of a new object supersede nothing.
+        // The first edits of a new object supersede no values.
         for parcel in outcome.parcels where new.remove(parcel.object) == nil { due.insert(parcel.object) }
         sweeps = due.sorted()
     }

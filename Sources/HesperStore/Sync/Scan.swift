@@ -1,23 +1,21 @@
 import HesperModel
 
-/// A stretch of a scope's order of changes, to be read one way.
+/// A query for the objects and DeletedObjects in a range of sequence numbers.
 public struct Scan: Sendable, Equatable {
-    /// Which rows of it are wanted.
+    /// The rows to read.
     public enum Rows: Sendable, Equatable {
-        /// Live tags alone: what a first sync begins with.
+        /// Only live tags, with which a first sync begins.
         case tagsOnly
-        /// Live objects but tags, and DeletedObjects: what a first sync goes on with.
+        /// Live objects other than tags, and DeletedObjects, with which a first sync continues.
         case withoutTags
-        /// All.
         case all
     }
 
     public var selection: Selection
     public var rows: Rows
-    /// Sequence numbers, all of which are included.
     public var sequences: ClosedRange<Int64>
     public var newestFirst: Bool
-    /// How many rows its reader takes at most: a store that reads ahead need not read further.
+    /// The maximum number of rows that the reader uses, as a limit for prefetching.
     public var limit: Int
 
     public init(
@@ -31,7 +29,7 @@ public struct Scan: Sendable, Equatable {
     }
 }
 
-/// One row of a scan. Its bytes are the store's and good only until the next row.
+/// One row of a scan. Its buffers are valid only until the next row.
 public struct ScanRow {
     public enum Kind: Equatable {
         case object(Section)
@@ -40,9 +38,9 @@ public struct ScanRow {
 
     public let kind: Kind
     public let sequence: Int64
-    /// The 16 bytes of its ID.
+    /// The 16 bytes of the ID.
     public let idBytes: UnsafeRawBufferPointer
-    /// Its JSON, as it is sent.
+    /// The JSON that is sent to clients.
     public let body: UnsafeRawBufferPointer
 
     public init(kind: Kind, sequence: Int64, idBytes: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
@@ -52,11 +50,11 @@ public struct ScanRow {
         self.body = body
     }
 
-    /// Its ID; nil if the store holds something else in its place.
+    /// The ID; nil if the stored bytes are not one.
     public func id() -> UniqueID? { UniqueID(bytes: idBytes) }
 }
 
-/// How much a scan has yet to give.
+/// The number of objects in a scan, and the size of their bodies.
 public struct ScanSize: Sendable, Hashable {
     public var objects: Int
     public var bytes: Int

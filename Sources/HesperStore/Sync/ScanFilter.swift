@@ -1,12 +1,12 @@
 import HesperModel
 
-/// Which types of live objects and of DeletedObjects a scan reaches.
+/// The types of live objects and of DeletedObjects that a scan reads.
 public struct ScanFilter: Sendable, Equatable {
     public enum Types: Sendable, Equatable {
         case none
         case all
         case allButTags
-        /// These, by name and sorted, and all that apps made up if `withAppObjects`.
+        /// Types with these names, which are sorted, and all app-defined types if `withAppObjects`.
         case some([String], withAppObjects: Bool)
     }
 
@@ -30,7 +30,7 @@ public struct ScanFilter: Sendable, Equatable {
         }
     }
 
-    /// Beside all that apps made up, none of those needs to be named.
+    /// The types with these names. App-defined types are not listed individually if all of them are included.
     private static func named(_ names: Set<String>) -> Types {
         guard !names.isEmpty else { return .none }
         guard names.contains(Selection.appObjects) else { return .some(names.sorted(), withAppObjects: false) }

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// One account's bag of edits, as the server writes to it: everything goes through the queue of pushes.
+/// The write access to a scope. All writes go through the push queue.
 public struct Scope: Sendable {
     public let id: ScopeID
     private let queue: PushQueue
@@ -8,7 +8,7 @@ public struct Scope: Sendable {
     private let quota: Int64?
     private let now: @Sendable () -> Timestamp
 
-    /// - Parameter quota: how many bytes it may store if it has no quota of its own; nil for any number.
+    /// - Parameter quota: the default quota in bytes, if the scope has none of its own; nil for no limit.
     public init(
         _ id: ScopeID, queue: PushQueue, installation: Installation, quota: Int64? = nil,
         now: @escaping @Sendable () -> Timestamp
@@ -20,38 +20,39 @@ public struct Scope: Sendable {
         self.now = now
     }
 
-    /// What a committed push came to.
-    public struct Applied: Sendable {
+    /// The result of a committed push.
+    public struct PushResult: Sendable {
         public let receipts: [Receipt]
-        /// Where the scope stood before and after.
+        /// The head of the scope before the push.
         public let before: ScopeHead
+        /// The head of the scope after the push.
         public let after: ScopeHead
-        /// The number of each object that it changed.
+        /// The sequence number of each changed object.
         public let sequences: [UniqueID: Int64]
-        /// Those of them that nobody else had changed since the sender's token: its own echoes.
+        /// The changed objects that no one else had changed since the sender's token, so that the sender already has them.
         public let echoes: [UniqueID: Int64]
-        /// Those of them that did not exist before.
+        /// The changed objects that did not exist before.
         public let created: Set<UniqueID>
-        /// Merges of large texts to prepare before the push is applied again; unless this is empty, nothing was applied.
+        /// Merges of large texts that must be prepared before the push is repeated. Unless this is empty, nothing was applied.
         let pendingMerges: [PreparedTexts.PendingMerge]
 
-        /// Whether nothing but echoes has changed since `token`: then the answer is known without another look.
+        /// Whether there are no changes since `token` other than echoes, so that the response needs no query.
         public func isAllEcho(since token: SyncToken?) -> Bool {
             token?.position == .after(before.sequence) && echoes.count == sequences.count
         }
     }
 
-    /// Merges a push; durable when it returns.
+    /// Merges a push of a device. It is durable when this returns.
     /// - Parameters:
     ///   - sender: the device that pushes.
-    ///   - token: how far it had read; checked under the lock, nothing is applied if it is no longer good.
-    ///   - merging: merges large texts while nothing is locked; gives the outcomes in the same order.
+    ///   - token: the device's sync token. If it is invalid when the scope is locked, nothing is applied.
+    ///   - merging: merges large texts while the scope is not locked. It returns the outcomes in the same order.
     public func apply(
         _ push: Push, by sender: NodeID, since token: SyncToken?, of feed: Feed,
         merging: @Sendable ([TextMerge.Input]) async throws -> [TextMerge.Outcome] = { $0.map(\.outcome) }
-    ) async throws -> Applied {
+    ) async throws -> PushResult {
         let (epoch, ids, bytes) = (installation.epoch, push.ids, push.byteCount)
-        func attempt(_ texts: PreparedTexts?) async throws -> Applied {
+        func attempt(_ texts: PreparedTexts?) async throws -> PushResult {
             try await write(by: sender, since: token, touching: ids, bytes: bytes, bounds: .device(texts)) {
                 _, scope, _ in
                 if let token { try feed.check(token, epoch: epoch, head: scope.head) }
@@ -60,68 +61,68 @@ public struct Scope: Sendable {
         }
         var texts = PreparedTexts()
         for _ in 0..<Scope.preparations {
-            let applied = try await attempt(texts)
-            let needs = applied.pendingMerges
-            if needs.isEmpty { return applied }
+            let result = try await attempt(texts)
+            let needs = result.pendingMerges
+            if needs.isEmpty { return result }
             for (need, outcome) in zip(needs, try await merging(needs.map(\.input))) { texts.add(need, outcome) }
         }
-        // Other pushes changed the texts each time.
+        // Concurrent pushes changed the texts each time, so they are merged under the lock.
         return try await attempt(nil)
     }
 
-    /// How often texts are merged before the scope is locked; after that they are merged under the lock.
+    /// The maximum number of attempts with texts that are merged before the scope is locked.
     private static let preparations = 3
 
-    /// Does something in the scope's next commit; durable when it returns.
+    /// Runs `body` in the scope's next commit. It is durable when this returns.
     public func commit<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
         try await queue.submit(to: id, body)
     }
 
-    /// Makes a push while the scope is locked, from what it holds, and merges it.
+    /// Creates a push while the scope is locked, and merges it.
     /// - Parameters:
-    ///   - objects: what the push will name, as far as it is known beforehand.
-    ///   - bytes: about how many bytes it will have.
-    ///   - isWhole: whether a refusal of any part refuses, and undoes, all of it.
-    ///   - body: given the transaction, the scope and a stamp for what the server itself sets.
+    ///   - objects: the objects in the push, as far as known beforehand.
+    ///   - bytes: the approximate size of the push.
+    ///   - isWhole: whether the push is atomic: if any part is refused, all of it is rolled back and the refusal is thrown.
+    ///   - body: creates the push from the transaction, the scope, and a source of clocks for edits by the server.
     public func write(
         by sender: NodeID, since token: SyncToken? = nil, isWhole: Bool = false, touching objects: [UniqueID] = [],
         bytes: Int = 0, bounds: Merge.Bounds = Merge.Bounds(),
         _ body: @escaping @Sendable (any Transaction, LockedScope, inout Stamp) throws -> Push
-    ) async throws -> Applied {
+    ) async throws -> PushResult {
         let (id, installation, quota, now) = (id, installation, quota, now())
         return try await queue.submit(to: id, touching: objects, bytes: bytes) { transaction in
-            var turn = try ScopeTurn(id, in: transaction, installation, at: now)
-            try turn.admit(sender)
-            let push = try body(transaction, turn.scope, &turn.stamp)
-            return try turn.merge(
+            var writer = try ScopeWriter(id, in: transaction, installation, at: now)
+            try writer.checkRevocation(of: sender)
+            let push = try body(transaction, writer.scope, &writer.stamp)
+            return try writer.merge(
                 push, by: sender, since: token, isWhole: isWhole,
-                limit: turn.scope.storage.quota.limit(standard: quota), bounds: bounds)
+                limit: writer.scope.storage.quota.limit(standard: quota), bounds: bounds)
         }
     }
 
-    /// Writes a step of a revocation, unless somebody else has.
-    func putBack(_ step: RevocationStep) async throws {
+    /// Applies a step of a revocation, unless another server has already done so.
+    func apply(_ step: RevocationStep) async throws {
         let (id, installation, now) = (id, installation, now())
         let ids = step.plans.map(\.entity.uniqueID)
-        let _: Applied = try await queue.submit(to: id, touching: ids) { transaction in
-            var turn = try ScopeTurn(id, in: transaction, installation, at: now)
-            guard let begun = try step.push(in: transaction, at: now, stamp: &turn.stamp) else {
-                return turn.nothing([])
+        let _: PushResult = try await queue.submit(to: id, touching: ids) { transaction in
+            var writer = try ScopeWriter(id, in: transaction, installation, at: now)
+            guard let step = try step.push(in: transaction, at: now, stamp: &writer.stamp) else {
+                return writer.unchanged([])
             }
-            var next = begun.revocation
-            let applied = try turn.merge(begun.push, by: next.requestedBy)
-            next.counts.count(applied.receipts)
+            var next = step.revocation
+            let result = try writer.merge(step.push, by: next.requestedBy)
+            next.counts.count(result.receipts)
             try transaction.put(next)
-            return applied
+            return result
         }
     }
 }
 
-/// The clock of what the server itself sets in one write.
+/// The source of clocks for edits by the server in one write.
 public struct Stamp: Sendable {
     private var source: ClockSource
     private let wall: Timestamp
-    /// The last clock that was ticked; nil until one is.
+    /// The last clock that was created; nil if there is none.
     public private(set) var last: Clock?
 
     init(node: NodeID, last: Clock?, wall: Timestamp) {
@@ -129,7 +130,7 @@ public struct Stamp: Sendable {
         self.wall = wall
     }
 
-    /// A clock greater than everything in `entity`.
+    /// Creates a clock that is greater than all clocks in `entity`.
     public mutating func tick(after entity: Entity?) -> Clock {
         if let last = entity?.lastClock { source.observe(last) }
         let clock = source.tick(at: UInt64(max(wall.milliseconds, 0)))

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// One bag of edits: an account has one of its own.
+/// The ID of a scope. Each account has one scope.
 public struct ScopeID: Hashable, Sendable, Comparable {
     public let rawValue: Int64
 
@@ -9,7 +9,7 @@ public struct ScopeID: Hashable, Sendable, Comparable {
     public static func < (left: ScopeID, right: ScopeID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Where a scope stands: the last sequence number given out, and the digest of all that it holds.
+/// The state of a scope: the last assigned sequence number, and the digest of all objects.
 public struct ScopeHead: Sendable, Equatable {
     public let scope: ScopeID
     public let sequence: Int64
@@ -22,10 +22,10 @@ public struct ScopeHead: Sendable, Equatable {
     }
 }
 
-/// What whoever listens to a scope must know of it.
+/// The state of a scope that its listeners need.
 public struct ScopeStatus: Sendable, Equatable {
     public let sequence: Int64
-    /// Who is signed in.
+    /// The signed-in devices; empty if the account is disabled.
     public var devices: Set<NodeID>
 
     public init(sequence: Int64, devices: Set<NodeID>) {

@@ -1,13 +1,13 @@
 import HesperModel
 
-/// Which kinds of objects a feed carries, and which of their DeletedObjects.
+/// The types of objects and DeletedObjects in a feed.
 public struct Selection: Sendable, Equatable, Hashable {
-    /// Nil for all types; else the types by name, and ``appObjects`` for all that apps made up.
+    /// The names of the types, with ``appObjects`` for all app-defined types; nil for all types.
     public let types: Set<String>?
-    /// Whether live objects are sent at all.
+    /// Whether live objects are included.
     public let hasObjects: Bool
 
-    /// Stands for every type that an app made up.
+    /// The name that stands for all app-defined types.
     public static let appObjects = "*"
 
     private init(types: Set<String>?, hasObjects: Bool = true) {
@@ -15,29 +15,29 @@ public struct Selection: Sendable, Equatable, Hashable {
         self.hasObjects = hasObjects
     }
 
-    /// Everything: what sync and changes carry.
+    /// All types, as in `/v1/sync` and `/v1/changes`.
     public static let all = Selection(types: nil)
     public static let notes = Selection(types: ["note"])
     public static let tags = Selection(types: ["tag"])
     public static let attachments = Selection(types: ["attachment"])
-    /// All objects of types that apps made up.
+    /// All objects of app-defined types.
     public static let objects = Selection(types: [appObjects])
-    /// DeletedObjects of every type, and nothing else.
+    /// Only DeletedObjects, of all types.
     public static let deletedObjects = Selection(types: nil, hasObjects: false)
 
-    /// Objects of these types.
     public static func types(_ names: Set<ObjectType>) -> Selection { Selection(types: Set(names.map(\.name))) }
 
-    /// Whether live notes are among what is sent.
+    /// Whether live notes are included.
     public var hasNotes: Bool { hasObjects && types?.contains("note") ?? true }
 
-    /// The types whose DeletedObjects a reader needs: of notes, also those of what they hold (protocol.md, Resources).
+    /// The types whose DeletedObjects are included. A feed of notes also includes those of tags and attachments
+    /// (protocol.md, Resources).
     public var deletedTypes: Set<String>? {
         guard let types else { return nil }
         return types.contains("note") ? types.union(["tag", "attachment"]) : types
     }
 
-    /// A name that is the same for equal selections, for tokens.
+    /// A name from which tokens derive a fingerprint. Equal selections have equal names.
     public var name: String {
         let kinds = types.map { $0.sorted().joined(separator: ",") } ?? "all"
         return hasObjects ? kinds : "deleted"

@@ -2,11 +2,11 @@ import Foundation
 import HesperModel
 import NIOConcurrencyHelpers
 
-/// Scopes of which a job has taken much processor time in a transaction: whose next ones are likely to take as much.
+/// Tracks scopes with a recent job that took much processor time, because their next jobs are likely to be slow too.
 final class SlowScopes: Sendable {
-    /// The processor time that makes a job slow. Waiting, for a disk or a lock, does not count.
+    /// The processor time that makes a job slow. Time spent waiting for a disk or a lock is not included.
     static let slowJob = Duration.milliseconds(50)
-    /// How long a scope counts as slow.
+    /// The time for which a scope is considered slow.
     static let memory = Duration.seconds(60)
 
     private let ends = NIOLockedValueBox<[ScopeID: ContinuousClock.Instant]>([:])
@@ -15,7 +15,7 @@ final class SlowScopes: Sendable {
         ends.withLockedValue { ends in ends[scope].map { $0 > .now } ?? false }
     }
 
-    /// The same job, measured.
+    /// Wraps a job to measure its processor time.
     func measuring<T>(
         _ scope: ScopeID, _ job: @escaping @Sendable (any Transaction) throws -> T
     ) -> @Sendable (any Transaction) throws -> T {
@@ -33,7 +33,7 @@ final class SlowScopes: Sendable {
         }
     }
 
-    /// Of the current thread.
+    /// The processor time of the current thread.
     private static func processorTime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -1,15 +1,17 @@
 import HesperModel
 
-/// How far a reader of a feed is: opaque to clients, who give back what the last page gave them (protocol.md, Sync).
+/// The position of a reader in a feed. Tokens are opaque to clients, which send back the token of the last page (protocol.md,
+/// Sync).
 public struct SyncToken: Sendable, Hashable {
-    /// Where in its feed a reader stands.
+    /// A position in a feed.
     public enum Position: Sendable, Hashable {
-        /// In a first sync, which goes down from the sequence at which it began.
+        /// In a first sync, which reads in descending order.
         /// - Parameters:
-        ///   - rows: whether tags, which come first, are done.
-        ///   - below: everything from this number on was sent.
+        ///   - start: the sequence number at which the first sync began.
+        ///   - rows: the rows that are being read. Tags come first.
+        ///   - below: rows with this sequence number and higher ones have been sent.
         case first(start: Int64, rows: FirstRows, below: Int64)
-        /// Everything up to this sequence was sent.
+        /// All changes up to this sequence number have been sent.
         case after(Int64)
     }
 
@@ -17,10 +19,10 @@ public struct SyncToken: Sendable, Hashable {
 
     public var epoch: UInt64
     public var scope: ScopeID
-    /// Of the name of the selection: another set of kinds is refused.
+    /// The fingerprint of the selection. A token is valid only for the same selection.
     public var selection: UInt32
     public var position: Position
-    /// What was left when the last page was made; nil once nothing was.
+    /// The size of the objects after the last page; nil if there are none.
     public var remaining: ScanSize?
 
     public init(
@@ -33,7 +35,7 @@ public struct SyncToken: Sendable, Hashable {
         self.remaining = remaining
     }
 
-    /// All that its reader has is as it stood at this sequence or later.
+    /// The sequence number of the oldest state that the reader's objects may have.
     public var sequence: Int64 {
         switch position {
         case .after(let sequence): sequence
@@ -41,7 +43,7 @@ public struct SyncToken: Sendable, Hashable {
         }
     }
 
-    /// FNV-1a, 32 bits: enough to tell a token of another feed by mistake.
+    /// A 32-bit FNV-1a hash, which suffices to detect tokens of other feeds that are used by mistake.
     static func fingerprint(_ selection: Selection) -> UInt32 {
         selection.name.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
     }
@@ -50,7 +52,7 @@ public struct SyncToken: Sendable, Hashable {
 extension SyncToken {
     private static let version: UInt8 = 1
 
-    /// As clients see it: base64url of a few dozen bytes.
+    /// The text that clients receive: a few dozen bytes in base64url.
     public var text: String {
         var bytes: [UInt8] = [SyncToken.version]
         var kind: UInt8 = remaining == nil ? 0 : 1
@@ -71,7 +73,7 @@ extension SyncToken {
         return Base64URL.encode(bytes)
     }
 
-    /// Nil if it is not a token that ``text`` wrote.
+    /// Parses a token's ``text``; nil for any other text.
     public init?(_ text: String) {
         guard text.utf8.count <= 128, let bytes = Base64URL.decode(text), bytes.count >= 2, (bytes.count - 2) % 8 == 0,
             bytes[0] == SyncToken.version

@@ -1,16 +1,17 @@
-/// Limits the share of time in which background work writes: small transactions with pauses between, so that pushes are hardly delayed.
+/// Limits the share of time in which background work writes, by small transactions with pauses, so that pushes are hardly
+/// delayed.
 public struct WriterThrottle: Sendable {
-    /// How long the writer is kept at a time, beside the commit; whatever is under way then is still finished.
+    /// The time after which a transaction starts no further item. The commit is not included.
     public static let budget = Duration.milliseconds(5)
-    /// For each moment of the writer's time, so many without it.
+    /// The duration of a pause, as a multiple of the transaction's duration.
     public static let restPerWork = 9
 
     let instant: @Sendable () -> ContinuousClock.Instant
     let rest: @Sendable (Duration) async throws -> Void
 
     /// - Parameters:
-    ///   - instant: tells how long something took.
-    ///   - rest: waits; throws if it is cancelled.
+    ///   - instant: returns the current time.
+    ///   - rest: waits for a duration; throws if the task is cancelled.
     public init(
         instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         rest: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -19,27 +20,27 @@ public struct WriterThrottle: Sendable {
         self.rest = rest
     }
 
-    /// Does `step` for all items, in their order: as many a transaction as its time allows, one at least.
+    /// Runs `step` for all items in order. Each transaction contains as many items as fit into the ``budget``, at least one.
     func write<Item: Sendable>(
         _ items: [Item], to store: any Store, restPerWork: Int = WriterThrottle.restPerWork,
         _ step: @escaping @Sendable (Item, any Transaction) throws -> Void
     ) async throws {
         let instant = instant
-        var left = items[...]
-        while !left.isEmpty {
-            let turn = left
+        var remaining = items[...]
+        while !remaining.isEmpty {
+            let batch = remaining
             let (count, start) = try await store.writeDerived { transaction in
-                // Waiting for the writer does not count.
+                // The time spent waiting for the writer is not included.
                 let start = instant()
                 var count = 0
-                for item in turn {
+                for item in batch {
                     try step(item, transaction)
                     count += 1
                     if instant() - start >= WriterThrottle.budget { break }
                 }
                 return (count, start)
             }
-            left = left.dropFirst(count)
+            remaining = remaining.dropFirst(count)
             try await rest((instant() - start) * restPerWork)
         }
     }

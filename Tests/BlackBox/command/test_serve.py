@@ -69,7 +69,7 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     ended = run(tmp_path, "serve", "--port", 0, "--data", "file/data")
     assert ended.returncode == FAILED
     why = f"{tmp_path}/file/data cannot be used for data: Not a directory."
-    assert ended.stderr.splitlines()[-1] == f"hesper: the store is unavailable: {why}"
+    assert ended.stderr.splitlines()[-1] == f"hesper: the database is unavailable: {why}"
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])

@@ -1,8 +1,8 @@
 import HesperModel
 import HesperStore
 
-/// Somebody at work: an account with a device on a store, and short words for what they push.
-struct Desk: Sendable {
+/// A test account with one device, and helpers to create its pushes.
+struct Client: Sendable {
     let store: any Store
     let account: Account
     let device: Device
@@ -14,11 +14,11 @@ struct Desk: Sendable {
         self.store = store
         let account = try await store.write { transaction in
             try transaction.insertAccount(
-                .random(), email: email, passwordHash: "scrypt:none", creationDate: Desk.date(0))
+                .random(), email: email, passwordHash: "scrypt:none", creationDate: Client.date(0))
         }
         self.account = try unwrap(account, "an account for \(email)")
-        let device = Desk.device(of: self.account.uniqueID, name: "laptop")
-        let token = Desk.token()
+        let device = Client.device(of: self.account.uniqueID, name: "laptop")
+        let token = Client.token()
         self.device = device
         self.token = token
         try await store.write { try $0.insert(device, token: token) }
@@ -39,10 +39,10 @@ struct Desk: Sendable {
     /// Milliseconds after ``begin``.
     static func date(_ milliseconds: Int64) -> Timestamp { Timestamp(clamping: Int64(begin) + milliseconds) }
 
-    /// A clock that many milliseconds after ``begin``: of this device, or of another.
+    /// A clock of this device, or of another node, in milliseconds after ``begin``.
     func clock(_ milliseconds: UInt64, by node: NodeID? = nil) -> Clock {
         var source = ClockSource(node: node ?? device.node)
-        return source.tick(at: Desk.begin + milliseconds)
+        return source.tick(at: Client.begin + milliseconds)
     }
 
     // MARK: Changes
@@ -53,7 +53,7 @@ struct Desk: Sendable {
         return change(
             id, .notes,
             [
-                Edit(.creationDate, .date(Desk.date(Int64(time))), at: nil),
+                Edit(.creationDate, .date(Client.date(Int64(time))), at: nil),
                 Edit(.text, .string(text), at: clock),
             ] + edits.map { Edit($0.0, $0.1, at: clock) })
     }
@@ -83,7 +83,8 @@ struct Desk: Sendable {
     {
         .deletion(
             Deletion(
-                uniqueID: id, objectType: type, mergedInto: mergedInto, deletionDate: time == 0 ? nil : Desk.date(time))
+                uniqueID: id, objectType: type, mergedInto: mergedInto,
+                deletionDate: time == 0 ? nil : Client.date(time))
         )
     }
 
@@ -95,13 +96,13 @@ struct Desk: Sendable {
         let receipts: [Receipt]
     }
 
-    /// When the server's clock stands at, in all pushes: clocks of the cases are before.
+    /// The server's time in all pushes. The clocks of the cases are earlier.
     static let now = date(1_000_000_000)
 
-    /// Merges and keeps within a transaction that the caller has.
+    /// Merges and stores a push in the caller's transaction.
     @discardableResult
     func push(
-        _ elements: [Push.Element], in transaction: any Transaction, at date: Timestamp = Desk.now
+        _ elements: [Push.Element], in transaction: any Transaction, at date: Timestamp = Client.now
     ) throws -> Pushed {
         let locked = try unwrap(try transaction.lock(scope), "the scope")
         let outcome = try Merge.apply(
@@ -113,12 +114,12 @@ struct Desk: Sendable {
         return Pushed(head: head, sequences: sequences, receipts: outcome.receipts)
     }
 
-    /// What bytes that arrive are known by.
+    /// The size and digest of recorded bytes.
     static let data = AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32))
 
-    func bytesArrive(for attachment: UniqueID, _ data: AttachmentData = Desk.data) async throws {
+    func bytesArrive(for attachment: UniqueID, _ data: AttachmentData = Client.data) async throws {
         let blob = Blob(
-            name: BlobName(scope: scope, attachment: attachment), data: data, arrivalDate: Desk.now)
+            name: BlobName(scope: scope, attachment: attachment), data: data, arrivalDate: Client.now)
         try await store.write { try $0.insert(blob) }
     }
 
@@ -130,7 +131,7 @@ struct Desk: Sendable {
         try await store.write { try push(elements, in: $0) }
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
     func read<T: Sendable>(_ body: @escaping @Sendable (any Snapshot) throws -> T) async throws -> T {
         try await store.read(body)
@@ -142,12 +143,12 @@ struct Desk: Sendable {
 
     func note(_ id: UniqueID) async throws -> Note {
         guard case .entity(.note(let note), _)? = try await state(id) else {
-            throw Violation(description: "there is no note \(id)")
+            throw Violation(description: "note \(id) does not exist")
         }
         return note
     }
 
-    /// What the store's own check says; nothing, if all is well.
+    /// The results of the store's own check, which must be empty.
     func inconsistencies() async throws -> [String] {
         try await store.read { snapshot in
             var found: [String] = []

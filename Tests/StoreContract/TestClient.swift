@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// An account on a store, with a push or two.
+/// A test account with one device, for tests in other modules.
 public struct TestClient: Sendable {
     public let store: any Store
     public let account: Account
@@ -53,7 +53,7 @@ public struct TestClient: Sendable {
         .deletion(Deletion(uniqueID: id, objectType: type))
     }
 
-    /// An attachment that no note holds, with its bytes.
+    /// Creates an attachment with recorded bytes that no note holds.
     public func pushAttachment() async throws -> UniqueID {
         let id = UniqueID.random()
         let data = AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32))
@@ -82,7 +82,7 @@ public struct TestClient: Sendable {
         try await store.write { try push(elements, in: $0) }
     }
 
-    /// A tag, at number 1, and a note that holds it, at 2; the index of terms is filled.
+    /// Creates a tag with sequence number 1 and a note that holds it with number 2, and fills the term index.
     public func pushNoteAndTag() async throws -> (note: UniqueID, tag: UniqueID) {
         let (id, tag) = (UniqueID.random(), UniqueID.random())
         try await push(self.tag(tag, "Paris"), note(id, "Milk", tag: tag))

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// What rows are of, each from columns in the order in which both databases' statements name them.
+/// Decoding of rows. Each function expects its columns in the order that the statements of both databases use.
 extension StoredRow {
     /// `uniqueID, email, password_hash, creation_date`, the scope, `email_verification_date, disabled_since`.
     public func account() throws -> Account {
@@ -54,7 +54,8 @@ extension StoredRow {
             quota: Quota(stored: integerIfAny(first + 2)))
     }
 
-    /// `type, merged_into, deletion_date`, beginning with `first`. Of a note `merged_into` is the note that was rescued from it.
+    /// `type, merged_into, deletion_date`, beginning with `first`. For a note, `merged_into` is the note that was rescued from
+    /// it.
     public func deletedObject(id: UniqueID, from first: Int32 = 0) throws -> DeletedObject {
         let (type, target) = (try type(first), idIfAny(first + 1))
         return DeletedObject(
@@ -79,7 +80,7 @@ extension StoredRow {
     }
 }
 
-// MARK: - For a check
+// MARK: - Rows for a check
 
 extension StoredRow {
     /// `id, section, type, sequence, bytes, digest, body`.
@@ -101,7 +102,7 @@ extension StoredRow {
         let id = try id(4)
         return InspectedParcel(
             object: id, parcel: Result { try parcel(of: id) }, clocks: [clockIfAny(5), clockIfAny(6), clockIfAny(7)],
-            bytes: bytes(3).count, isAsStored: parcelChecksum() == integer(14))
+            bytes: bytes(3).count, matchesChecksum: parcelChecksum() == integer(14))
     }
 
     /// `object, member`.
