@@ -1,30 +1,30 @@
 import HesperModel
 import HesperStore
 
-/// Terms as they stand in the index: each with its scope before it, so that a prefix finds nothing of another scope, nor
-/// costs anything by what others hold.
+/// The terms of the search index. Each is prefixed with its scope, so a prefix search finds nothing of other scopes and its
+/// cost does not depend on them.
 enum Lexemes {
-    /// A `tsvector` has a megabyte at most (PostgreSQL, Limitations of text search): so much of a note's terms goes into one.
+    /// The size of a part in bytes. A `tsvector` is limited to 1 MB (PostgreSQL, Limitations of text search).
     static let partBytes = 256 << 10
-    /// Places that are kept of a term: beyond a few they hardly make a note more relevant.
-    private static let places = 32
-    /// The greatest place that a `tsvector` has.
-    private static let lastPlace = 16_383
+    /// The maximum number of positions stored per term. More hardly change a note's relevance.
+    private static let maxPositions = 32
+    /// The greatest position in a `tsvector`.
+    private static let lastPosition = 16_383
 
-    /// A text's terms in the text form of `tsvector`, in as many parts as it takes, one at least:
-    /// `'7:milk':1,3 '7:bread':2`. A term has no quotation mark nor backslash.
+    /// Returns the terms of a text in the text form of `tsvector`, in one or more parts: `'7:milk':1,3 '7:bread':2`. Terms
+    /// contain no quotation marks or backslashes.
     static func parts(of text: String, scope: ScopeID, partBytes: Int = Lexemes.partBytes) -> [[UInt8]] {
         var order: [String] = []
         var found: [String: [Int]] = [:]
         for (index, term) in Terms.terms(in: text).enumerated() {
             if found[term] == nil { order.append(term) }
-            let isKept = found[term].map { $0.count < places && index < lastPlace } ?? true
-            if isKept { found[term, default: []].append(min(index + 1, lastPlace)) }
+            let isStored = found[term].map { $0.count < maxPositions && index < lastPosition } ?? true
+            if isStored { found[term, default: []].append(min(index + 1, lastPosition)) }
         }
         let prefix = Array("'\(scope.rawValue):".utf8)
         var parts: [[UInt8]] = [[]]
         for term in order {
-            // A place takes two bytes there and up to six here; so a part never has more there than here.
+            // A position takes 2 bytes in a `tsvector` and up to 6 here, so a part is never larger there than here.
             if parts[parts.count - 1].count + prefix.count + term.utf8.count > partBytes { parts.append([]) }
             var part = parts.removeLast()
             if !part.isEmpty { part.append(UInt8(ascii: " ")) }
@@ -37,7 +37,7 @@ enum Lexemes {
         return parts
     }
 
-    /// All terms of a query, each in the text form of `tsquery`: `'7:milk':*`.
+    /// The terms of a query in the text form of `tsquery`: `'7:milk':*`.
     private static func terms(_ query: SearchQuery, scope: ScopeID) -> [String] {
         query.phrases.flatMap { $0 }.map { term in
             let quoted = term.text.replacing("\\", with: "\\\\").replacing("'", with: "''")
@@ -45,16 +45,16 @@ enum Lexemes {
         }
     }
 
-    /// What a note must have whose terms are in one part: all terms.
+    /// The condition for notes whose terms are in one part: all terms of the query.
     static func all(_ query: SearchQuery, scope: ScopeID) -> String {
         terms(query, scope: scope).joined(separator: " & ")
     }
 
-    /// What a part must have that may belong to a note which the query finds: any term.
+    /// The condition for a part of a split note: any term of the query.
     static func any(_ query: SearchQuery, scope: ScopeID) -> String {
         terms(query, scope: scope).joined(separator: " | ")
     }
 
-    /// Whether terms in any order and place are all that a query asks for: then what the index finds is what it finds.
-    static func areEnough(for query: SearchQuery) -> Bool { query.phrases.allSatisfy { $0.count == 1 } }
+    /// Whether the query is only about terms in any order and position, so that the index alone decides.
+    static func areSufficient(for query: SearchQuery) -> Bool { query.phrases.allSatisfy { $0.count == 1 } }
 }

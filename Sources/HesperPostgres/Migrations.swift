@@ -1,37 +1,36 @@
 import HesperModel
 import HesperStore
 
-/// What brings a database of any earlier version to this one, in order, each step in a transaction.
+/// The migrations from each earlier version of the database to this one, in order. Each runs in one transaction.
 ///
-/// Servers that start at once come one after the other: each asks for the version while it has a lock that nothing else
-/// takes.
+/// Servers that start at the same time migrate one after the other: each reads the version while it holds an advisory lock.
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
         addChecksums, addBlobStore, addQuotas,
     ]
 
-    /// The version that this Hesper reads and writes.
+    /// The version of the tables that this program reads and writes.
     static var version: Int { all.count }
 
-    /// How many rows get their checksum in one statement.
+    /// The number of rows whose checksums one statement sets.
     private static let checksumBatch = 1_000
 
-    /// The key of the lock, "hesper" in ASCII.
+    /// The key of the advisory lock; "hesper" in ASCII.
     private static let lock: Int64 = 0x6865_7370_6572
 
-    /// What is long for a request may be short for a migration: as long as this one may take, nobody cancels it.
-    private static let patience = Duration.seconds(24 * 60 * 60)
+    /// A high limit: a migration may take much longer than a request.
+    private static let statementTimeout = Duration.seconds(24 * 60 * 60)
 
-    /// - Parameter makes: whether to begin in a database that is empty.
-    /// - Throws: ``StoreError/newerDatabase(version:known:)``, ``DatabaseEmpty``; having changed nothing.
-    static func run(on connection: Connection, making makes: Bool = true) throws {
+    /// - Parameter createIfEmpty: whether to create the tables in an empty database.
+    /// - Throws: ``StoreError/newerDatabase(version:known:)``, ``DatabaseEmpty``; the database is then unchanged.
+    static func run(on connection: Connection, createIfEmpty: Bool = true) throws {
         try checkEncoding(connection)
-        // Most starts find nothing to do, and need no right but to read.
+        // Usually there is nothing to do, and then the role needs no right to create tables.
         let first = try found(on: connection)
         if first == version { return }
-        guard first > 0 || makes else { throw DatabaseEmpty() }
-        connection.patience = patience
+        guard first > 0 || createIfEmpty else { throw DatabaseEmpty() }
+        connection.timeout = statementTimeout
         for _ in 0...all.count {
             connection.enqueue("BEGIN")
             connection.enqueue("SET LOCAL statement_timeout = 0")
@@ -51,7 +50,7 @@ enum Migrations {
     /// The version of the database, 0 if it is empty.
     /// - Throws: ``StoreError/newerDatabase(version:known:)``.
     static func found(on connection: Connection) throws -> Int {
-        // Not by to_regclass: what that once did not find, it does not find in the same transaction either.
+        // Not with to_regclass, which caches within a transaction that a table does not exist.
         let isThere =
             try connection.first(
                 "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'hesper' AND relkind = 'r' AND pg_table_is_visible(oid))"
@@ -62,12 +61,15 @@ enum Migrations {
         return found
     }
 
-    /// Texts are UTF-8 and nothing else; a database of another encoding would refuse half of them, one by one.
+    /// Requires the encoding UTF-8. A database with another encoding would reject some texts.
     private static func checkEncoding(_ connection: Connection) throws {
         let encoding = try connection.first("SELECT current_setting('server_encoding')") { $0.string(0) } ?? ""
         guard encoding == "UTF8" else {
             throw StoreError.failed(
-                "the database has the encoding \(encoding): make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+                """
+                the database encoding is \(encoding) and must be UTF8: create one with CREATE DATABASE … ENCODING 'UTF8' \
+                TEMPLATE template0
+                """
             )
         }
     }
@@ -109,7 +111,7 @@ enum Migrations {
 
     @Sendable private static func addChecksums(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfTexts.checksums)
-        // A body may have a megabyte: they come a few at a time, and the cursor does not see the updates.
+        // A body may have a megabyte, so the rows are read with a cursor. It does not see the updates.
         let rows = try connection.cursor("SELECT \(ParcelChecksum.columns), number FROM edits")
         var sums: [(scope: Int64, number: Int64, checksum: Int64)] = []
         func write() {

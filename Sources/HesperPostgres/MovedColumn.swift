@@ -1,9 +1,9 @@
 import HesperModel
 import HesperStore
 
-/// A column of a table that moves, in the binary form that its type has here.
+/// Converts values of a moved table's column from and to PostgreSQL's binary format.
 extension MovedTable.Column {
-    /// Bytes are what they are, whether the type is `bytea`, `uuid`, `text` or `json`.
+    /// Bytes have the same binary form as `bytea`, `uuid`, `text` and `json`.
     func argument(_ value: MovedValue) -> PostgresValue {
         switch (value, kind) {
         case (.null, _): .null
@@ -24,7 +24,7 @@ extension MovedTable.Column {
             return .integer(PostgresDate.milliseconds(Int64(bigEndian: field.loadUnaligned(as: Int64.self))))
         case (.small, 2): return .integer(Int64(Int16(bigEndian: field.loadUnaligned(as: Int16.self))))
         case (.bool, 1): return .integer(Int64(field[0]))
-        default: throw StoreError.damaged("the column \(name) has \(field.count) bytes")
+        default: throw StoreError.damaged("column \(name): unexpected value of \(field.count) bytes")
         }
     }
 }

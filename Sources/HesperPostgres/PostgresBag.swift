@@ -2,12 +2,12 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// What a merge may ask about a scope, inside the transaction that holds its lock.
+/// What a merge reads of a scope, in the transaction that has locked it.
 struct PostgresBag: Bag {
     let snapshot: PostgresSnapshot
     let scope: ScopeID
 
-    /// Rows of an object's history that are looked at at a time, for the newest text of a node.
+    /// Rows that are read at a time in the search for a node's newest text.
     private static let batch = 64
 
     func states(of ids: [UniqueID], counting load: inout BagLoad) throws -> [UniqueID: ObjectState] {
@@ -29,7 +29,7 @@ struct PostgresBag: Bag {
 
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock? {
         var newest: Clock?
-        // Above every clock.
+        // A value greater than every clock.
         var (last, number): (PostgresValue, Int64) = (.bytes(Array(repeating: 0xff, count: 17)), .max)
         while true {
             let rows = try snapshot.connection.all(
@@ -37,7 +37,7 @@ struct PostgresBag: Bag {
                 [.scope(scope), .id(object), last, .int8(number), .int(PostgresBag.batch)]
             ) { row in (last: try row.clock(0), text: row.clockIfAny(1), number: row.integer(2)) }
             for row in rows {
-                // No text of this parcel, or of those that follow, is newer than the parcel's last clock.
+                // No text of this parcel, or of the following ones, is newer than the parcel's last clock.
                 if let newest, row.last <= newest { return newest }
                 guard let text = row.text, text.node == node, text < clock else { continue }
                 newest = max(newest ?? text, text)

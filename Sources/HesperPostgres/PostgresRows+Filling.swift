@@ -5,7 +5,7 @@ extension PostgresRows {
     public func begin(for installation: Installation) throws {
         let epoch = Int64(bitPattern: installation.epoch)
         try transaction {
-            // Whoever opens it comes before or after.
+            // Serializes this transaction with servers that open the database.
             connection.enqueue("LOCK TABLE installation")
             let mark = try connection.first("SELECT holder FROM leases WHERE name = $1", [.text(MoveMarker.leaseName)])
             {
@@ -58,7 +58,8 @@ extension PostgresRows {
         }
     }
 
-    /// The next parcel comes after all that were ever swept, even if those are gone. The index of terms is filled behind.
+    /// Sets the number of the next parcel above all that were ever swept, including removed ones. The search index is
+    /// filled later by a background task.
     public func complete(_ scopes: [ScopeID]) throws {
         let scopes = PostgresValue.int8Array(scopes.map(\.rawValue))
         connection.enqueue(
@@ -79,7 +80,7 @@ extension PostgresRows {
             "INSERT INTO installation (one, epoch, node) VALUES (true, $1, $2)",
             [.int8(Int64(bitPattern: installation.epoch)), .node(installation.node)])
         connection.enqueue("DELETE FROM leases WHERE name = $1", [.text(MoveMarker.leaseName)], expecting: 1)
-        // The server would come to it by itself, a minute later.
+        // Autovacuum would analyze the tables, but only a minute later.
         let tables = (MovedTable.ofScopes + MovedTable.shared).map(\.name).joined(separator: ", ")
         try connection.run("ANALYZE \(tables)")
     }

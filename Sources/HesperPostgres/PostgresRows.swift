@@ -1,30 +1,30 @@
 import HesperModel
 import HesperStore
 
-/// A database of a server as the target of a move: one connection, and a lock that keeps a second move away.
+/// A PostgreSQL database as the target of a move. It uses one connection and an advisory lock that prevents a second move.
 public final class PostgresRows: RowTarget {
     let connection: Connection
 
-    /// The key of the lock, "moving" in ASCII.
+    /// The key of the advisory lock; "moving" in ASCII.
     private static let lock: Int64 = 0x6d6f_7669_6e67
-    /// How long a statement may take: what is copied and counted here is not a request's.
-    private static let patience = Duration.seconds(24 * 60 * 60)
-    /// How long the session of a move that was killed may take to notice.
+    /// A high limit: copying and counting all rows takes longer than a request's statements.
+    private static let statementTimeout = Duration.seconds(24 * 60 * 60)
+    /// How long to wait for the session of a killed move to end.
     private static let grace = Duration.seconds(10)
 
     private init(_ connection: Connection) { self.connection = connection }
 
-    /// Opens a database while `body` runs, and makes or brings forward its tables.
+    /// Opens a database for the duration of `body`; creates or migrates its tables first.
     /// - Throws: ``MoveRefusal/inUse``; ``StoreError``.
     public static func whileOpen<T>(_ connectionString: String, _ body: (PostgresRows) throws -> T) throws -> T {
-        try namingErrors {
+        try mappingErrors {
             var settings = PostgresSettings(connectionString)
-            settings.isUse = false
+            settings.takesUseLock = false
             let connection = try Connection(settings)
-            connection.patience = patience
+            connection.timeout = statementTimeout
             try connection.execute(
                 script: "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
-            // So that the session of one that was killed ends at once; where PostgreSQL can not tell, it ends in its time.
+            // The server then notices soon if this process is killed. Not supported on all platforms.
             _ = try? connection.run("SET client_connection_check_interval = '1s'")
             try Migrations.run(on: connection)
             try takeLock(on: connection)
@@ -41,10 +41,12 @@ public final class PostgresRows: RowTarget {
         throw MoveRefusal.inUse
     }
 
-    /// Whether servers or commands are connected; one that serves always is. If none are, those that connect wait until the
-    /// transaction has ended.
+    /// Whether other servers or commands are connected; a running server always is. If none is, new ones wait until this
+    /// transaction ends.
     func isInUse() throws -> Bool {
-        try connection.first("SELECT NOT pg_try_advisory_xact_lock($1)", [.int8(PostgresSettings.use)]) { $0.bool(0) }
+        try connection.first("SELECT NOT pg_try_advisory_xact_lock($1)", [.int8(PostgresSettings.useLock)]) {
+            $0.bool(0)
+        }
             ?? true
     }
 
@@ -82,6 +84,6 @@ public final class PostgresRows: RowTarget {
         }
     }
 
-    /// COPY takes no arguments: numbers may stand in its text.
+    /// A list for the text of a COPY, which takes no arguments. Numbers are safe to insert.
     private static func list(_ scopes: [ScopeID]) -> String { scopes.map { "\($0.rawValue)" }.joined(separator: ",") }
 }

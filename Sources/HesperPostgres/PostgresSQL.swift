@@ -1,6 +1,6 @@
 import HesperSQL
 
-/// Runs the statements that all SQL databases share.
+/// Runs the statements that are common to all SQL databases.
 struct PostgresSQL: SQLConnection {
     let connection: Connection
 
@@ -33,7 +33,7 @@ struct PostgresSQL: SQLConnection {
 extension Cursor: SQLCursor {}
 
 extension SQLValue {
-    /// As PostgreSQL's columns have it.
+    /// The value in the type of PostgreSQL's columns.
     fileprivate var postgres: PostgresValue {
         switch self {
         case .null: .null

@@ -5,7 +5,7 @@ extension PostgresSnapshot {
     func history(
         of object: UniqueID, in scope: ScopeID, before position: Int64?, limit: Int
     ) throws -> [StoredParcel] {
-        // The index is in the order of clocks. The numbers alone come from it without touching a row.
+        // The index is ordered by clock, not by number. The subquery reads numbers from the index alone, without table rows.
         let found = try connection.all(
             """
             SELECT type, is_servers, text_origin, body, pushed_by, pushed_at, number FROM edits

@@ -20,7 +20,7 @@ extension PostgresSnapshot {
         }
     }
 
-    /// A `tsvector` in text form as a set: the server gives its terms in an order of its own.
+    /// The terms of a `tsvector` in text form, as a set because PostgreSQL orders them in its own way.
     private static func lexemes(_ text: some Sequence<UInt8>) -> Set<[UInt8]> {
         Set(Array(text).split(separator: 0x20).map(Array.init))
     }

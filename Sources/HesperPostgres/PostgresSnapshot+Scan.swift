@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 
 extension PostgresSnapshot {
-    /// In batches of about a megabyte, each where the one before ended: whoever reads decides when it is enough. Where bodies are
-    /// suddenly much larger than those before, the batch ends at the first that is left out.
+    /// Reads in batches of about a megabyte, each from the end of the previous one, until `body` returns false. If the bodies
+    /// are suddenly much larger than before, a batch ends at the first body that the statement omitted.
     func scan(_ scan: Scan, in scope: ScopeID, _ body: (ScanRow) throws -> Bool) throws {
         let statements = ScanStatements(scan)
         guard let sql = statements.rows(newestFirst: scan.newestFirst) else { return }
@@ -50,8 +50,8 @@ extension PostgresSnapshot {
     }
 }
 
-/// How many rows to ask for at a time. A body may have some megabytes, most have less than a thousandth of one: before any
-/// was seen, a few.
+/// Computes how many rows to read at a time. Most bodies have less than a kilobyte and some have megabytes, so the first
+/// batch is small.
 struct ScanBatch {
     private(set) var rows = 4
     private(set) var count = 0
@@ -72,10 +72,10 @@ struct ScanBatch {
 }
 
 extension Row {
-    /// Whether it is of an object whose body was left out.
+    /// Whether it is a row of an object whose body was omitted.
     fileprivate var lacksBody: Bool { !isNull(2) && isNull(3) }
 
-    /// From the columns of ``ScanStatements/rows(newestFirst:)``.
+    /// Reads the columns of ``ScanStatements/rows(newestFirst:)`` and passes them to `body`.
     fileprivate func give(
         at sequence: Int64, counting batch: inout ScanBatch, _ body: (ScanRow) throws -> Bool
     ) throws -> Bool {

@@ -2,10 +2,10 @@ import HesperModel
 import HesperStore
 
 extension PostgresSnapshot {
-    /// Newest first by `sortDate`, which is `creationDate` until it is set; of equals, the greater ID. By relevance: first
-    /// those where the words stand more often, by `ts_rank` over the logarithm of the note's length.
+    /// Searches newest first by `sortDate`, which is `creationDate` until it is set; equal dates by descending ID. By relevance:
+    /// first the notes that contain the words more often, by `ts_rank` divided by the logarithm of the note's length.
     ///
-    /// What is found is put in order once, before any body is looked at; bodies are read a few at a time.
+    /// The candidates are sorted once, before any body is read. Bodies are read in batches.
     func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {
         var page = SearchPage(search)
         guard search.limit > 0, search.tags != [] else { return page }
@@ -20,7 +20,7 @@ extension PostgresSnapshot {
             for candidate in next {
                 guard !left.contains(candidate.note) else { break }
                 index += 1
-                // The index may be behind: what is gone by now is left out here.
+                // The search index may lag behind: notes that have been deleted since are skipped.
                 var note: Note?
                 if case .entity(.note(let live), _?)? = states[candidate.note] {
                     batch.count(live.text.utf8.count)
@@ -32,18 +32,18 @@ extension PostgresSnapshot {
         return page
     }
 
-    /// A note that the index found.
+    /// A note that the search index found.
     private struct Candidate {
         let note: UniqueID
         let position: SearchPosition
-        /// Whether it needs no look at the text.
+        /// Whether it matches for certain, so that its text need not be checked.
         let isCertain: Bool
     }
 
     private func candidates(_ search: Search, _ page: SearchPage, in scope: ScopeID) throws -> [Candidate] {
         let statement = SearchStatement(search, tags: page.tags, in: scope)
-        let isCertain = Lexemes.areEnough(for: search.query)
-        // A statement has at least a millisecond: 0 would be no limit.
+        let isCertain = Lexemes.areSufficient(for: search.query)
+        // At least 1 ms: 0 would mean no limit.
         let milliseconds = max(1, Int64(search.timeout / .milliseconds(1)))
         connection.enqueue(
             "SELECT set_config('statement_timeout', $1, true)", [.text("\(milliseconds)")])
@@ -63,18 +63,19 @@ extension PostgresSnapshot {
     }
 }
 
-/// What finds the notes in their order, as far as the index can tell: those whose terms are in several parts are only
-/// likely to be found.
+/// The statement that finds candidates in the order of the results. Notes whose terms are split over several parts are
+/// only likely to match.
 ///
-/// Words, or else tags, tell which notes; each of these is looked up then. OFFSET keeps PostgreSQL to that: in a young database it
-/// would go through all that the words have found for each note of the scope, and in old sessions still when that has grown.
+/// The words, or else the tags, determine the notes, and each of these is then looked up. OFFSET 0 forces PostgreSQL to do
+/// so: in a young database it would scan all matches of the words for each note of the scope, and long-lived sessions would
+/// keep that plan when the database has grown.
 struct SearchStatement {
     let sql: String
     let arguments: [PostgresValue]
 
     init(_ search: Search, tags: [UniqueID]?, in scope: ScopeID) {
         var arguments: [PostgresValue] = [.scope(scope), .int(search.noteLimit), .int(search.passed)]
-        /// Its place among the arguments.
+        /// Appends an argument and returns its placeholder.
         func argument(_ value: PostgresValue) -> String {
             arguments.append(value)
             return "$\(arguments.count)"

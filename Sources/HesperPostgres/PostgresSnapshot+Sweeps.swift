@@ -7,7 +7,7 @@ extension PostgresSnapshot {
     ) throws -> (edits: [SweptEdit], isAll: Bool) {
         var (edits, read, last, batch): ([SweptEdit], Int, Int64, ScanBatch) = ([], 0, position, ScanBatch())
         let limit = max(limit, 1)
-        // One row more than is wanted tells that there are more.
+        // One extra row tells whether there are more.
         while true {
             let count = min(batch.rows, PostgresSnapshot.editsAtOnce, limit - edits.count + 1)
             batch.begin()
@@ -34,10 +34,10 @@ extension PostgresSnapshot {
         }
     }
 
-    /// However small those before were, each of the next may have some megabytes.
+    /// The maximum batch, however small the bodies were so far: each of the next may have some megabytes.
     private static let editsAtOnce = 16
 
-    /// The numbers alone come from the index, which is in the order of clocks.
+    /// The subquery reads numbers from the index alone, which is ordered by clock.
     private static let editsAfter = """
         SELECT pushed_at, sequence, body, number, has_lost_words FROM edits
         WHERE scope = $1 AND number = ANY (ARRAY(

@@ -2,19 +2,19 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// One consistent moment of the database: a connection inside a transaction. What it answers is in one file per noun.
+/// A consistent snapshot of the database: a connection in a transaction. Its reads are in one file per subject.
 class PostgresSnapshot: SQLSnapshot {
     let connection: Connection
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// For statements that all SQL databases share.
+    /// Runs statements that are common to all SQL databases.
     var sql: PostgresSQL { PostgresSQL(connection: connection) }
 
-    /// A snapshot holds nobody up.
+    /// A snapshot takes no row locks.
     func rowLock(on table: String) -> String { "" }
 
-    /// In one statement for all: whoever listens on this server is looked after every few seconds.
+    /// Reads all scopes in one statement: a server checks all its listeners every few seconds.
     func scopeStatuses(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStatus] {
         var standings: [ScopeID: ScopeStatus] = [:]
         try connection.query(PostgresSnapshot.standings, [.int8Array(scopes.map(\.rawValue))]) { row in
@@ -35,11 +35,11 @@ class PostgresSnapshot: SQLSnapshot {
 
     func state(of id: UniqueID, in scope: ScopeID) throws -> ObjectState? { try states(of: [id], in: scope)[id] }
 
-    /// Bytes of bodies in one answer.
-    private static let answerBytes = 16 << 20
+    /// The maximum number of bytes of bodies in one result.
+    private static let resultBytes = 16 << 20
 
-    /// The states of all of them that are known, in one question unless they are large.
-    /// - Parameter count: told of each body, as it is read, how many bytes it has.
+    /// Returns the states of those objects that exist, in one query unless they are large.
+    /// - Parameter count: called with the number of bytes of each body as it is read.
     func states(
         of ids: [UniqueID], in scope: ScopeID, counting count: (Int) throws -> Void = { _ in }
     ) throws -> [UniqueID: ObjectState] {
@@ -53,30 +53,30 @@ class PostgresSnapshot: SQLSnapshot {
         return states
     }
 
-    /// Gives the states of those that are known, the first of them and as many as fill an answer.
-    /// - Returns: those that it had no more room for.
+    /// Passes the states of those objects that exist to `body`, as many as fit one result.
+    /// - Returns: the IDs of objects that did not fit.
     func someStates(
         of ids: [UniqueID], in scope: ScopeID, _ body: (UniqueID, ObjectState, Int) throws -> Void
     ) throws -> [UniqueID] {
         guard let first = ids.first else { return [] }
-        var limit = PostgresSnapshot.answerBytes
+        var limit = PostgresSnapshot.resultBytes
         while true {
-            let answer = try connection.answer(PushStatements.states, [.scope(scope), .uuidArray(ids), .int(limit)])
-            let left = try PostgresSnapshot.read(answer, body)
+            let result = try connection.result(PushStatements.states, [.scope(scope), .uuidArray(ids), .int(limit)])
+            let left = try PostgresSnapshot.read(result, body)
             guard left.contains(first) else { return left }
-            // Its body alone is larger than all of an answer.
+            // The body of the first object alone exceeds the limit.
             limit *= 2
         }
     }
 
-    /// Gives what an answer to ``PushStatements/states`` has, with the bytes of each body.
-    /// - Returns: the objects whose bodies it lacks, as they are past the limit.
-    static func read(_ answer: Answer, _ body: (UniqueID, ObjectState, Int) throws -> Void) throws -> [UniqueID] {
+    /// Passes each object in a result of ``PushStatements/states`` to `body`, with the size of its body in bytes.
+    /// - Returns: the objects whose bodies were omitted because they exceed the limit.
+    static func read(_ result: QueryResult, _ body: (UniqueID, ObjectState, Int) throws -> Void) throws -> [UniqueID] {
         var (left, last): ([UniqueID], UniqueID?) = ([], nil)
-        for index in 0..<answer.rowCount {
-            try answer.row(index) { row in
+        for index in 0..<result.rowCount {
+            try result.row(index) { row in
                 let id = try row.id(0)
-                // Objects come first: were one also deleted, the object would stand.
+                // Objects come before DeletedObjects: an ID that had both would be the object.
                 guard id != last else { return }
                 last = id
                 if let state = try row.state(of: id) {
@@ -101,8 +101,8 @@ class PostgresSnapshot: SQLSnapshot {
 }
 
 extension Row {
-    /// From the columns `id, sequence, section, body, type, merged_into, deletion_date`: no section where it is deleted.
-    /// - Returns: nil, if the body is left out.
+    /// Reads the columns `id, sequence, section, body, type, merged_into, deletion_date`; `section` is null for DeletedObjects.
+    /// - Returns: nil if the body was omitted.
     func state(of id: UniqueID) throws -> ObjectState? {
         guard !isNull(2) else { return .deleted(try deletedObject(id: id, from: 4), sequence: integer(1)) }
         guard !isNull(3) else { return nil }

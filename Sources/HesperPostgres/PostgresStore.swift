@@ -1,14 +1,14 @@
 import HesperModel
 import HesperStore
 
-/// There is a database, and nothing of Hesper's in it.
+/// The database has no Hesper tables.
 public struct DatabaseEmpty: Error, Sendable {}
 
-/// A store in a PostgreSQL database: many servers on it at once, each with connections of its own.
+/// A store in a PostgreSQL database. Several servers may use it at once, each with its own connections.
 ///
 ///     let store = try await PostgresStore("postgresql://hesper@db1,db2/hesper?target_session_attrs=read-write")
 ///
-/// Close it with ``close()`` before it goes.
+/// It must be closed with ``close()`` before it is released.
 public final class PostgresStore: Store {
     public let installation: Installation
     public let writers: Int
@@ -19,27 +19,27 @@ public final class PostgresStore: Store {
     private let lookups: SessionLookups
     private let log: (@Sendable (String) -> Void)?
 
-    /// Of the pool's connections, commits have one in so many: few, each of more pushes, cost the least.
+    /// One in this many connections is used for pushes. A few transactions with many pushes each cost the least.
     private static let writerShare = 4
 
-    /// Connects, and brings the database to this version.
+    /// Connects, and migrates the database to this version.
     /// - Parameters:
-    ///   - connectionString: any of libpq's: `postgresql://…` or `key=value`, one host or several.
-    ///   - connections: how many it may have at once, but for the two of ``signals``.
-    ///   - makes: whether to make the tables where there are none.
-    /// - Throws: ``StoreError``: `newerDatabase` if a later Hesper has written it, `unavailable` if it can not be reached;
-    ///   ``DatabaseEmpty``.
+    ///   - connectionString: a libpq connection string: `postgresql://…` or `key=value`, with one or more hosts.
+    ///   - connections: the maximum number of connections, not counting the two of ``signals``.
+    ///   - createIfEmpty: whether to create the tables if there are none.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper has migrated the database, `unavailable` if it
+    ///   cannot be reached; ``DatabaseEmpty``.
     public convenience init(
-        _ connectionString: String, connections: Int = 16, making makes: Bool = true
+        _ connectionString: String, connections: Int = 16, createIfEmpty: Bool = true
     ) async throws {
         var settings = PostgresSettings(connectionString)
         settings.size = connections
-        try await self.init(settings, making: makes)
+        try await self.init(settings, createIfEmpty: createIfEmpty)
     }
 
-    /// - Parameter log: told of every statement, for tests.
+    /// - Parameter log: called with every statement, for tests.
     init(
-        _ settings: PostgresSettings, making makes: Bool = true, log: (@Sendable (String) -> Void)? = nil
+        _ settings: PostgresSettings, createIfEmpty: Bool = true, log: (@Sendable (String) -> Void)? = nil
     ) async throws {
         let pool = PostgresPool(settings)
         self.pool = pool
@@ -48,7 +48,7 @@ public final class PostgresStore: Store {
         writers = max(1, settings.size / PostgresStore.writerShare)
         do {
             installation = try await pool.run { connection in
-                try Migrations.run(on: connection, making: makes)
+                try Migrations.run(on: connection, createIfEmpty: createIfEmpty)
                 return try PostgresSnapshot(connection).installation()
             }
         } catch {
@@ -84,16 +84,16 @@ public final class PostgresStore: Store {
     public var signals: (any Signals)? { signalsOfServer }
     public var poolStatus: PoolStatus? { pool.status }
 
-    /// Servers tell each other, and look after those who listen every few seconds.
+    /// Always false: servers notify each other through signals, and check their listeners every few seconds.
     public func otherProcessesHaveCommitted() async throws -> Bool { false }
 
-    /// Ends when all that is under way is done and all connections are closed.
+    /// Closes all connections after the running requests have ended.
     public func close() async {
         await signalsOfServer.close()
         await pool.close()
     }
 
-    /// - Parameter writes: whether it commits something.
+    /// - Parameter writes: whether `body` commits changes.
     func run<T: Sendable>(
         writes: Bool = false, _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {

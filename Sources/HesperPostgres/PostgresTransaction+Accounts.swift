@@ -5,7 +5,7 @@ extension PostgresTransaction {
     func insertAccount(
         _ id: UniqueID, email: String, passwordHash: String, creationDate: Timestamp
     ) throws -> Account? {
-        // Whoever takes the address at the same time is waited for.
+        // A concurrent transaction that inserts the same address is waited for.
         let scope = try connection.first(
             """
             WITH account AS (
@@ -25,7 +25,8 @@ extension PostgresTransaction {
         }
     }
 
-    /// The account is locked by now. A transaction that fills the index of terms locks this row first, the scope's own after it.
+    /// Locks the scope. The account's row is already locked. The row of `indexing` comes first, as in the transactions that
+    /// fill the search index.
     func lockForErasure(of scope: ScopeID) throws -> Bool {
         try connection.run("SELECT FROM indexing WHERE scope = $1 FOR UPDATE", [.scope(scope)])
         return try lockRow(of: scope)
@@ -33,7 +34,7 @@ extension PostgresTransaction {
 
     func eraseRows(of scope: ScopeID) throws {
         for sql in PostgresTransaction.erasing { connection.enqueue(sql, [.scope(scope)]) }
-        held[scope] = nil
+        lockedScopes[scope] = nil
     }
 
     private static let erasing = [

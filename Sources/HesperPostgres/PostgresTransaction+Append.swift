@@ -2,13 +2,15 @@ import HesperModel
 import HesperStore
 
 extension PostgresTransaction {
-    /// Nothing here waits: all goes with the next thing that is asked, or with COMMIT.
+    /// Enqueues all statements without waiting; they are sent with the next query or with COMMIT.
     func append(
         _ outcome: MergeOutcome, to scope: LockedScope, by device: NodeID?, at date: Timestamp
     ) throws -> (head: ScopeHead, sequences: [UniqueID: Int64]) {
         let writing = try RowChanges(outcome, to: scope)
         let id = writing.head.scope
-        guard let last = held[id]?.lastEdit else { throw StoreError.failed("scope \(id.rawValue) is not locked") }
+        guard let last = lockedScopes[id]?.lastEdit else {
+            throw StoreError.failed("scope \(id.rawValue) is not locked")
+        }
         let write = ScopeWriter(connection: connection, scope: id, device: device, date: date)
         write.names(writing.releasedNames, PushStatements.releaseTagNames)
         write.objects(writing.objects)
@@ -16,15 +18,15 @@ extension PostgresTransaction {
         write.members(writing.lostMembers, PushStatements.deleteMembers)
         write.members(writing.newMembers, PushStatements.insertMembers)
         write.names(writing.claimedNames, PushStatements.claimTagNames)
-        // Bytes may come before their attachment: whatever is deleted under its ID, nobody can hold them any more.
+        // Bytes may arrive before their attachment. Once the ID is deleted, no note can hold them.
         write.removeBlobs(writing.deletions.map(\.deleted.uniqueID))
         write.holders(of: writing.touchedAttachments)
         write.sweeps(writing.sweeps)
-        // What stood already; the texts of this push are marked as they are put in.
+        // Texts that were stored before. Those of this push are marked as they are inserted.
         write.lostTexts(writing.lostTexts)
         let bytes = write.parcels(writing.parcels, after: last)
         let lastEdit = last + Int64(writing.parcels.count)
-        held[id]?.advance(to: writing, lastEdit: lastEdit, parcelBytes: bytes)
+        lockedScopes[id]?.advance(to: writing, lastEdit: lastEdit, parcelBytes: bytes)
         connection.enqueue(
             PushStatements.advance,
             [
@@ -35,14 +37,14 @@ extension PostgresTransaction {
     }
 }
 
-/// Sends what a push writes, a statement for each table unless there is much.
+/// Writes the changes of one push, with one statement per table unless they are large.
 struct ScopeWriter {
     let connection: Connection
     let scope: ScopeID
     let device: NodeID?
     let date: Timestamp
 
-    /// Bytes of bodies that one statement has, but for the last of them.
+    /// The number of bytes of bodies after which a statement takes no more rows.
     private static let bodyBytes = 8 << 20
 
     func objects(_ objects: [RowChanges.Object]) {
@@ -64,7 +66,7 @@ struct ScopeWriter {
         }
     }
 
-    /// Gives elements and their bodies a few at a time: a push may rewrite many that are large.
+    /// Writes elements with their bodies in parts, because a push may rewrite many large objects.
     private func inParts<Element>(
         _ elements: [Element], of body: (Element) -> [UInt8], _ write: (ArraySlice<Element>, [[UInt8]]) -> Void
     ) {
@@ -131,12 +133,12 @@ struct ScopeWriter {
     func lostTexts(_ texts: [LostText]) {
         guard !texts.isEmpty else { return }
         connection.enqueue(
-            PushStatements.loseWords,
+            PushStatements.markLostWords,
             [.scope(scope), .uuidArray(texts.map(\.object)), .array(.bytes, texts.map { .clock($0.clock) })])
     }
 
-    /// - Parameter last: the number of the last one that the scope has.
-    /// - Returns: how many bytes their bodies have.
+    /// - Parameter last: the number of the scope's last parcel.
+    /// - Returns: the total size of their bodies in bytes.
     func parcels(_ numbered: [RowChanges.NumberedParcel], after last: Int64) -> Int {
         var bytes = 0
         inParts(numbered, of: \.body) { numbered, bodies in

@@ -21,15 +21,15 @@ extension PostgresTransaction {
 
 extension PostgresTransaction {
     func record(_ edit: SweptEdit, of sweep: DueSweep) throws {
-        // The account may have gone meanwhile.
+        // The account may have been deleted meanwhile.
         guard try lockRow(of: sweep.scope) else { return }
         let versions = edit.versions
         connection.enqueue(
             """
-            WITH looked AS (UPDATE sweeps SET looked_at = $3 WHERE scope = $1 AND object = $2 RETURNING scope)
+            WITH updated AS (UPDATE sweeps SET looked_at = $3 WHERE scope = $1 AND object = $2 RETURNING scope)
             INSERT INTO versions (scope, object, edit, attribute, clock, pushed_at, sequence)
             SELECT $1::bigint, $2::uuid, $3::bigint, n.*
-            FROM looked, unnest($4::text[], $5::bytea[], $6::timestamptz[], $7::bigint[]) n
+            FROM updated, unnest($4::text[], $5::bytea[], $6::timestamptz[], $7::bigint[]) n
             ON CONFLICT DO NOTHING
             """,
             [

@@ -11,10 +11,10 @@ extension PostgresSnapshot {
 }
 
 extension PostgresTransaction {
-    /// The scope's row is locked at the end alone: no push waits while terms are found and written, if nothing comes after
-    /// this before the commit.
+    /// The scope's row is locked only by the last statement, so pushes do not wait while terms are computed and written,
+    /// provided that the caller commits right after this.
     func indexTerms(of scope: ScopeID, limit: Int) throws -> Bool {
-        // Of two servers that do this at once, the second goes on where the first ended.
+        // If two servers do this at once, the second waits here and continues where the first ended.
         let indexed = try connection.first(
             "SELECT indexed_sequence FROM indexing WHERE scope = $1 FOR UPDATE", [.scope(scope)]
         ) { $0.integer(0) }
@@ -52,7 +52,7 @@ extension PostgresTransaction {
     }
 }
 
-/// Writes the index of terms of one scope, many notes at a time.
+/// Writes the search index of one scope, many notes at a time.
 private struct DocumentWriter {
     let connection: Connection
     let scope: ScopeID
@@ -60,7 +60,7 @@ private struct DocumentWriter {
     private var removed: [UniqueID] = []
     private var bytes = 0
 
-    /// Bytes of texts that are kept in memory at most, but for one text.
+    /// The number of bytes of texts in memory after which they are written.
     private static let limit = 4 << 20
 
     init(connection: Connection, scope: ScopeID) {
@@ -76,14 +76,14 @@ private struct DocumentWriter {
 
     mutating func remove(_ note: UniqueID) { removed.append(note) }
 
-    /// Writes what has come since the last time.
+    /// Writes what was added since the last flush.
     mutating func flush() throws {
         defer { (notes, removed, bytes) = ([], [], 0) }
         let changed = try notesOfOtherText()
-        let gone = removed + changed.map(\.uniqueID)
-        if !gone.isEmpty {
+        let outdated = removed + changed.map(\.uniqueID)
+        if !outdated.isEmpty {
             connection.enqueue(
-                "DELETE FROM terms WHERE scope = $1 AND note = ANY ($2)", [.scope(scope), .uuidArray(gone)])
+                "DELETE FROM terms WHERE scope = $1 AND note = ANY ($2)", [.scope(scope), .uuidArray(outdated)])
         }
         if !removed.isEmpty {
             connection.enqueue(
@@ -93,7 +93,7 @@ private struct DocumentWriter {
         putTerms(of: changed)
     }
 
-    /// Those of the notes whose text is not the one that was indexed.
+    /// The notes whose text is not the indexed one.
     private func notesOfOtherText() throws -> [Note] {
         guard !notes.isEmpty else { return [] }
         var clocks: [UniqueID: Clock?] = [:]

@@ -2,24 +2,25 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// A transaction that writes. Whatever belongs to a scope is written under the lock of its row, so those of one scope come
-/// one after the other, and what one of them reads is what all before it have left. What it does is in one file per noun.
+/// A write transaction. Everything that belongs to a scope is written while the scope's row is locked, so transactions on
+/// one scope run one after the other, and each reads what all earlier ones have committed. Its writes are in one file per
+/// subject.
 final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
-    /// Scopes whose row is locked.
-    var held: [ScopeID: HeldScope] = [:]
-    /// What PostgreSQL gave the transaction up for, when that was another's sake.
+    /// The scopes whose rows this transaction has locked.
+    var lockedScopes: [ScopeID: LockedScopeState] = [:]
+    /// The error of a deadlock or serialization failure, after which the transaction is retried.
     private var conflict: PostgresError?
 
-    /// An account that was asked for stays as it is until the end: what is decided by its password is over before there is
-    /// another. It comes before its tickets, its devices and its scope; who only refers to it is not held up.
+    /// Locks accounts that are read, so that a password does not change between its check and the commit. The account is
+    /// locked before its tickets, its devices and its scope. Inserting rows that reference it does not wait.
     override func rowLock(on table: String) -> String { " FOR NO KEY UPDATE OF \(table)" }
 
-    /// How often a transaction is done at most that PostgreSQL gives up for another's sake: those that lock scopes in the
-    /// order of their numbers never wait for each other in a circle, so there are few.
+    /// The maximum number of attempts after conflicts. Transactions that lock scopes in ascending order never deadlock, so
+    /// conflicts are rare.
     private static let attempts = 5
 
-    /// Does `body` in a transaction. Statements are sent as they come, and waited for only where something is asked: BEGIN
-    /// goes with the first of them, COMMIT with the last.
+    /// Runs `body` in a transaction. Statements are sent in a pipeline and waited for only where a result is needed: BEGIN is
+    /// sent with the first of them, COMMIT with the last.
     static func run<T>(
         on connection: Connection, waitsForDisk: Bool = true, _ body: (any Transaction) throws -> T
     ) throws -> T {
@@ -43,9 +44,9 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
 
     func savepoint<T>(_ body: () throws -> T) throws -> T {
         connection.enqueue("SAVEPOINT push")
-        // What went wrong before it is nothing that it could undo.
+        // Throws earlier errors here, as rolling back to the savepoint would not undo their causes.
         try connection.flush()
-        let before = held
+        let before = lockedScopes
         do {
             let result = try body()
             connection.enqueue("RELEASE SAVEPOINT push")
@@ -53,14 +54,14 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
             return result
         } catch {
             let error = try undo(error)
-            held = before
+            lockedScopes = before
             throw error
         }
     }
 
-    /// Undoes what came after the last savepoint.
-    /// - Returns: the error that `body` failed with, in the store's words: what it enqueued may have failed before it did.
-    /// - Throws: what leaves nothing of the transaction.
+    /// Rolls back to the savepoint.
+    /// - Returns: the error of `body`, or of a statement that it enqueued before, as a store error.
+    /// - Throws: an error after which the whole transaction is lost.
     private func undo(_ error: any Error) throws -> any Error {
         var error = error
         do { try connection.flush() } catch let earlier { error = earlier }
@@ -76,22 +77,24 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
 
     /// The scope's row stays locked until the transaction ends.
     func lock(_ scope: ScopeID) throws -> LockedScope? {
-        if let held = held[scope] { return held.locked }
-        held[scope] = try connection.first(PushStatements.lock, [.scope(scope)]) { try $0.held(scope) }
-        return held[scope]?.locked
+        if let state = lockedScopes[scope] { return state.locked }
+        lockedScopes[scope] = try connection.first(PushStatements.lock, [.scope(scope)]) {
+            try $0.lockedScopeState(scope)
+        }
+        return lockedScopes[scope]?.locked
     }
 
-    /// Asks only for those that were not foreseen.
+    /// Queries only the objects that were not prefetched.
     override func states(
         of ids: [UniqueID], in scope: ScopeID, counting count: (Int) throws -> Void = { _ in }
     ) throws -> [UniqueID: ObjectState] {
-        guard let foreseen = held[scope]?.foreseen, !foreseen.isEmpty else {
+        guard let prefetched = lockedScopes[scope]?.prefetched, !prefetched.isEmpty else {
             return try super.states(of: ids, in: scope, counting: count)
         }
         var states: [UniqueID: ObjectState] = [:]
         var unknown: [UniqueID] = []
         for id in ids {
-            guard let known = foreseen[id] else {
+            guard let known = prefetched[id] else {
                 unknown.append(id)
                 continue
             }
@@ -101,16 +104,16 @@ final class PostgresTransaction: PostgresSnapshot, SQLTransaction {
         return try states.merging(super.states(of: unknown, in: scope, counting: count)) { known, _ in known }
     }
 
-    /// Locks a scope's row unless this transaction has.
-    /// - Returns: whether there is such a scope.
+    /// Locks the row of a scope unless this transaction has locked it already.
+    /// - Returns: whether the scope exists.
     func lockRow(of scope: ScopeID) throws -> Bool { try lock(scope) != nil }
 
-    func recordRevocation(in scope: ScopeID) { held[scope]?.hasRevocation() }
+    func recordRevocation(in scope: ScopeID) { lockedScopes[scope]?.hasRevocation() }
 
     func bag(of scope: ScopeID) -> any Bag { PostgresBag(snapshot: self, scope: scope) }
 }
 
 extension PostgresError {
-    /// A deadlock, or two transactions that can not have come one after the other: done again, it may go well.
+    /// Whether it is a deadlock or a serialization failure: a retry may succeed.
     var isConflict: Bool { sqlState.hasPrefix("40") }
 }

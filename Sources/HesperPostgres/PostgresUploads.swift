@@ -2,12 +2,12 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// Uploads as rows, a part of half a megabyte each: whichever server a request reaches goes on with them. A part is in
-/// memory once or twice, whatever the upload's length.
+/// Uploads stored as rows, one for each part of half a megabyte, so any server can continue an upload. At most a few parts
+/// are in memory, whatever the upload's length.
 struct PostgresUploads: UploadStage {
     private let store: PostgresStore
 
-    /// How many bytes are gathered before they are written.
+    /// The number of bytes that are buffered before they are written.
     private static let partBytes = 512 << 10
 
     init(_ store: PostgresStore) { self.store = store }
@@ -53,7 +53,7 @@ struct PostgresUploads: UploadStage {
         try await store.run { try $0.all("SELECT upload FROM staged_uploads") { try $0.id(0) } }
     }
 
-    /// Ends the turn of whoever appends at this moment.
+    /// Takes over the upload from any request that is appending to it.
     private func takeOver(_ id: UniqueID) async throws -> (turn: Int64, byteCount: Int64)? {
         try await write { connection in
             try connection.first(
@@ -62,7 +62,7 @@ struct PostgresUploads: UploadStage {
         }
     }
 
-    /// - Throws: ``UploadSuperseded`` if it is somebody else's turn.
+    /// - Throws: ``UploadSuperseded`` if another request has taken over the upload.
     private func add(_ part: ByteBuffer, to id: UniqueID, at start: Int64, turn: Int64) async throws {
         try await during(turn, of: id, to: start + Int64(part.readableBytes)) { connection in
             connection.enqueue(
@@ -71,7 +71,7 @@ struct PostgresUploads: UploadStage {
         }
     }
 
-    /// Takes back what was written beyond `offset`.
+    /// Removes what was written beyond `offset`.
     private func cut(_ id: UniqueID, at offset: Int64, turn: Int64) async throws {
         try await during(turn, of: id, to: offset) { connection in
             connection.enqueue(
@@ -79,14 +79,16 @@ struct PostgresUploads: UploadStage {
         }
     }
 
+    /// Sets the length of an upload and runs `body`.
+    /// - Throws: ``UploadSuperseded`` if another request has taken over the upload.
     private func during(
         _ turn: Int64, of id: UniqueID, to byteCount: Int64, _ body: @escaping @Sendable (Connection) throws -> Void
     ) async throws {
         try await write { connection in
-            let isMine = try connection.run(
+            let updated = try connection.run(
                 "UPDATE staged_uploads SET byte_count = $3 WHERE upload = $1 AND turn = $2",
                 [.id(id), .int8(turn), .int8(byteCount)])
-            guard isMine == 1 else { throw UploadSuperseded() }
+            guard updated == 1 else { throw UploadSuperseded() }
             try body(connection)
         }
     }
@@ -101,16 +103,16 @@ struct PostgresUploads: UploadStage {
     }
 }
 
-/// The bytes of an upload in order, a few parts at a time; no connection is held while they are on their way elsewhere.
+/// Reads the bytes of an upload in order, a few parts at a time. No connection is in use between reads.
 private actor UploadParts {
     private let store: PostgresStore
     private let id: UniqueID
-    /// Where it ended when it was complete.
+    /// The length of the complete upload.
     private let end: Int64
     private var offset: Int64 = 0
     private var parts = CircularBuffer<ByteBuffer>()
 
-    /// Parts that are read at once: small ones come when a client sends them so.
+    /// The number of parts read at a time. Parts may be small if the client sends small pieces.
     private static let batch = 4
 
     init(store: PostgresStore, id: UniqueID, end: Int64) {

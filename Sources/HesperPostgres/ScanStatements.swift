@@ -1,14 +1,14 @@
 import HesperStore
 
-/// The statements of feeds: one for all that a scan reaches. Each part walks one index, one way, no further than it may be
-/// wanted: left to itself the planner, who does not know how much there is, would read and sort it all. Which types are
-/// asked for is in the text where Hesper knows them, else an argument.
+/// The statements of feeds: one per scan. Each part of a statement reads one index in one direction with a limit. Without
+/// this structure, the planner, which cannot know the number of rows, would read and sort all of them. Types that Hesper
+/// defines are part of the text; other types are arguments.
 struct ScanStatements {
     let reach: ScanFilter
-    /// Types that apps made up and the scan names, in the order of their arguments.
+    /// Types of app objects that the scan names, in the order of their arguments.
     private let types: [String]
 
-    /// So many of those have a part each; more are picked from all that apps made up.
+    /// Up to this many app types get a part each; more are filtered from all app objects.
     private static let partLimit = 4
     private static let firstType = 5
     private static let own: Set<String> = ["note", "tag", "attachment"]
@@ -22,15 +22,15 @@ struct ScanStatements {
         self.types = Set(types).sorted()
     }
 
-    /// What follows the first four arguments.
+    /// The arguments after the first four.
     var arguments: [PostgresValue] {
         guard !types.isEmpty else { return [] }
         return types.count > ScanStatements.partLimit ? [.textArray(types)] : types.map { .text($0) }
     }
 
-    /// Scope, first and last sequence, how many; the types. Nil if it reaches nothing.
-    /// Columns: sequence, id, section, body; for DeletedObjects no section, but type, target and date. Bodies past
-    /// ``answerBytes``, but for the first, are null.
+    /// Scope, first and last sequence, limit; the types. Nil if the scan reaches nothing. Columns: sequence, id, section, body;
+    /// for DeletedObjects section is null, and type, target and date are set. Bodies after ``resultBytes`` are null, except the
+    /// first.
     func rows(newestFirst: Bool) -> String? {
         let objects = """
             SELECT sequence, id, section, body, bytes, NULL::text AS type, NULL::uuid AS merged_into,
@@ -44,20 +44,20 @@ struct ScanStatements {
         let parts = parts(objects: objects, deleted: deleted).map { "(\($0) \(order) LIMIT $4)" }
         guard !parts.isEmpty else { return nil }
         let rows = parts.count == 1 ? parts[0] : "(\(parts.joined(separator: "\nUNION ALL ")) \(order) LIMIT $4)"
-        // Of integers, as a sum of bigint is a numeric, which takes longer. No body has 2 GiB.
+        // Cast to integer because a sum of bigint is a numeric, which is slower. Bodies are smaller than 2 GiB.
         return """
             SELECT sequence, id, section,
-                CASE WHEN sum(bytes::integer) OVER (\(order) ROWS UNBOUNDED PRECEDING) - bytes < \(ScanStatements.answerBytes)
+                CASE WHEN sum(bytes::integer) OVER (\(order) ROWS UNBOUNDED PRECEDING) - bytes < \(ScanStatements.resultBytes)
                 THEN body END, type, merged_into, deletion_date
             FROM \(rows) AS rows \(order)
             """
     }
 
-    /// Bytes of bodies in one answer, but for the last body: all of it is in memory. The sum costs a first sync about a sixth of its
-    /// time.
-    private static let answerBytes = 8 << 20
+    /// Bytes of bodies in one result after which bodies are omitted, as all rows are in memory. Computing the sum costs a first
+    /// sync about a sixth of its time.
+    private static let resultBytes = 8 << 20
 
-    /// How many rows there are in all, and their bytes: from indexes alone. The fourth argument is not looked at.
+    /// The number of rows and their total bytes, from indexes alone. The fourth argument is ignored.
     var amount: String? {
         let parts = parts(objects: "SELECT bytes FROM objects", deleted: "SELECT bytes FROM tombstones")
         guard !parts.isEmpty else { return nil }

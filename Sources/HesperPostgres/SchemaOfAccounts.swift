@@ -1,7 +1,7 @@
-/// What the fifth version added to accounts.
+/// Columns that version 5 added to accounts.
 enum SchemaOfAccounts {
     static let emailVerificationDate = """
-        -- When somebody used a link that was sent to the address; links to a new password go to no other.
+        -- When a link sent to the address was last used. Password reset links are sent only to verified addresses.
         ALTER TABLE accounts ADD COLUMN email_verification_date timestamptz;
         """
 }

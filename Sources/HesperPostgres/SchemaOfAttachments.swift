@@ -1,8 +1,8 @@
-/// The bytes of attachments, and what time removes.
+/// The tables of attachments' bytes and of sweeps.
 enum SchemaOfAttachments {
     static let blobs = """
-        -- Bytes that have arrived, at most once for each attachment; they lie in the blob store, under the name that scope,
-        -- attachment and nonce make. `unheld_since` is NULL while a note holds the attachment.
+        -- Stored bytes, at most one row per attachment. The blob store has them under a name made of scope, attachment and
+        -- nonce. `unheld_since` is NULL while a note holds the attachment.
         CREATE TABLE blobs (
             scope bigint NOT NULL,
             number bigint GENERATED ALWAYS AS IDENTITY,
@@ -14,7 +14,7 @@ enum SchemaOfAttachments {
             sha256 text COLLATE "C" NOT NULL,
             PRIMARY KEY (scope, attachment)
         );
-        -- Blobs that nothing knows any more and that are still to be removed from the blob store: they outlive the account.
+        -- Blobs without a row in `blobs` that are still to be removed from the blob store. Rows outlive the account.
         CREATE TABLE removed_blobs (
             scope bigint NOT NULL,
             attachment uuid NOT NULL,
@@ -34,8 +34,8 @@ enum SchemaOfAttachments {
         );
         CREATE INDEX uploads_date ON uploads (creation_date);
 
-        -- What has arrived of them. Their keys begin with the upload's random ID, as scopes' tables' do with the scope: whoever
-        -- sweeps knows nothing else. `turn` counts the requests that took it over; only the last may add to it.
+        -- The bytes of uploads received so far. Their keys start with the upload's random ID instead of the scope, which the
+        -- sweep of old uploads does not know. `turn` counts the requests that took an upload over; only the last may append.
         CREATE TABLE staged_uploads (
             upload uuid PRIMARY KEY,
             byte_count bigint NOT NULL DEFAULT 0,
@@ -47,15 +47,15 @@ enum SchemaOfAttachments {
             bytes bytea NOT NULL,
             PRIMARY KEY (upload, start)
         );
-        -- Pictures do not get smaller.
+        -- Without compression: most attachments are compressed already.
         ALTER TABLE upload_parts ALTER bytes SET STORAGE EXTERNAL;
         CREATE INDEX uploads_open ON uploads (scope) WHERE NOT is_finished;
         """
 
     static let sweeps = """
-        -- Objects of which time may have something to remove, and when to look at each: superseded values, the edits of what
-        -- was deleted, attachments that no live note holds, bytes without an attachment. `due_date` is NULL while there is
-        -- nothing to wait for; up to `looked_at`, an edits.number, the values of its edits are in `versions`.
+        -- Objects that a sweep may have to thin or remove, and when to inspect each: superseded values, edits of deleted objects,
+        -- attachments that no live note holds, bytes without an attachment. `due_date` is NULL if there is nothing to wait for.
+        -- Values of edits up to number `looked_at` are in `versions`.
         CREATE TABLE sweeps (
             scope bigint NOT NULL,
             object uuid NOT NULL,
@@ -64,8 +64,8 @@ enum SchemaOfAttachments {
             PRIMARY KEY (scope, object)
         );
         CREATE INDEX sweeps_date ON sweeps (due_date) WHERE due_date IS NOT NULL;
-        -- Values of registers that are still in the bag, as far as it was looked at: what thinning decides by, so that no
-        -- body is read for it twice. `edit` is edits.number.
+        -- Register values that are still in the bag, up to `looked_at`. Thinning decides by these, so that it reads each body
+        -- only once. `edit` is edits.number.
         CREATE TABLE versions (
             scope bigint NOT NULL,
             object uuid NOT NULL,
@@ -78,11 +78,11 @@ enum SchemaOfAttachments {
         );
         """
 
-    /// What the eighth version added: to whom the bytes belong.
+    /// Tables that version 8 added: the owner of the blob store.
     static let blobStore = """
-        -- What is recorded of the place where the bytes of attachments are; one row. The nonces are those of the marker that
-        -- stands beside them and of one that is being written; null: none. The numbers are those of the last walk through all
-        -- bytes; `accepted_unknown` is how many unknown files an operator accepted (hesper adopt-attachments).
+        -- One row about the blob store. The nonces are those of its current marker and of the marker that is being written; NULL
+        -- if there is none. The numbers are from the last listing of all blobs. `accepted_unknown` is the number of unknown files
+        -- that an operator accepted (hesper adopt-attachments).
         CREATE TABLE blob_store (
             one boolean PRIMARY KEY DEFAULT true CHECK (one),
             current_nonce bigint,
@@ -96,7 +96,7 @@ enum SchemaOfAttachments {
         );
         INSERT INTO blob_store DEFAULT VALUES;
 
-        -- Bytes that have no row in `blobs`, and when they were seen first: they go 30 days later.
+        -- Blobs without a row in `blobs`, with the time they were first seen. They are removed 30 days later.
         CREATE TABLE unknown_blobs (
             scope bigint NOT NULL,
             attachment uuid NOT NULL,
@@ -107,10 +107,10 @@ enum SchemaOfAttachments {
         """
 }
 
-/// What the planner is not to know.
+/// Statistics that are turned off.
 enum SchemaOfStatistics {
-    /// A plan is made once for scopes of every size. From statistics of them it would take them all for as small as most
-    /// are, and read the large ones as a whole; without, it takes each for the two-hundredth part of its table.
+    /// Plans are generic. With statistics on `scope` the planner would assume that every scope is as small as most are, and read
+    /// large ones completely. Without them it assumes that a scope is 1/200 of the table.
     static let statistics = tables.map { "ALTER TABLE \($0) ALTER scope SET STATISTICS 0;" }.joined(separator: "\n")
 
     static let tables = [
@@ -119,9 +119,9 @@ enum SchemaOfStatistics {
     ]
 }
 
-/// Plain columns for an operator who looks with `psql`.
+/// Views with plain columns for an operator who queries with `psql`.
 enum SchemaOfViews {
-    /// A `json` may name U+0000, but `->>` gives no text that has it: there the views show U+FFFD.
+    /// A `json` may contain the escape of U+0000, which `->>` cannot convert to text. The views show U+FFFD instead.
     private static let readable = #"LATERAL (SELECT replace(body::text, '\u0000', '\ufffd')::json AS body) AS plain"#
 
     static let views = """

@@ -1,12 +1,12 @@
-/// What the second version and the third added to devices.
+/// Columns and tables that versions 2 and 3 added for devices.
 enum SchemaOfDevices {
     static let lastUseAddress = """
-        -- Where the request of last_use_date came from. The ones before are not kept.
+        -- The client address of the request at `last_use_date`. Earlier addresses are not stored.
         ALTER TABLE devices ADD COLUMN last_use_address text;
         """
 
     static let revocations = """
-        -- Devices that were revoked as lost; what each pushed after `moment` is put back.
+        -- Devices that were revoked as lost. What each pushed after `moment` is undone.
         CREATE TABLE revocations (
             scope bigint NOT NULL,
             node bytea NOT NULL,
@@ -14,7 +14,7 @@ enum SchemaOfDevices {
             requested_by bytea,
             request_date timestamptz NOT NULL,
             moment timestamptz,
-            -- How far the scope has been looked through: in which of two passes, and up to which sequence number.
+            -- The progress: which of two passes, and up to which sequence.
             pass smallint NOT NULL,
             sequence bigint NOT NULL,
             finish_date timestamptz,
@@ -25,7 +25,7 @@ enum SchemaOfDevices {
             PRIMARY KEY (scope, node)
         );
         CREATE INDEX revocations_open ON revocations (scope, node) WHERE finish_date IS NULL;
-        -- Whether there are any: told with the lock, so that a push asks for them only if there are.
+        -- Whether the scope has revocations. Read with the lock, so that a push queries them only if there are any.
         ALTER TABLE scopes ADD COLUMN has_revocations boolean NOT NULL DEFAULT false;
         """
 }

@@ -1,9 +1,9 @@
-/// What the ninth version added: what a quota counts, and accounts that are disabled.
+/// Columns that version 9 added: storage usage, quotas, and disabled accounts.
 enum SchemaOfQuotas {
     static let columns = """
-        -- The bytes of the bodies of all parcels, so that a quota is checked without adding up; beside it blob_bytes.
+        -- The total bytes of the bodies of all parcels, so that a quota is checked without summing; like `blob_bytes`.
         ALTER TABLE scopes ADD COLUMN parcel_bytes bigint NOT NULL DEFAULT 0;
-        -- How many bytes the scope may store; null: as many as the server's setting says; -1: any number.
+        -- The quota in bytes; NULL: the server's default; -1: unlimited.
         ALTER TABLE scopes ADD COLUMN quota bigint;
         ALTER TABLE accounts ADD COLUMN disabled_since timestamptz;
         UPDATE scopes s SET parcel_bytes = e.bytes

@@ -1,11 +1,11 @@
-/// What the sixth version added, what texts descend from, and what the seventh added, checksums of parcels.
+/// Columns that version 6 added for the descent of texts, and version 7 for checksums of parcels.
 enum SchemaOfTexts {
     static let descent = """
-        -- The clocks, one after the other, of texts that this text descends from and that were not here when it came; its own
-        -- among them, if a device gave it back after a restore.
+        -- The concatenated clocks of ancestors of this text that the server did not have when the text arrived. Includes the
+        -- text's own clock if a device pushed it again after a restore.
         ALTER TABLE edits ADD COLUMN missing_ancestors bytea;
         CREATE INDEX edits_missing_ancestors ON edits (scope, object) WHERE missing_ancestors IS NOT NULL;
-        -- Where the scope stood when the database was restored from a backup; null if it never was.
+        -- The sequence of the scope when the database was restored from a backup; NULL if it never was.
         ALTER TABLE scopes ADD COLUMN restored_sequence bigint;
         """
 

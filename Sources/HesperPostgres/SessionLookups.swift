@@ -1,8 +1,8 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Finds who holds a token. Every request begins with that, so those that arrive while one question is under way share the
-/// next: many cost hardly more than one. A connection that hangs holds them up for a moment only.
+/// Looks up sessions by token. Every request starts with such a lookup, so those that arrive during a query share the next
+/// one: many lookups cost little more than one. A connection that hangs delays them only for a short time.
 final class SessionLookups: Sendable {
     private let pool: PostgresPool
     private let log: (@Sendable (String) -> Void)?
@@ -11,19 +11,19 @@ final class SessionLookups: Sendable {
     private struct Lookup: Sendable {
         let token: TokenHash
         let done: CheckedContinuation<Session?, any Error>
-        /// Whether a connection was lost on which it was asked for.
+        /// Whether a connection was lost during the lookup.
         var wasLost = false
     }
 
-    /// The connection is lost, and those who wait may hope for another.
-    private struct Lost: Error {}
+    /// The connection is lost; the lookups are retried on another one.
+    private struct ConnectionLost: Error {}
 
     private struct State {
         var waiting: [Lookup] = []
         var isBusy = false
     }
 
-    /// Tokens that share a question at most.
+    /// The maximum number of tokens in one query.
     private static let limit = 256
 
     init(pool: PostgresPool, log: (@Sendable (String) -> Void)?) {
@@ -42,18 +42,18 @@ final class SessionLookups: Sendable {
         }
     }
 
-    /// Answers all that wait, and those that come meanwhile, on one connection; on another when that one is lost.
+    /// Resolves the waiting lookups and those that arrive meanwhile, on one connection; on another one if it is lost.
     private func run() async {
         while true {
             do {
                 return try await pool.run { connection in
                     connection.log = self.log
-                    while let lookups = self.next() { try self.answer(lookups, on: connection) }
+                    while let lookups = self.next() { try self.resolve(lookups, on: connection) }
                 }
-            } catch is Lost {
+            } catch is ConnectionLost {
                 continue
             } catch {
-                // There was no connection, or it is no good: those who wait for the same are told the same.
+                // There is no usable connection: all waiting lookups fail with the same error.
                 let waiting = state.withLockedValue { state in
                     defer { state = State() }
                     return state.waiting
@@ -64,7 +64,7 @@ final class SessionLookups: Sendable {
         }
     }
 
-    /// Those that wait; nil, and nobody is at work any more, if there are none.
+    /// Takes the next waiting lookups. If there are none, returns nil and ends the processing.
     private func next() -> [Lookup]? {
         state.withLockedValue { state in
             let next = Array(state.waiting.prefix(SessionLookups.limit))
@@ -74,28 +74,28 @@ final class SessionLookups: Sendable {
         }
     }
 
-    /// Lets some wait again, before all others.
-    private func putBack(_ lookups: some Collection<Lookup>) {
+    /// Puts lookups back at the front of the queue.
+    private func requeue(_ lookups: some Collection<Lookup>) {
         state.withLockedValue { $0.waiting.insert(contentsOf: lookups, at: 0) }
     }
 
-    /// - Throws: what leaves nothing to be hoped for from the connection.
-    private func answer(_ lookups: [Lookup], on connection: Connection) throws {
-        // The second time it may take as long as anything else: the server is slow, not the connection.
+    /// - Throws: an error after which the connection is unusable.
+    private func resolve(_ lookups: [Lookup], on connection: Connection) throws {
+        // On a retry use the normal timeout: then the server is slow, not the connection lost.
         let isLast = lookups.contains { $0.wasLost }
-        func ask() throws -> [TokenHash: Session] {
+        func fetch() throws -> [TokenHash: Session] {
             try SessionLookups.sessions(of: lookups.map(\.token), on: connection)
         }
-        let found = Result { try namingErrors { try isLast ? ask() : connection.soon(ask) } }
+        let found = Result { try mappingErrors { try isLast ? fetch() : connection.withProbeTimeout(fetch) } }
         if connection.brokenBy != nil, !isLast {
-            putBack(lookups.map { Lookup(token: $0.token, done: $0.done, wasLost: true) })
-            throw Lost()
+            requeue(lookups.map { Lookup(token: $0.token, done: $0.done, wasLost: true) })
+            throw ConnectionLost()
         }
         if case .failure(let error) = found, lookups.count > 1, (error as? StoreError)?.isUnavailable != true {
-            // A damaged row is nobody's trouble but its own.
+            // A damaged row must not fail the other lookups, so resolve each separately.
             for (index, lookup) in lookups.enumerated() {
-                do { try answer([lookup], on: connection) } catch {
-                    putBack(lookups[(index + 1)...])
+                do { try resolve([lookup], on: connection) } catch {
+                    requeue(lookups[(index + 1)...])
                     throw error
                 }
             }
@@ -117,7 +117,7 @@ final class SessionLookups: Sendable {
         return sessions
     }
 
-    /// One statement is one snapshot.
+    /// A single statement reads one snapshot.
     private static let sql = """
         SELECT d.node, d.account, d.name, d.app_version, d.user_agent, d.creation_date, d.last_use_date, d.read_date,
             d.last_use_address, s.id, s.sequence, s.digest, d.token, a.disabled_since

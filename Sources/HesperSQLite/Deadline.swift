@@ -1,15 +1,15 @@
 import GRDB
 import GRDBSQLite
 
-/// Ends what runs past a moment: SQLite asks every so many steps of its machine, those inside of FTS5 included, whether to go on
-/// (SQLite, sqlite3_progress_handler).
+/// Interrupts statements that run past a deadline. SQLite calls a progress handler after every so many steps of its virtual
+/// machine, including those inside FTS5 (SQLite, sqlite3_progress_handler).
 final class Deadline {
     private let end: ContinuousClock.Instant
     private let connection: SQLiteConnection?
-    /// Whether anything was ended.
+    /// Whether a statement was interrupted.
     private(set) var hasPassed = false
 
-    /// Between two looks at the clock: some tens of microseconds.
+    /// The number of steps between two checks of the clock, some tens of microseconds.
     private static let steps: Int32 = 1_000
 
     init(_ end: ContinuousClock.Instant, on database: Database) {
@@ -17,21 +17,21 @@ final class Deadline {
         connection = database.sqliteConnection
     }
 
-    /// Does `body`, of which a statement fails if the moment passes.
+    /// Runs `body`, whose statements fail once the deadline has passed.
     func watch<T>(_ body: () throws -> T) rethrows -> T {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_progress_handler(
             connection, Deadline.steps,
             { context in
                 guard let context else { return 0 }
-                return Unmanaged<Deadline>.fromOpaque(context).takeUnretainedValue().look()
+                return Unmanaged<Deadline>.fromOpaque(context).takeUnretainedValue().check()
             }, context)
         defer { sqlite3_progress_handler(connection, 0, nil, nil) }
         return try body()
     }
 
-    /// - Returns: anything but 0 ends the statement.
-    private func look() -> Int32 {
+    /// - Returns: 0 to continue; any other value interrupts the statement.
+    private func check() -> Int32 {
         if ContinuousClock.now >= end { hasPassed = true }
         return hasPassed ? 1 : 0
     }

@@ -3,21 +3,21 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// What brings a database of any earlier version to this one, in order, each step in a transaction.
+/// The migrations from each earlier version of the database to this one, in order. Each runs in one transaction.
 ///
-/// The version is SQLite's `user_version`, read and written under the write lock: two processes that start at once do not
-/// both migrate.
+/// The version is SQLite's `user_version`. It is read and written with the write lock held, so that two processes that start
+/// at the same time do not both migrate.
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
         addChecksums, addBlobStore, addQuotas,
     ]
 
-    /// The version that this Hesper reads and writes.
+    /// The version of the tables that this program reads and writes.
     static var version: Int { all.count }
 
-    /// - Parameter version: where to stop; the one that this Hesper reads and writes if there is no reason to stop before.
-    /// - Throws: ``StoreError/newerDatabase(version:known:)``, having changed nothing.
+    /// - Parameter version: the version to migrate to, for tests and for reading damaged databases of earlier versions.
+    /// - Throws: ``StoreError/newerDatabase(version:known:)``; the database is then unchanged.
     static func run(on database: Database, to version: Int = Migrations.version) throws {
         for _ in 0...all.count {
             var isDone = false
@@ -75,10 +75,10 @@ enum Migrations {
 
     @Sendable private static func addChecksums(_ database: Database) throws {
         try database.execute(sql: SchemaOfTexts.checksums)
-        let page = try Prepared(
+        let page = try PreparedStatement(
             "SELECT \(ParcelChecksum.columns), number FROM edits WHERE number > ?1 ORDER BY number LIMIT 500",
             on: database)
-        let update = try Prepared("UPDATE edits SET checksum = ?2 WHERE number = ?1", on: database)
+        let update = try PreparedStatement("UPDATE edits SET checksum = ?2 WHERE number = ?1", on: database)
         var last = Int64.min
         while true {
             page.bind(1, last)
@@ -100,9 +100,9 @@ enum Migrations {
     @Sendable private static func addQuotas(_ database: Database) throws {
         try database.execute(sql: SchemaOfQuotas.columns)
         var bytes: [Int64: Int64] = [:]
-        let parcels = try Prepared(SchemaOfQuotas.parcels, on: database)
+        let parcels = try PreparedStatement(SchemaOfQuotas.parcels, on: database)
         try parcels.eachRow { bytes[parcels.integer(0), default: 0] += parcels.integer(1) }
-        let update = try Prepared("UPDATE scopes SET parcel_bytes = ?2 WHERE id = ?1", on: database)
+        let update = try PreparedStatement("UPDATE scopes SET parcel_bytes = ?2 WHERE id = ?1", on: database)
         for (scope, bytes) in bytes {
             update.bind(1, scope)
             update.bind(2, bytes)
@@ -110,11 +110,11 @@ enum Migrations {
         }
     }
 
-    /// The first version kept members of notes that exist; a note that waits holds what it holds as well.
+    /// Inserts the members of notes that do not exist yet, which version 1 did not store.
     private static func addMembersOfWaitingNotes(_ database: Database) throws {
-        let waiting = try Prepared(
+        let waiting = try PreparedStatement(
             "SELECT scope, id, body FROM objects WHERE sequence IS NULL AND section = 0", on: database)
-        let insert = try Prepared(PushStatements.insertMember, on: database)
+        let insert = try PreparedStatement(PushStatements.insertMember, on: database)
         try waiting.eachRow {
             let id = try waiting.id(1)
             insert.bind(1, waiting.integer(0))

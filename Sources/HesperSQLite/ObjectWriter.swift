@@ -18,7 +18,7 @@ struct ObjectWriter {
         try run(PushStatements.insertMember, writing.newMembers)
     }
 
-    private func write(_ object: RowChanges.Object, with statement: Prepared) throws {
+    private func write(_ object: RowChanges.Object, with statement: PreparedStatement) throws {
         let entity = object.entity
         let body = entity.body
         statement.bind(1, scope)
@@ -30,7 +30,7 @@ struct ObjectWriter {
         statement.bind(7, object.digest)
         statement.bind(8, text: body)
         guard try statement.run() == 1 else {
-            throw StoreError.failed("\(entity.uniqueID) is gone while it is changed")
+            throw StoreError.failed("object \(entity.uniqueID) to update does not exist")
         }
     }
 

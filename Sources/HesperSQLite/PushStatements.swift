@@ -1,9 +1,9 @@
 import HesperStore
 
-/// The statements that a push is made of, beside BEGIN IMMEDIATE, COMMIT and those of ``MergeStatements``; a benchmark plays
-/// the same through SQLite's C API.
+/// The statements of a push, except BEGIN IMMEDIATE, COMMIT and ``MergeStatements``. A benchmark runs the same ones through
+/// SQLite's C API.
 public enum PushStatements {
-    // MARK: What a merge asks
+    // MARK: Reads
 
     /// Scope.
     public static let lock = """
@@ -27,14 +27,14 @@ public enum PushStatements {
     public static let currentText =
         "SELECT max(text_clock) FROM edits WHERE scope = ?1 AND object = ?2 AND sequence <= ?3"
 
-    // MARK: What a merge came to
+    // MARK: Writes
 
     /// Scope, ID, section, type, sequence, bytes, digest, body.
     public static let insertObject = """
         INSERT INTO objects (scope, id, section, type, sequence, bytes, digest, body)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         """
-    /// The same.
+    /// The parameters of ``insertObject``.
     public static let updateObject = """
         UPDATE objects SET section = ?3, type = ?4, sequence = ?5, bytes = ?6, digest = ?7, body = ?8
         WHERE scope = ?1 AND id = ?2
@@ -67,19 +67,19 @@ public enum PushStatements {
     public static let claimTagName = "INSERT INTO tag_names (scope, folded_name, tag) VALUES (?1, ?2, ?3)"
     /// Scope, folded name, tag.
     public static let releaseTagName = "DELETE FROM tag_names WHERE scope = ?1 AND folded_name = ?2 AND tag = ?3"
-    /// Scope, object, sequence, device, date, type, whether it is the server's, first clock, last clock, text's clock,
-    /// text's origin, body, whether its text lost words, the clocks of ancestors that the bag lacks, checksum.
+    /// Scope, object, sequence, device, date, type, whether it was made by the server, first clock, last clock, text clock,
+    /// text origin, body, whether its text lost words, clocks of missing ancestors, checksum.
     public static let insertParcel = """
         INSERT INTO edits (scope, object, sequence, pushed_by, pushed_at, type, is_servers, first_clock, last_clock,
             text_clock, text_origin, body, has_lost_words, missing_ancestors, checksum)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
         """
     /// Scope, object, clock of the text.
-    public static let loseWords = """
+    public static let markLostWords = """
         UPDATE edits SET has_lost_words = 1, checksum = checksum + \(ParcelChecksum.lostWords)
         WHERE scope = ?1 AND object = ?2 AND last_clock >= ?3 AND text_clock = ?3 AND has_lost_words = 0
         """
-    /// Scope, sequence, digest, greatest clock, server clock, bytes of the parcels that were put in.
+    /// Scope, sequence, digest, greatest clock, server clock, bytes of the inserted parcels.
     public static let advance = """
         UPDATE scopes SET sequence = ?2, digest = ?3, greatest_clock = ?4, server_clock = ?5,
             parcel_bytes = parcel_bytes + ?6

@@ -2,7 +2,7 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// What a merge may ask about a scope, inside the transaction that holds its lock.
+/// What a merge reads of a scope, in the transaction that has locked it.
 struct SQLiteBag: Bag {
     let snapshot: SQLiteSnapshot
     let scope: ScopeID
@@ -44,7 +44,7 @@ struct SQLiteBag: Bag {
         defer { row.reset() }
         var newest: Clock?
         while try row.step() {
-            // No text of this parcel, or of those that follow, is newer than the parcel's last clock.
+            // No text of this parcel, or of the following ones, is newer than the parcel's last clock.
             if let newest, let last = row.clockIfAny(0), last <= newest { break }
             guard let text = row.clockIfAny(1), text.node == node, text < clock else { continue }
             newest = max(newest ?? text, text)

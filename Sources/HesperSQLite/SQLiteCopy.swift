@@ -2,80 +2,79 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// A copy of a database, in a file that no server has open: what a backup has, and what it is restored from.
+/// A copy of a database in a file that no server has open, as in a backup or a restore.
 public struct SQLiteCopy: Sendable {
     private let path: String
 
-    /// - Parameter path: of a file that ``SQLiteStore/copy(to:)`` made.
+    /// - Parameter path: a file that ``SQLiteStore/copy(to:)`` wrote.
     public init(path: String) { self.path = path }
 
-    /// Tables of what lets somebody in, or goes on where a client left it: none of that holds after a restore.
+    /// The tables that a restore empties: sessions, tickets and unfinished uploads are invalid after it.
     private static let ended = ["devices", "tickets", "uploads"]
 
-    /// The bytes that every account has, in the order of their arrival.
+    /// The blobs of all accounts, in order of arrival.
     public func blobs() throws -> [Blob] {
         try reading { database in
-            let row = try Prepared(
+            let row = try PreparedStatement(
                 "SELECT nonce, byte_count, sha256, arrival_date, attachment, scope FROM blobs ORDER BY number",
                 on: database)
             return try row.all { row.blob(of: try row.id(4), in: ScopeID(row.integer(5))) }
         }
     }
 
-    /// How many accounts it has.
+    /// The number of accounts.
     public func accountCount() throws -> Int {
         try reading { try Int.fetchOne($0, sql: "SELECT count(*) FROM accounts") ?? 0 }
     }
 
-    /// What a copy holds, and what is wrong with it.
-    public struct Look: Sendable {
+    /// The result of an inspection.
+    public struct Report: Sendable {
         public var accounts = 0
-        /// Whether all edits were folded again.
+        /// Whether the objects were compared with their edits.
         public var isFolded = false
-        /// Sentences: what SQLite's integrity check finds, at most ``SQLiteCopy/findingLimit``, then what `hesper check`
-        /// finds.
+        /// Sentences: at most ``SQLiteCopy/findingLimit`` findings of SQLite's integrity check, then those of `hesper check`.
         public var findings: [String] = []
     }
 
-    /// Sentences of SQLite's: where more than a few pages are damaged, the first tell enough.
+    /// The maximum number of findings of SQLite's check.
     static let findingLimit = 20
 
-    /// Reads all of it: SQLite's integrity check, then every account's edits, folded again. Edits of a copy that an earlier
-    /// version wrote are not folded: this version reads them only after a migration.
-    /// - Throws: ``StoreError``: `newerDatabase` if a later Hesper has written it, `damaged` if it cannot be read to its end.
-    public func look() throws -> Look {
+    /// Inspects the whole copy: SQLite's integrity check, then every account's edits, which are folded again. A copy that an
+    /// earlier version wrote is not folded, because this version reads it only after a migration.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote it, `damaged` if it cannot be read.
+    public func inspect() throws -> Report {
         try reading { database in
             let (version, known) = (try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0, Migrations.version)
             guard version <= known else { throw StoreError.newerDatabase(version: version, known: known) }
-            var look = Look()
-            look.findings = try String.fetchAll(
+            var report = Report()
+            report.findings = try String.fetchAll(
                 database, sql: "PRAGMA integrity_check(\(SQLiteCopy.findingLimit))"
-            ).filter { $0 != "ok" }.map { "SQLite finds in the database: \($0)" }
+            ).filter { $0 != "ok" }.map { "SQLite reports: \($0)" }
             let accounts = try Row.fetchAll(
                 database,
                 sql: """
                     SELECT a.email, m.scope FROM accounts a JOIN memberships m ON m.account = a.id ORDER BY a.email_key
                     """)
-            look.accounts = accounts.count
-            look.isFolded = version == known
-            guard look.isFolded else { return look }
+            report.accounts = accounts.count
+            report.isFolded = version == known
+            guard report.isFolded else { return report }
             for account in accounts {
                 let (email, scope): (String, Int64) = (account[0], account[1])
                 try SQLiteSnapshot(database).inconsistencies(in: ScopeID(scope)) {
-                    look.findings.append("\(email): \($0)")
+                    report.findings.append("\(email): \($0)")
                 }
             }
-            return look
+            return report
         }
     }
 
-    /// Makes it the database of an installation that went back in time (operating.md, Restoring): brings it to this version,
-    /// begins a new epoch, and signs every device out. What it ends is overwritten, not just unlinked.
-    /// - Parameter lost: bytes that could not be restored. Their attachments are left out too: an attachment that is there always
-    ///   has its bytes, and devices give back both.
-    /// - Throws: ``StoreError``: `newerDatabase` if a later Hesper has written it.
+    /// Turns the copy into a database that went back in time (operating.md, Restoring): migrates it to this version, starts a
+    /// new epoch, and signs out every device. Removed rows are overwritten.
+    /// - Parameter lost: blobs that could not be restored. Their attachments are removed too, because an attachment that exists
+    ///   always has its bytes. Devices that have them upload both again.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote it.
     public func beginNewEpoch(forgetting lost: [Blob] = []) throws {
-        try namingErrors {
+        try mappingErrors {
             let queue = try DatabaseQueue(path: path)
             try queue.inDatabase { database in
                 try Migrations.run(on: database)
@@ -84,7 +83,7 @@ public struct SQLiteCopy: Sendable {
                     for blob in lost { try SQLiteCopy.forget(blob, in: database) }
                     for table in SQLiteCopy.ended { try database.execute(sql: "DELETE FROM \(table)") }
                     try database.execute(sql: "UPDATE scopes SET restored_sequence = sequence")
-                    // Beside bytes that are new it begins like a new database; beside others it knows no marker.
+                    // A new blob store gets a new marker, as with a new database. With an existing one no marker is known.
                     try database.execute(
                         sql: """
                             UPDATE blob_store SET current_nonce = NULL, next_nonce = NULL, walk_date = NULL, accepted_unknown = 0;
@@ -101,8 +100,8 @@ public struct SQLiteCopy: Sendable {
     }
 
     private static func forget(_ blob: Blob, in database: Database) throws {
-        func prepare(_ sql: String) throws -> Prepared {
-            let statement = try Prepared(sql, on: database)
+        func prepare(_ sql: String) throws -> PreparedStatement {
+            let statement = try PreparedStatement(sql, on: database)
             statement.bind(1, blob.name.scope)
             return statement
         }
@@ -133,7 +132,7 @@ public struct SQLiteCopy: Sendable {
     private func reading<T>(_ body: (Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.readonly = true
-        return try namingErrors {
+        return try mappingErrors {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let result = try queue.inDatabase(body)
             try queue.close()

@@ -3,23 +3,23 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// The database of a folder as the source of a move. While it is open no other process can be: SQLite's own lock on the
-/// file says so, which goes with the process that has it, however that ends.
+/// The database of a folder as the source of a move. While it is open, no other process can open it: it holds SQLite's
+/// exclusive lock on the file, which ends with this process.
 public final class SQLiteRows: RowSource {
     private let database: Database
-    /// Pages that it keeps, in KiB: the upper levels of the indexes that rows are found by.
+    /// The page cache in KiB; it holds the upper levels of the indexes.
     private static let cache = 65_536
 
     private init(_ database: Database) { self.database = database }
 
-    /// Opens the database of a folder while `body` runs, and brings it to this version.
+    /// Opens the database of a folder for the duration of `body`; migrates it to this version first.
     /// - Throws: ``MoveRefusal/inUse``; ``StoreError``.
     public static func whileOpen<T>(folder: URL, _ body: (SQLiteRows) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.label = "hesper"
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { database in
-            // Before anything is read: then it takes the lock with its first look, and for good.
+            // Set before anything is read, so that the first read takes the lock permanently.
             try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -\(cache)")
         }
         let path = folder.appending(path: SQLiteStore.fileName).path
@@ -31,7 +31,7 @@ public final class SQLiteRows: RowSource {
         } catch let error as DatabaseError {
             throw StoreError(error)
         }
-        return try namingErrors {
+        return try mappingErrors {
             try queue.inDatabase { database in
                 try Migrations.run(on: database)
                 return try body(SQLiteRows(database))
@@ -46,7 +46,7 @@ public final class SQLiteRows: RowSource {
     public func rowCounts() throws -> [ScopeID: Int] {
         var counts: [ScopeID: Int] = [:]
         for table in MovedTable.ofScopes {
-            let row = try Prepared(
+            let row = try PreparedStatement(
                 "SELECT \(table.scope), count(*) FROM \(table.name) GROUP BY \(table.scope)", on: database)
             try row.eachRow { counts[ScopeID(row.integer(0)), default: 0] += row.int(1) }
         }
@@ -54,12 +54,12 @@ public final class SQLiteRows: RowSource {
     }
 
     public func lastScope() throws -> Int64 {
-        let row = try Prepared("SELECT seq FROM sqlite_sequence WHERE name = 'scopes'", on: database)
+        let row = try PreparedStatement("SELECT seq FROM sqlite_sequence WHERE name = 'scopes'", on: database)
         return try row.first { row.integer(0) } ?? 0
     }
 
     public func read(_ table: MovedTable, of scopes: [ScopeID]?, _ body: ([MovedValue]) throws -> Void) throws {
-        let row = try Prepared(SQLiteRows.statement(table, ofScope: scopes != nil), on: database)
+        let row = try PreparedStatement(SQLiteRows.statement(table, ofScope: scopes != nil), on: database)
         guard let scopes else { return try row.eachRow { try body(row.moved(table)) } }
         for scope in scopes {
             row.bind(1, scope)
@@ -75,8 +75,8 @@ public final class SQLiteRows: RowSource {
     }
 }
 
-extension Prepared {
-    /// The row's columns, which are those of a table, in its order.
+extension PreparedStatement {
+    /// The values of the row, whose columns are those of the table, in order.
     fileprivate func moved(_ table: MovedTable) -> [MovedValue] {
         table.columns.enumerated().map { index, column in
             let index = Int32(index)

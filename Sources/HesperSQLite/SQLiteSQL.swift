@@ -3,7 +3,7 @@ import GRDBSQLite
 import HesperSQL
 import HesperStore
 
-/// Runs the statements that all SQL databases share.
+/// Runs the statements that are common to all SQL databases.
 struct SQLiteSQL: SQLConnection {
     let snapshot: SQLiteSnapshot
 
@@ -12,29 +12,29 @@ struct SQLiteSQL: SQLConnection {
 
     var dialect: SQLDialect { SQLiteSQL.dialect }
 
-    private func prepare(_ sql: String, _ arguments: [SQLValue]) throws -> Prepared {
+    private func prepare(_ sql: String, _ arguments: [SQLValue]) throws -> PreparedStatement {
         let statement = try snapshot.prepare(sql)
         try statement.bind(arguments)
         return statement
     }
 
-    func first<T>(_ sql: String, _ arguments: [SQLValue], _ body: (Prepared) throws -> T?) throws -> T? {
+    func first<T>(_ sql: String, _ arguments: [SQLValue], _ body: (PreparedStatement) throws -> T?) throws -> T? {
         let row = try prepare(sql, arguments)
         return try row.first { try body(row) }
     }
 
-    func all<T>(_ sql: String, _ arguments: [SQLValue], _ body: (Prepared) throws -> T) throws -> [T] {
+    func all<T>(_ sql: String, _ arguments: [SQLValue], _ body: (PreparedStatement) throws -> T) throws -> [T] {
         let row = try prepare(sql, arguments)
         return try row.all { try body(row) }
     }
 
     func run(_ sql: String, _ arguments: [SQLValue]) throws -> Int { try prepare(sql, arguments).run() }
 
-    /// At once: nothing is gained by waiting.
+    /// Runs the statement immediately: SQLite has no round trips to save.
     func enqueue(_ sql: String, _ arguments: [SQLValue], expecting rows: Int?) throws {
         let changed = try run(sql, arguments)
         guard changed == rows ?? changed else {
-            throw StoreError.failed("\(changed) rows instead of \(rows ?? 0) in: \(sql)")
+            throw StoreError.failed("changed \(changed) rows instead of \(rows ?? 0) in: \(sql)")
         }
     }
 
@@ -43,24 +43,24 @@ struct SQLiteSQL: SQLConnection {
     }
 }
 
-/// The rows of a statement as it is stepped.
+/// The rows of a statement, read one by one.
 final class SQLiteCursor: SQLCursor {
-    private let row: Prepared
-    /// Whether the statement stands on a row: nobody else is given it then, and the snapshot cannot end.
+    private let row: PreparedStatement
+    /// Whether the statement is at a row. While it is, the statement is not reused and the snapshot cannot end.
     private var isOnRow: Bool
-    /// Whether that row was asked for.
+    /// Whether `next` has returned that row.
     private var isGiven = false
 
-    /// At once on the first row, so that the statement is its own.
-    fileprivate init(_ row: Prepared) throws {
+    /// Steps to the first row right away, so that no other cursor gets the same cached statement.
+    fileprivate init(_ row: PreparedStatement) throws {
         self.row = row
         isOnRow = try row.step()
     }
 
     deinit { close() }
 
-    func next<T>(_ body: (Prepared) throws -> T) throws -> T? {
-        // After its last row a statement would begin again; then, and after an error, it is reset.
+    func next<T>(_ body: (PreparedStatement) throws -> T) throws -> T? {
+        // Stepping after the last row, or after an error, would start the query again.
         guard isOnRow else { return nil }
         if isGiven {
             isOnRow = false
@@ -77,12 +77,12 @@ final class SQLiteCursor: SQLCursor {
     }
 }
 
-extension Prepared {
-    /// Binds the arguments of `$1`, `$2` and so on.
+extension PreparedStatement {
+    /// Binds the arguments to `$1`, `$2` and so on.
     fileprivate func bind(_ arguments: [SQLValue]) throws {
         for index in 0..<parameterCount {
             guard let number = parameterNumber(index + 1), arguments.indices.contains(number - 1) else {
-                throw StoreError.failed("a parameter without an argument")
+                throw StoreError.failed("statement parameter without an argument")
             }
             bind(index + 1, arguments[number - 1])
         }

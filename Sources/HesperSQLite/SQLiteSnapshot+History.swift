@@ -6,7 +6,7 @@ extension SQLiteSnapshot {
     func history(
         of object: UniqueID, in scope: ScopeID, before position: Int64?, limit: Int
     ) throws -> [StoredParcel] {
-        // The index is in the order of clocks. The numbers alone come from it without touching a row.
+        // The index is ordered by clock, not by number. This reads numbers from the index alone, without table rows.
         let numbers = try sql.all(
             "SELECT number FROM edits WHERE scope = $1 AND object = $2 AND number < $3",
             [.scope(scope), .id(object), .integer(position ?? .max)]

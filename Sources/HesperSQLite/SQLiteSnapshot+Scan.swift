@@ -12,7 +12,7 @@ extension SQLiteSnapshot {
             rows.bind(2, scan.sequences.lowerBound)
             rows.bind(3, scan.sequences.upperBound)
             if let type { rows.bind(4, type) }
-            // Stepped at once, so that the next cursor with the same statement gets one of its own.
+            // Step to the first row right away, so that the next cursor with the same text gets its own statement.
             if try rows.step() { cursors.append(ScanCursor(rows: rows, isDeleted: isDeleted)) }
         }
         func add(_ types: ScanFilter.Types, _ sql: String, isDeleted: Bool) throws {
@@ -25,7 +25,7 @@ extension SQLiteSnapshot {
         try add(objects, ScanStatements.objects(objects, newestFirst: scan.newestFirst), isDeleted: false)
         try add(deleted, ScanStatements.deleted(deleted, newestFirst: scan.newestFirst), isDeleted: true)
         while let index = next(of: cursors, newestFirst: scan.newestFirst) {
-            // As long as one cursor is ahead of all others, and with one alone always, its rows come without asking them.
+            // While this cursor is before all others, and always if it is the only one, take its rows without comparing.
             let others = cursors.indices.filter { $0 != index }.map { cursors[$0].sequence }
             let limit = (scan.newestFirst ? others.max() : others.min())
             while true {
@@ -50,7 +50,7 @@ extension SQLiteSnapshot {
         )
     }
 
-    /// Where the cursor is whose row comes next.
+    /// The index of the cursor whose row comes next.
     private func next(of cursors: [ScanCursor], newestFirst: Bool) -> Int? {
         newestFirst
             ? cursors.indices.max { cursors[$0].sequence < cursors[$1].sequence }
@@ -97,13 +97,13 @@ extension ScanSize {
     }
 }
 
-/// One statement of a scan, standing on a row.
+/// One statement of a scan, positioned at a row.
 private struct ScanCursor {
-    let rows: Prepared
+    let rows: PreparedStatement
     let isDeleted: Bool
     var sequence: Int64
 
-    init(rows: Prepared, isDeleted: Bool) {
+    init(rows: PreparedStatement, isDeleted: Bool) {
         self.rows = rows
         self.isDeleted = isDeleted
         sequence = rows.integer(0)

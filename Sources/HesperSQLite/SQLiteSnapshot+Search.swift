@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 
 extension SQLiteSnapshot {
-    /// Newest first by `sortDate`, which is `creationDate` until it is set; of equals, the greater ID.
+    /// Searches newest first by `sortDate`, which is `creationDate` until it is set; equal dates by descending ID.
     func search(_ search: Search, in scope: ScopeID) throws -> SearchPage {
         var page = SearchPage(search)
         guard search.limit > 0 else { return page }
@@ -15,7 +15,7 @@ extension SQLiteSnapshot {
             while try deadline.watch(rows.step) {
                 passed += 1
                 let id = try rows.id(0)
-                // The index may be behind: what is gone by now is left out here.
+                // The search index may lag behind: notes that have been deleted since are skipped.
                 var note: Note?
                 if case .entity(.note(let found), _?)? = try reader.state(of: id) { note = found }
                 let position =
@@ -31,11 +31,11 @@ extension SQLiteSnapshot {
         return page
     }
 
-    /// The notes in their order, as far as the index can tell.
+    /// The candidates in the order of the results, according to the search index.
     ///
-    /// Whatever is looked for by words begins with these: SQLite's own choice is to walk the notes in their order, and to look the
-    /// words up for each. CROSS JOIN keeps to the order that is written.
-    private func documents(_ search: Search, tags: [UniqueID]?, in scope: ScopeID) throws -> Prepared {
+    /// If there are words, the query starts with them: by its own choice SQLite would scan all notes in order and look up the
+    /// words for each. CROSS JOIN enforces the written order.
+    private func documents(_ search: Search, tags: [UniqueID]?, in scope: ScopeID) throws -> PreparedStatement {
         let match = ScopedTerms.match(search.query, scope: scope)
         var conditions = ["d.scope = ?1"]
         if match != nil { conditions.append("terms MATCH ?2") }

@@ -6,13 +6,13 @@ extension SQLiteSnapshot {
     func edits(
         of object: UniqueID, in scope: ScopeID, after position: Int64, limit: Int, bytes: Int
     ) throws -> (edits: [SweptEdit], isAll: Bool) {
-        // The numbers alone come from the index, which is in the order of clocks.
+        // The numbers are read from the index alone, which is ordered by clock.
         let numbers = try sql.all(
             "SELECT number FROM edits WHERE scope = $1 AND object = $2 AND number > $3",
             [.scope(scope), .id(object), .integer(position)]
         ) { $0.integer(0) }
         guard !numbers.isEmpty else { return ([], true) }
-        // By this index, or each body would be walked past to reach the column behind it.
+        // Through this index, because in the table the column is stored after the body, which would be read as well.
         let lost = Set(
             try sql.all(
                 """

@@ -3,17 +3,17 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// One consistent moment of the database: a connection inside a transaction. What it answers is in one file per noun.
+/// A consistent snapshot of the database: a connection in a transaction. Its reads are in one file per subject.
 class SQLiteSnapshot: SQLSnapshot {
     let database: Database
 
     init(_ database: Database) { self.database = database }
 
-    /// For statements that all SQL databases share.
+    /// Runs statements that are common to all SQL databases.
     var sql: SQLiteSQL { SQLiteSQL(snapshot: self) }
 
-    /// A cached statement, ready to be bound.
-    func prepare(_ sql: String) throws -> Prepared { try Prepared(sql, on: database) }
+    /// Returns a cached statement, ready to be bound.
+    func prepare(_ sql: String) throws -> PreparedStatement { try PreparedStatement(sql, on: database) }
 
     func scopeStatuses(of scopes: [ScopeID]) throws -> [ScopeID: ScopeStatus] {
         var standings: [ScopeID: ScopeStatus] = [:]
@@ -49,10 +49,10 @@ class SQLiteSnapshot: SQLSnapshot {
     }
 }
 
-/// Reads what stands for IDs of one scope, one after the other.
+/// Reads the states of objects of one scope.
 struct StateReader {
-    private let object: Prepared
-    private let tombstone: Prepared
+    private let object: PreparedStatement
+    private let tombstone: PreparedStatement
 
     init(_ snapshot: SQLiteSnapshot, scope: ScopeID) throws {
         object = try snapshot.prepare(PushStatements.object)
@@ -61,7 +61,7 @@ struct StateReader {
         tombstone.bind(1, scope)
     }
 
-    /// - Parameter count: told how many bytes its body has, before it is read.
+    /// - Parameter count: called with the number of bytes of the body before it is read.
     func state(of id: UniqueID, counting count: (Int) throws -> Void = { _ in }) throws -> ObjectState? {
         object.bind(2, id)
         let live = try object.first {

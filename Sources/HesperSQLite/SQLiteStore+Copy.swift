@@ -1,12 +1,12 @@
 import GRDB
 
 extension SQLiteStore {
-    /// Writes what the database holds at one moment to a file, whole by itself; others may write meanwhile.
+    /// Writes a snapshot of the database to a file, while others may write.
     ///
-    /// `VACUUM INTO` reads one snapshot, so it comes to its end however much is written, and leaves out the pages that hold
-    /// what was erased (SQLite, VACUUM). The file is durable when it is synced, which is the caller's to do.
-    /// It occupies this store's own writer: a server that goes on writing opens another store for it.
-    /// - Parameter path: of a file that is empty, or not there yet.
+    /// `VACUUM INTO` reads one snapshot, so it ends however much is written meanwhile, and its result has no free pages with
+    /// erased contents (SQLite, VACUUM). The caller has to sync the file. The writer of this store is busy during the copy: a
+    /// server that continues to write opens another store for it.
+    /// - Parameter path: an empty file, or one that does not exist.
     /// - Throws: ``StoreError``, also if the task is cancelled.
     public func copy(to path: String) async throws {
         try await withTaskCancellationHandler {

@@ -3,11 +3,11 @@ import GRDB
 import HesperStore
 
 extension SQLiteStore {
-    /// Pages and indexes by SQLite's own check, the type of every value, and the index of terms, all in one snapshot. It holds up
-    /// no writer.
+    /// Checks the file with SQLite's integrity check, then the type of every value and the search index, all in one snapshot.
+    /// It does not block writers.
     public func fileDamage() async throws -> [String] {
         do {
-            // A connection of its own: it needs temporary tables, which those of the pool refuse.
+            // A separate connection, as the pool's connections do not allow temporary tables.
             var configuration = Configuration()
             configuration.readonly = true
             configuration.busyMode = .timeout(10)
@@ -25,27 +25,27 @@ extension SQLiteStore {
     }
 }
 
-/// What is wrong in the file itself.
+/// Checks the database file itself.
 private struct FileInspection {
     let database: Database
     private(set) var findings: [String] = []
 
     init(database: Database) { self.database = database }
 
-    /// Lines of SQLite's own check at most: one page that is damaged can break a row in each of many ways.
+    /// The maximum number of findings of SQLite's check: one damaged page can cause many.
     private static let findingLimit = 20
 
-    /// - Throws: what is no damage of the file.
+    /// - Throws: errors other than damage, which is added to `findings`.
     mutating func inspect() throws {
         try reporting("The pages") { try $0.inspectPages() }
         try reporting("Some rows") { try $0.inspectTypes() }
-        try reporting("The index of terms") { try $0.inspectTerms() }
+        try reporting("The search index") { try $0.inspectTerms() }
     }
 
-    /// A part that cannot be read to its end is a finding too.
+    /// Runs one check. If it cannot read to the end, that is a finding as well.
     private mutating func reporting(_ part: String, _ inspect: (inout FileInspection) throws -> Void) throws {
         do {
-            try namingErrors { try inspect(&self) }
+            try mappingErrors { try inspect(&self) }
         } catch StoreError.damaged(let reason) {
             findings.append("\(part) cannot be read: \(reason)")
         }
@@ -58,8 +58,8 @@ private struct FileInspection {
         }
     }
 
-    /// A value of another type than its column reads as the same here and there, but not everywhere. SQLite itself lets any
-    /// value into any column.
+    /// Checks the types of all values. SQLite accepts any type in any column, and a value of a wrong type may be read as equal
+    /// in one place and not in another.
     mutating func inspectTypes() throws {
         let tables = try String.fetchAll(
             database,
@@ -79,21 +79,21 @@ private struct FileInspection {
             for (index, column) in columns.enumerated() {
                 guard let count = counts[index] as Int64?, count > 0 else { continue }
                 findings.append(
-                    "\(count) of the values in \(table).\(column["name"] as String) have another type than the column.")
+                    "Values in \(table).\(column["name"] as String) with another type than the column: \(count).")
             }
         }
     }
 
-    /// Compares the index with the terms that stand beside it: where each is found, and how many there are of each note, by which
-    /// results are ranked. Both sides are added up as hashes, so memory does not grow with the index; each term is looked
-    /// up by itself, as a search does it.
+    /// Compares the index with the terms of the stored texts: the positions of each term, and the number of terms in each note,
+    /// which is used for ranking. Both sides are summed as hashes, so memory does not grow with the index. Each term is looked
+    /// up as a search would do it.
     mutating func inspectTerms() throws {
         try database.execute(
             sql: """
                 CREATE VIRTUAL TABLE temp.indexed_terms USING fts5vocab(main, terms, row);
                 CREATE VIRTUAL TABLE temp.indexed_places USING fts5vocab(main, terms, instance);
                 """)
-        let texts = try Prepared(
+        let texts = try PreparedStatement(
             "SELECT t.rowid, t.text, s.sz FROM terms t LEFT JOIN terms_docsize s ON s.id = t.rowid", on: database)
         var expected: UInt64 = 0
         var counts = true
@@ -106,8 +106,9 @@ private struct FileInspection {
             }
             if FileInspection.number(texts.bytes(2)) != count { counts = false }
         }
-        let terms = try Prepared("SELECT term FROM temp.indexed_terms", on: database)
-        let places = try Prepared("SELECT doc, \"offset\" FROM temp.indexed_places WHERE term = ?1", on: database)
+        let terms = try PreparedStatement("SELECT term FROM temp.indexed_terms", on: database)
+        let places = try PreparedStatement(
+            "SELECT doc, \"offset\" FROM temp.indexed_places WHERE term = ?1", on: database)
         var found: UInt64 = 0
         try terms.eachRow {
             let term = Array(terms.bytes(0))
@@ -118,12 +119,12 @@ private struct FileInspection {
         }
         if found != expected || !counts {
             findings.append(
-                "The index of terms does not match the terms of the notes. Stop the server and make the index again: "
+                "The search index does not match the terms of the notes. Stop the server and rebuild the index: "
                     + "docs/storage.md, \"What a check verifies\", has the statement.")
         }
     }
 
-    /// A number in SQLite's form (Database File Format, 1.6): seven bits a byte, the most significant first.
+    /// Reads a number in SQLite's variable-length format (Database File Format, 1.6): 7 bits a byte, most significant first.
     private static func number(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard (1...8).contains(bytes.count), let last = bytes.last, last < 0x80,
             bytes.dropLast().allSatisfy({ $0 >= 0x80 })

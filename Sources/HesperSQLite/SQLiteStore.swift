@@ -5,45 +5,45 @@ import HesperModel
 import HesperStore
 import Synchronization
 
-/// A store in one SQLite file of a data folder: one writer, a pool of readers, both beside those of other processes.
+/// A store in a SQLite file in a data folder: one writer and a pool of readers. Other processes may open the file as well.
 ///
 ///     let store = try SQLiteStore(folder: URL(filePath: "data"))
 public final class SQLiteStore: Store {
     public let installation: Installation
-    /// SQLite has one writer, whatever one does.
+    /// SQLite allows one writer at a time.
     public let writers = 1
-    /// Who has the file has the folder.
+    /// Nil: uploads are stored in the data folder, next to the database.
     public let uploadStage: (any UploadStage)? = nil
-    /// One server has the file; what commands do beside it, it notices (``otherProcessesHaveCommitted()``).
+    /// Nil: only one server uses the file. Changes by commands are detected with ``otherProcessesHaveCommitted()``.
     public let signals: (any Signals)? = nil
     private let pool: DatabasePool
     private let sessions: SessionReader
-    private let reserve: Reserve
-    private let commitWaits = CommitWaits()
-    /// What the writer last said of the commits of other processes.
+    private let reserve: DiskReserve
+    private let commitDurability = CommitDurability()
+    /// The last `data_version` on the writer's connection; it changes with commits of other connections.
     private let dataVersion = Atomic<Int64>(0)
 
-    /// Where the database's file is.
+    /// The path of the database file.
     var path: String { pool.path }
 
-    /// The name of the database in its folder.
+    /// The name of the database file.
     public static let fileName = "hesper.sqlite"
 
-    /// Opens the database of a folder; makes both, for their owner's eyes only, if they are missing.
+    /// Opens the database of a folder. Creates both if they are missing, accessible only by their owner.
     /// - Parameters:
-    ///   - busyTimeout: how long a write waits for other processes' writes before it is `unavailable`.
-    /// - Throws: ``StoreError``: `newerDatabase` if a later Hesper has written it, `unavailable` if it can not be opened.
+    ///   - busyTimeout: how long a write waits for the writes of other processes before it fails as `unavailable`.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper migrated it, `unavailable` if it cannot be opened.
     public convenience init(folder: URL, busyTimeout: Duration = .seconds(10)) throws {
         try self.init(folder: folder, busyTimeout: busyTimeout, prepare: { _ in })
     }
 
-    /// - Parameter prepare: done on each connection as it opens, for tests to watch what is executed.
+    /// - Parameter prepare: called with each new connection; tests use it to observe statements.
     init(
         folder: URL, busyTimeout: Duration = .seconds(10), prepare: @escaping @Sendable (Database) throws -> Void
     ) throws {
         let path = try SQLiteStore.makeFile(in: folder)
         let configuration = Connections.configuration(busyTimeout: busyTimeout, prepare: prepare)
-        reserve = Reserve(folder: folder)
+        reserve = DiskReserve(folder: folder)
         do {
             (pool, installation) = try SQLiteStore.openPool(path, configuration, busyTimeout: busyTimeout)
             reserve.makeIfRoomy()
@@ -51,13 +51,13 @@ public final class SQLiteStore: Store {
             guard reserve.release() else { throw StoreError.full(reason) }
             (pool, installation) = try SQLiteStore.openPool(path, configuration, busyTimeout: busyTimeout)
         }
-        sessions = try namingErrors { try SessionReader(path: path, configuration: configuration) }
+        sessions = try mappingErrors { try SessionReader(path: path, configuration: configuration) }
     }
 
     private static func openPool(
         _ path: String, _ configuration: Configuration, busyTimeout: Duration
     ) throws -> (DatabasePool, Installation) {
-        try namingErrors {
+        try mappingErrors {
             try Connections.waitingForOthers(busyTimeout) {
                 let pool = try DatabasePool(path: path, configuration: configuration)
                 try pool.writeWithoutTransaction(Connections.setUpWriter)
@@ -81,8 +81,8 @@ public final class SQLiteStore: Store {
             throw unusable(folder, cause.map { String(cString: strerror($0.code.rawValue)) } ?? "\(error)")
         }
         let path = folder.appending(path: fileName).path
-        // SQLite gives its other files, which it makes beside this one, the mode that this one has. A file that is there is never
-        // opened here: closing it would end the locks that other connections of this process have on it (SQLite, How To Corrupt).
+        // SQLite gives its auxiliary files the mode of this file. An existing file must not be opened here: closing it would
+        // release the locks that other connections of this process have on it (SQLite, How To Corrupt).
         let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         if file >= 0 {
             try? FileHandle(fileDescriptor: file).close()
@@ -106,8 +106,8 @@ public final class SQLiteStore: Store {
     }
 
     public func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
-        try await onWriter { [commitWaits] database in
-            try commitWaits.ensure(on: database)
+        try await onWriter { [commitDurability] database in
+            try commitDurability.ensure(on: database)
             return try SQLiteTransaction.run(on: database, body)
         }
     }
@@ -115,48 +115,48 @@ public final class SQLiteStore: Store {
     public func writeDerived<T: Sendable>(
         _ body: @escaping @Sendable (any Transaction) throws -> T
     ) async throws -> T {
-        try await onWriter { [commitWaits] database in
-            try commitWaits.suspend(on: database) { try SQLiteTransaction.run(on: database, body) }
+        try await onWriter { [commitDurability] database in
+            try commitDurability.suspend(on: database) { try SQLiteTransaction.run(on: database, body) }
         }
     }
 
-    /// Ends what all connections are executing.
+    /// Interrupts the running statements of all connections.
     func interrupt() { pool.interrupt() }
 
-    /// Not cancelled with its task: others may share the transaction.
+    /// Runs `body` on the writer. It is not cancelled with its task, as the transaction may contain pushes of other requests.
     func onWriter<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { done in
             pool.asyncWriteWithoutTransaction { database in
-                done.resume(with: Result { try namingErrors { try body(database) } })
+                done.resume(with: Result { try mappingErrors { try body(database) } })
             }
         }
     }
 
-    /// On the writer, whose own commits do not count (SQLite, PRAGMA data_version).
+    /// Reads the version on the writer, where the store's own commits do not change it (SQLite, PRAGMA data_version).
     public func otherProcessesHaveCommitted() async throws -> Bool {
         let version = try await onWriter { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
         return dataVersion.exchange(version, ordering: .relaxed) != version
     }
 
-    /// On the caller's own thread: it waits for nobody.
+    /// Reads on the caller's thread, without waiting for a connection of the pool.
     public func session(of token: TokenHash) throws -> Session? { try sessions.session(of: token) }
 
-    /// Closes all connections. The last process to do so moves the write-ahead log into the database, which then is whole
-    /// by itself.
-    /// - Throws: ``StoreError`` if a read is still under way.
+    /// Closes all connections. The last process to close the database checkpoints the write-ahead log and removes it, so that
+    /// the database file is complete.
+    /// - Throws: ``StoreError`` if a read is still running.
     public func close() throws {
-        try namingErrors {
+        try mappingErrors {
             try sessions.close()
             try pool.close()
-            // The pool closes its writer before its readers, and these cannot: so one more writer comes and goes.
+            // The pool closes its writer first, and readers cannot checkpoint. So open and close one more writer.
             try DatabaseQueue(path: pool.path, configuration: pool.configuration).close()
         }
-        // What the last one out gave back may be all the room there is.
+        // This may be the last free space on the disk, so take it only if this was the last connection.
         if access(path + "-shm", F_OK) != 0 { reserve.fill() }
     }
 
-    /// For tests: a pragma's value on the writer, where its settings count.
+    /// For tests: the value of a pragma on the writer's connection.
     func writerPragma(_ name: String) throws -> Int? {
-        try namingErrors { try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA \(name)") } }
+        try mappingErrors { try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA \(name)") } }
     }
 }

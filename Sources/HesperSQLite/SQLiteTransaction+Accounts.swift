@@ -19,7 +19,7 @@ extension SQLiteTransaction {
             uniqueID: id, email: email, passwordHash: passwordHash, creationDate: creationDate, scope: scope)
     }
 
-    /// The rows of the scope go with it, by their foreign keys; only the virtual table has none.
+    /// Deletes the rows that foreign keys do not delete with the scope: those of the virtual table.
     func eraseRows(of scope: ScopeID) throws {
         try sql.enqueue(
             "DELETE FROM terms WHERE rowid IN (SELECT number FROM documents WHERE scope = $1)", [.scope(scope)])

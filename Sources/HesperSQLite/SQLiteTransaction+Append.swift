@@ -10,18 +10,18 @@ extension SQLiteTransaction {
         for name in writing.releasedNames { try run(PushStatements.releaseTagName, name, in: scope) }
         try ObjectWriter(transaction: self, scope: scope, device: device, date: date).write(writing)
         for name in writing.claimedNames { try run(PushStatements.claimTagName, name, in: scope) }
-        // Bytes may come before their attachment: whatever is deleted under its ID, nobody can hold them any more.
+        // Bytes may arrive before their attachment. Once the ID is deleted, no note can hold them.
         for deletion in writing.deletions { try removeBlob(of: deletion.deleted.uniqueID, in: scope) }
         try updateUnheldDates(of: writing.touchedAttachments, in: scope, at: date)
         for object in writing.sweeps { try scheduleSweep(of: object, in: scope, at: date) }
-        // What stood already; the texts of this push are marked as they are put in.
-        for text in writing.lostTexts { try loseWords(of: text, in: scope) }
+        // Texts that were stored before. Those of this push are marked as they are inserted.
+        for text in writing.lostTexts { try markLostWords(of: text, in: scope) }
         let bytes = try append(writing.parcels, to: scope, by: device, at: date)
         try advance(writing, parcelBytes: bytes)
         return (writing.head, writing.sequences)
     }
 
-    /// - Returns: how many bytes their bodies have.
+    /// - Returns: the total size of their bodies in bytes.
     private func append(
         _ parcels: [RowChanges.NumberedParcel], to scope: ScopeID, by device: NodeID?, at date: Timestamp
     ) throws -> Int {
@@ -51,8 +51,8 @@ extension SQLiteTransaction {
         return bytes
     }
 
-    private func loseWords(of text: LostText, in scope: ScopeID) throws {
-        let update = try prepare(PushStatements.loseWords)
+    private func markLostWords(of text: LostText, in scope: ScopeID) throws {
+        let update = try prepare(PushStatements.markLostWords)
         update.bind(1, scope)
         update.bind(2, text.object)
         update.bind(3, text.clock)
@@ -67,10 +67,12 @@ extension SQLiteTransaction {
         update.bind(4, writing.greatestClock)
         update.bind(5, writing.serverClock)
         update.bind(6, parcelBytes)
-        guard try update.run() == 1 else { throw StoreError.failed("a scope is gone while it is locked") }
+        guard try update.run() == 1 else {
+            throw StoreError.failed("scope \(writing.head.scope.rawValue) does not exist")
+        }
     }
 
-    /// Claims a name, or gives it up.
+    /// Claims or releases a tag's name.
     private func run(_ sql: String, _ name: RowChanges.NamedTag, in scope: ScopeID) throws {
         let statement = try prepare(sql)
         statement.bind(1, scope)

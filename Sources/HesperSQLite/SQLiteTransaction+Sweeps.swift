@@ -2,10 +2,10 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-// MARK: - Having objects looked at
+// MARK: - Scheduling
 
 extension SQLiteTransaction {
-    /// An object that is to be looked at sooner keeps its date.
+    /// Schedules the first sweep of an object. An earlier due date is kept.
     func scheduleSweep(of object: UniqueID, in scope: ScopeID, at date: Timestamp) throws {
         let schedule = try prepare(PushStatements.scheduleSweep)
         schedule.bind(1, scope)
@@ -30,7 +30,7 @@ extension SQLiteTransaction {
 extension SQLiteTransaction {
     func record(_ edit: SweptEdit, of sweep: DueSweep) throws {
         let key: [SQLValue] = [.scope(sweep.scope), .id(sweep.object), .integer(edit.position)]
-        // The account may have gone meanwhile.
+        // The account may have been deleted meanwhile.
         guard try sql.run("UPDATE sweeps SET looked_at = $3 WHERE scope = $1 AND object = $2", key) > 0 else { return }
         for stored in edit.versions {
             let version = stored.version

@@ -42,10 +42,10 @@ extension SQLiteTransaction {
     }
 }
 
-/// Writes the index of terms of one scope.
+/// Writes the search index of one scope.
 private struct DocumentWriter {
     let scope: ScopeID
-    let find, insert, update, delete, insertTerms, updateTerms, deleteTerms: Prepared
+    let find, insert, update, delete, insertTerms, updateTerms, deleteTerms: PreparedStatement
 
     init(_ transaction: SQLiteTransaction, scope: ScopeID) throws {
         self.scope = scope
@@ -90,7 +90,7 @@ private struct DocumentWriter {
         if document.textClock != clock { try write(note, at: document.number, with: updateTerms) }
     }
 
-    private func write(_ note: Note, at number: Int64, with statement: Prepared) throws {
+    private func write(_ note: Note, at number: Int64, with statement: PreparedStatement) throws {
         statement.bind(1, number)
         statement.bind(2, text: ScopedTerms.joined(in: note.text, scope: scope))
         try statement.run()

@@ -4,12 +4,12 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// The one transaction that writes at a time. What it does is in one file per noun.
+/// A write transaction; there is one at a time. Its writes are in one file per subject.
 final class SQLiteTransaction: SQLiteSnapshot, SQLTransaction {
-    /// Does `body` in a transaction that holds the write lock from its beginning: one that began by reading could not
-    /// become a writer after another process's commit.
+    /// Runs `body` in a transaction that takes the write lock at its start. A transaction that starts with a read cannot become
+    /// a writer after another process has committed.
     static func run<T>(on database: Database, _ body: (any Transaction) throws -> T) throws -> T {
-        try namingErrors {
+        try mappingErrors {
             try database.beginTransaction(.immediate)
             do {
                 let transaction = SQLiteTransaction(database)
@@ -24,15 +24,15 @@ final class SQLiteTransaction: SQLiteSnapshot, SQLTransaction {
         }
     }
 
-    /// SQLite itself rolls a transaction back when the disk is full or fails. Whatever came after would be committed one by
-    /// one, so it is refused.
+    /// Fails if SQLite has rolled the transaction back, as it does when the disk is full or fails. Otherwise each of the
+    /// following statements would be committed by itself.
     private func checkIsOpen() throws {
         guard sqlite3_get_autocommit(database.sqliteConnection) == 0 else {
             throw StoreError.unavailable("SQLite has rolled the transaction back")
         }
     }
 
-    override func prepare(_ sql: String) throws -> Prepared {
+    override func prepare(_ sql: String) throws -> PreparedStatement {
         try checkIsOpen()
         return try super.prepare(sql)
     }
@@ -52,7 +52,7 @@ final class SQLiteTransaction: SQLiteSnapshot, SQLTransaction {
         }
     }
 
-    /// All that write hold the database's write lock, and with it every scope's.
+    /// Reads the scope's row. The transaction has the write lock of the database, which locks all scopes.
     func lock(_ scope: ScopeID) throws -> LockedScope? {
         let row = try prepare(PushStatements.lock)
         row.bind(1, scope)

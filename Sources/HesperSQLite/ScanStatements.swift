@@ -2,14 +2,14 @@ import HesperModel
 import HesperStore
 
 extension SQLiteSnapshot {
-    /// What a scan reaches, with the names of types that apps made up in the place of what stands for them.
-    /// - Parameter sql: finds the next type.
+    /// Replaces "all app objects" in what a scan reaches by the names of their types.
+    /// - Parameter sql: the statement that finds the next type.
     func named(_ types: ScanFilter.Types, in scope: ScopeID, _ sql: String) throws -> ScanFilter.Types {
         guard case .some(let names, withAppObjects: true) = types else { return types }
         return .some((names + (try appTypes(in: scope, sql))).sorted(), withAppObjects: false)
     }
 
-    /// The types that apps made up, found by leaping from one to the next in an index.
+    /// The types of app objects, found by skipping from one to the next in an index.
     private func appTypes(in scope: ScopeID, _ sql: String) throws -> [String] {
         let row = try prepare(sql)
         row.bind(1, scope)
@@ -24,12 +24,12 @@ extension SQLiteSnapshot {
     }
 }
 
-/// The statements of feeds. Each walks one index, one way; several are merged by hand, as each is in order already.
+/// The statements of feeds. Each reads one index in order; the results of several are merged by the caller.
 enum ScanStatements {
     static let nextObjectType = "SELECT type FROM objects WHERE scope = ?1 AND type > ?2 ORDER BY type LIMIT 1"
     static let nextDeletedType = "SELECT type FROM tombstones WHERE scope = ?1 AND type > ?2 ORDER BY type LIMIT 1"
 
-    /// Scope, first and last sequence; the type, if there is one.
+    /// Scope, first and last sequence; the type if there is one.
     static func objects(_ types: ScanFilter.Types, newestFirst: Bool) -> String {
         let order = newestFirst ? "DESC" : "ASC"
         return switch types {
@@ -42,7 +42,7 @@ enum ScanStatements {
         }
     }
 
-    /// The same.
+    /// The parameters of ``objects(_:newestFirst:)``.
     static func deleted(_ types: ScanFilter.Types, newestFirst: Bool) -> String {
         let order = newestFirst ? "DESC" : "ASC"
         let type = if case .some = types { "AND type = ?4" } else { "" }
@@ -52,7 +52,7 @@ enum ScanStatements {
             """
     }
 
-    /// How many rows there are, and their bytes: from an index alone.
+    /// The number of rows and their total bytes, from an index alone.
     static func amount(of table: String, isOfType: Bool) -> String {
         """
         SELECT count(*), coalesce(sum(bytes), 0) FROM \(table)

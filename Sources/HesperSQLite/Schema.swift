@@ -1,5 +1,5 @@
-/// The tables of the first version (storage.md, Tables). IDs and digests are BLOBs of 16 bytes, clocks of 16, nodes of 8,
-/// dates milliseconds since 1970. Every key starts with the scope, every query names one.
+/// The tables of version 1 (storage.md, Tables). IDs, digests and clocks are BLOBs of 16 bytes, nodes of 8 bytes, dates
+/// are milliseconds since 1970. Every key starts with the scope, and every query names a scope.
 enum Schema {
     static let tables = """
         CREATE TABLE installation (
@@ -8,7 +8,7 @@ enum Schema {
             node BLOB NOT NULL
         );
 
-        -- AUTOINCREMENT: the number of an erased scope is never given out again.
+        -- AUTOINCREMENT: the number of an erased scope is never reused.
         CREATE TABLE scopes (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             sequence INTEGER NOT NULL DEFAULT 0,
@@ -46,8 +46,9 @@ enum Schema {
         );
         CREATE INDEX devices_account ON devices (account, number);
 
-        -- The fold. `sequence` is NULL while an object waits for what makes it exist. The indexes hold `bytes`, so that
-        -- what is left to download is counted without touching a row; `body` is last, so that all else is read without it.
+        -- The current state of objects. `sequence` is NULL while an object lacks the field that it needs to exist. The indexes
+        -- contain `bytes`, so that what is left to download is counted without reading rows. `body` is last, so that all other
+        -- columns are read without it.
         CREATE TABLE objects (
             number INTEGER PRIMARY KEY,
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
@@ -63,7 +64,7 @@ enum Schema {
         CREATE INDEX objects_sequence ON objects (scope, sequence, bytes);
         CREATE INDEX objects_type ON objects (scope, type, sequence, bytes);
 
-        -- The bag, in the parcels it came in; `number` is the order of arrival.
+        -- All edits, in parcels as they were pushed. `number` is the order of arrival.
         CREATE TABLE edits (
             number INTEGER PRIMARY KEY,
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
@@ -98,7 +99,7 @@ enum Schema {
         CREATE INDEX tombstones_type ON tombstones (scope, type, sequence, bytes, deletion_date);
         CREATE INDEX tombstones_merged ON tombstones (scope, merged_into) WHERE merged_into IS NOT NULL;
 
-        -- Which live notes hold a tag or an attachment, by their own registers.
+        -- The tags and attachments that live notes hold, by the notes' own registers.
         CREATE TABLE members (
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
             member BLOB NOT NULL,
@@ -113,8 +114,8 @@ enum Schema {
             PRIMARY KEY (scope, folded_name)
         ) WITHOUT ROWID;
 
-        -- What the index of terms holds of each live note: filled behind the commits. `text_clock` tells whether the text
-        -- is still the one that was indexed.
+        -- The notes in the search index, which is updated after the commits. If `text_clock` differs from the note's, its text
+        -- has to be indexed again.
         CREATE TABLE documents (
             number INTEGER PRIMARY KEY,
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
@@ -126,11 +127,11 @@ enum Schema {
         CREATE UNIQUE INDEX documents_note ON documents (scope, note);
         CREATE INDEX documents_date ON documents (scope, sort_date, note);
 
-        -- By documents.number. Each term is written `scope:term`, so that one scope's search never walks another's terms.
+        -- By documents.number. Each term is written `scope:term`, so that a search reads only terms of its scope.
         CREATE VIRTUAL TABLE terms USING fts5 (text, tokenize = "ascii tokenchars ':'");
         """
 
-    /// Plain columns for an operator who looks with `sqlite3`.
+    /// Views with plain columns for an operator who queries with `sqlite3`.
     static let views = """
         CREATE VIEW notes AS SELECT
             scope, body ->> '$.uniqueID' AS id, sequence, body ->> '$.creationDate' AS creation_date,

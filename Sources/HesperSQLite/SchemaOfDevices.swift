@@ -1,12 +1,12 @@
-/// What the third version and the fourth added to devices.
+/// Columns and tables that versions 3 and 4 added for devices.
 enum SchemaOfDevices {
     static let lastUseAddress = """
-        -- Where the request of last_use_date came from. The ones before are not kept.
+        -- The client address of the request at `last_use_date`. Earlier addresses are not stored.
         ALTER TABLE devices ADD COLUMN last_use_address TEXT;
         """
 
     static let revocations = """
-        -- Devices that were revoked as lost; what each pushed after `moment` is put back.
+        -- Devices that were revoked as lost. What each pushed after `moment` is undone.
         CREATE TABLE revocations (
             scope INTEGER NOT NULL REFERENCES scopes (id) ON DELETE CASCADE,
             node BLOB NOT NULL,
@@ -14,7 +14,7 @@ enum SchemaOfDevices {
             requested_by BLOB,
             request_date INTEGER NOT NULL,
             moment INTEGER,
-            -- How far the scope has been looked through: in which of two passes, and up to which sequence number.
+            -- The progress: which of two passes, and up to which sequence.
             pass INTEGER NOT NULL,
             sequence INTEGER NOT NULL,
             finish_date INTEGER,
@@ -25,7 +25,7 @@ enum SchemaOfDevices {
             PRIMARY KEY (scope, node)
         ) WITHOUT ROWID;
         CREATE INDEX revocations_open ON revocations (scope, node) WHERE finish_date IS NULL;
-        -- Whether there are any: told with the lock, so that a push asks for them only if there are.
+        -- Whether the scope has revocations. Read with the lock, so that a push queries them only if there are any.
         ALTER TABLE scopes ADD COLUMN has_revocations INTEGER NOT NULL DEFAULT 0;
         """
 }

@@ -1,12 +1,12 @@
-/// What the tenth version added: what a quota counts, and accounts that are disabled.
+/// Columns that version 10 added: storage usage, quotas, and disabled accounts.
 enum SchemaOfQuotas {
     static let columns = """
-        -- The bytes of the bodies of all parcels, so that a quota is checked without adding up; beside it blob_bytes.
+        -- The total bytes of the bodies of all parcels, so that a quota is checked without summing; like `blob_bytes`.
         ALTER TABLE scopes ADD COLUMN parcel_bytes INTEGER NOT NULL DEFAULT 0;
-        -- How many bytes the scope may store; NULL: as many as the server's setting says; -1: any number.
+        -- The quota in bytes; NULL: the server's default; -1: unlimited.
         ALTER TABLE scopes ADD COLUMN quota INTEGER;
         ALTER TABLE accounts ADD COLUMN disabled_since INTEGER;
         """
-    /// In the order of the table: that of an index would read each body from another place.
+    /// In the order of the table: in the order of an index each body would be read from another place.
     static let parcels = "SELECT scope, length(CAST(body AS BLOB)) FROM edits NOT INDEXED"
 }

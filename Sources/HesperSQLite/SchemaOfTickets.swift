@@ -1,8 +1,8 @@
-/// What the third version added: rights that are good once.
+/// The table that version 5 added: tickets.
 enum SchemaOfTickets {
     static let tables = """
-        -- Links and codes that are good once: `token` is the hash of the code, `account` whose password one resets, `email`
-        -- whom one invites.
+        -- Links and codes that work once. `token` is the hash of the code. `account` is the account whose password or address it
+        -- is for, and `email` the address that an invitation is for.
         CREATE TABLE tickets (
             token BLOB PRIMARY KEY NOT NULL,
             purpose TEXT NOT NULL,

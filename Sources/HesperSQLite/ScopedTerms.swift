@@ -1,10 +1,10 @@
 import HesperModel
 import HesperStore
 
-/// Terms as they stand in the index: each with its scope before it, so that a prefix finds nothing of another scope, nor
-/// costs anything by what others hold.
+/// The terms of the search index. Each is prefixed with its scope, so a prefix search finds nothing of other scopes and its
+/// cost does not depend on them.
 enum ScopedTerms {
-    /// A text's terms with a space between: `7:milk 7:and 7:bread`.
+    /// The terms of a text, separated by spaces: `7:milk 7:and 7:bread`.
     static func joined(in text: String, scope: ScopeID) -> [UInt8] {
         let prefix = Array("\(scope.rawValue):".utf8)
         let space = UInt8(ascii: " ")
@@ -19,7 +19,7 @@ enum ScopedTerms {
         return bytes
     }
 
-    /// The query in FTS5's language: `"7:milk" * AND "7:two 7:wor" *`; nil if it has no terms.
+    /// The query in FTS5's syntax: `"7:milk" * AND "7:two 7:wor" *`; nil if it has no terms.
     static func match(_ query: SearchQuery, scope: ScopeID) -> String? {
         guard !query.phrases.isEmpty else { return nil }
         return query.phrases.map { phrase in

@@ -3,11 +3,11 @@ import HesperModel
 import HesperStore
 import Synchronization
 
-/// Looks up who holds a token, on the caller's own thread.
+/// Looks up sessions by token on the caller's thread.
 ///
-/// Every request begins with this one read, and going through a pool of readers would cost it more than the read does. So
-/// there are a few connections that do nothing else, taken in turn. One statement is one snapshot; nothing is kept
-/// between two, so that what another process commits is seen at once.
+/// Every request starts with such a lookup, which takes less time than switching to a thread of the reader pool. So it has a
+/// few connections of its own, used in turn. Each lookup is one statement and thus reads a new snapshot, so changes by other
+/// processes are visible immediately.
 final class SessionReader: Sendable {
     private static let connections = 4
 
@@ -26,7 +26,7 @@ final class SessionReader: Sendable {
     func session(of token: TokenHash) throws -> Session? {
         let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
         return try queues[turn & (SessionReader.connections - 1)].unsafeRead { database in
-            try namingErrors { try SessionReader.read(token, from: database) }
+            try mappingErrors { try SessionReader.read(token, from: database) }
         }
     }
 
@@ -39,7 +39,7 @@ final class SessionReader: Sendable {
         """
 
     private static func read(_ token: TokenHash, from database: Database) throws -> Session? {
-        let row = try Prepared(sql, on: database)
+        let row = try PreparedStatement(sql, on: database)
         row.bind(1, token)
         return try row.first {
             Session(

@@ -2,17 +2,17 @@ import GRDB
 import GRDBSQLite
 import HesperStore
 
-/// `SQLITE_IOERR_SHMSIZE`, an expression in C: the index of the write-ahead log could not grow.
+/// `SQLITE_IOERR_SHMSIZE`, a macro that Swift does not import: the index of the write-ahead log could not grow.
 private let noRoomForLogIndex = SQLITE_IOERR | 19 << 8
 
 extension StoreError {
-    /// What went wrong last on a connection.
+    /// The last error of a connection.
     init(lastOf connection: SQLiteConnection?) {
         let code = sqlite3_extended_errcode(connection)
         self.init(code: code, message: sqlite3_errmsg(connection).map { String(cString: $0) } ?? "")
     }
 
-    /// Sorts SQLite's codes into what may pass (a full disk, a failing one, somebody else's lock) and what is a mistake.
+    /// Maps an SQLite result code to temporary conditions (disk full or failing, lock held by another process) or bugs.
     init(code: Int32, message: String) {
         let text = "SQLite \(code): \(message)"
         switch code & 0xff {
@@ -27,8 +27,8 @@ extension StoreError {
     }
 }
 
-/// Does what may fail in GRDB, and names what fails in the store's own words; all other errors pass.
-func namingErrors<T>(_ body: () throws -> T) throws -> T {
+/// Runs `body` and converts a `DatabaseError` of GRDB to a ``StoreError``; other errors pass unchanged.
+func mappingErrors<T>(_ body: () throws -> T) throws -> T {
     do {
         return try body()
     } catch let error as DatabaseError {

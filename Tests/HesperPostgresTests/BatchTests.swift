@@ -5,10 +5,10 @@ import Testing
 
 @testable import HesperPostgres
 
-/// What is read in batches, where one ends and the next begins.
+/// Reads in batches, and the boundaries between batches.
 @Suite("Batches", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct BatchTests {
-    @Test("A scan is whole and in order, either way, however many batches it takes")
+    @Test("A scan is complete and in order in both directions, however many batches it takes")
     func scans() async throws {
         try await Stores.with { stores in
             let desk = try await TestClient(try await stores.open())
@@ -38,7 +38,7 @@ struct BatchTests {
         }
     }
 
-    @Test("Large bodies that come after many small ones are not all in memory at once")
+    @Test("Large bodies after many small ones are not all in memory at once")
     func suddenlyLarge() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
@@ -75,7 +75,7 @@ struct BatchTests {
         }
     }
 
-    @Test("Rows are asked for by the megabyte")
+    @Test("The number of rows in a batch depends on the size of the previous rows")
     func sizes() {
         var batch = ScanBatch()
         #expect(batch.rows == 4)
@@ -90,7 +90,7 @@ struct BatchTests {
         #expect(batch.rows == 4_096)
     }
 
-    @Test("The newest text of a node is found however many others came after it")
+    @Test("The newest text of a node is found however many other edits followed")
     func newestText() async throws {
         try await Stores.with { stores in
             let desk = try await TestClient(try await stores.open())
@@ -115,7 +115,7 @@ struct BatchTests {
                 ]
             }
             #expect(found == [desk.clock(2), desk.clock(1), nil])
-            // The sweeper reads the same rows from the other end.
+            // The sweeper reads the same rows in ascending order.
             let (edits, isAll) = try await desk.store.read {
                 try $0.edits(of: id, in: desk.scope, after: 0, limit: 1_000, bytes: 1 << 20)
             }
@@ -129,7 +129,7 @@ struct BatchTests {
 }
 
 extension PostgresStore {
-    /// Makes them as large as a text of control characters can be, as far as statements know.
+    /// Sets the recorded size of objects to the greatest possible size, that of a text of control characters.
     func enlarge(_ ids: some Sequence<UniqueID>) async throws {
         let ids = Array(ids)
         try await run { connection in

@@ -6,15 +6,15 @@ import Testing
 @testable import HesperPostgres
 @testable import HesperStore
 
-/// What only a store with several writers can do, and do wrong.
-@Suite("Writers at once", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+/// Behaviour that only a store with several concurrent writers has.
+@Suite("Concurrent writers", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct ConcurrencyTests {
-    /// Waits on the thread until `condition` holds, a minute at most.
+    /// Blocks the thread until `condition` holds, for at most a minute.
     private static func wait(until condition: () -> Bool) {
         for _ in 0..<60_000 where !condition() { Pause.millisecond() }
     }
 
-    @Test("Two scopes commit at once, neither waiting for the other")
+    @Test("Transactions on two scopes run concurrently")
     func scopesAtOnce() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
@@ -34,7 +34,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("Of several servers that would sweep, one does; when it stops, another")
+    @Test("One of several servers has the sweep lease, and another gets it when that one ends it")
     func oneSweeps() async throws {
         try await Stores.with { stores in
             let servers = (try await stores.open(), try await stores.open())
@@ -59,7 +59,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("Writers of one scope come one after the other, also those of other servers")
+    @Test("Transactions on one scope run one after the other, also those of several servers")
     func oneScope() async throws {
         try await Stores.with { stores in
             let (store, other) = (try await stores.open(), try await stores.open())
@@ -78,13 +78,13 @@ struct ConcurrencyTests {
                 }
                 try await group.waitForAll()
             }
-            // Each found what all before it had left.
+            // Each read what all earlier ones had committed.
             #expect(locked.withLockedValue { $0 } == Array(0..<12))
             #expect(try await desk.inconsistencies() == [])
         }
     }
 
-    @Test("Two that wait for each other in a circle are both done in the end, each once")
+    @Test("After a deadlock both transactions succeed, each once")
     func deadlock() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
@@ -102,7 +102,7 @@ struct ConcurrencyTests {
             async let one: Void = push(here, there)
             async let two: Void = push(there, here)
             _ = try await (one, two)
-            #expect(attempts.withLockedValue { $0 } >= 3, "nobody was given up")
+            #expect(attempts.withLockedValue { $0 } >= 3, "no transaction was retried")
             for desk in [here, there] {
                 #expect(try await desk.ids().count == 2)
                 #expect(try await desk.inconsistencies() == [])
@@ -110,7 +110,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("A savepoint does not swallow that the transaction was given up")
+    @Test("A deadlock inside a savepoint retries the transaction")
     func deadlockInSavepoint() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
@@ -132,7 +132,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("Whoever waits too long for a scope is told that the store is unavailable, and goes well later")
+    @Test("A write that waits too long for a locked scope is unavailable, and succeeds later")
     func lockTimeout() async throws {
         try await Stores.with { stores in
             let store = try await stores.open { $0.lockTimeout = .milliseconds(100) }
@@ -156,7 +156,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("A connection that is cut in the middle leaves nothing half-done")
+    @Test("A lost connection leaves no part of a transaction")
     func cut() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
@@ -178,7 +178,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("The queue of pushes commits to other scopes while one is locked, and to that one in order")
+    @Test("While one scope is locked, pushes to others are committed, and pushes to the locked one later in order")
     func lanes() async throws {
         try await Stores.with { stores in
             let (store, other) = (try await stores.open { $0.size = 8 }, try await stores.open())
@@ -208,7 +208,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("A push that nobody foresaw, of one note and of many, is three round trips", arguments: [1, 300])
+    @Test("A push without prefetch, of one note or many, takes three round trips", arguments: [1, 300])
     func roundTrips(count: Int) async throws {
         try await Stores.with { stores in
             let store = try await stores.open { $0.size = 1 }
@@ -229,8 +229,8 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("Foreseen pushes of several scopes are two round trips, and each finds what those before it have left")
-    func foresight() async throws {
+    @Test("Prefetched pushes of several scopes take two round trips, and each reads what earlier ones have written")
+    func prefetch() async throws {
         try await Stores.with { stores in
             let store = try await stores.open { $0.size = 1 }
             let desks = [try await TestClient(store), try await TestClient(store, email: "bob@example.com")]
@@ -249,7 +249,7 @@ struct ConcurrencyTests {
                     return connection.roundTrips - before
                 }
                 #expect(trips == 2)
-                // The same note again in one transaction: what was foreseen of it no longer stands, and is asked for.
+                // The same note twice in one transaction: its prefetched state is outdated and must be read again.
                 try await store.write { transaction in
                     try transaction.prefetch(desks.map { ($0.scope, [id]) })
                     for desk in desks {
@@ -265,7 +265,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("Tokens that are looked up at once find each its own device, and unknown ones none")
+    @Test("Concurrent lookups find the device of each token, and none for unknown tokens")
     func lookups() async throws {
         try await Stores.with { stores in
             let store = try await stores.open { $0.size = 2 }

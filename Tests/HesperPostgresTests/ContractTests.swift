@@ -5,11 +5,11 @@ import Testing
 @testable import HesperPostgres
 
 @Suite(
-    "What every store must do, done by PostgreSQL",
+    "Store contract on PostgreSQL",
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct ContractTests {
     @Test(arguments: StoreContract.cases)
-    func keeps(_ contract: StoreContract.Case) async throws {
+    func conforms(_ contract: StoreContract.Case) async throws {
         try await Stores.with { stores in
             try await contract.run(StoreContract.Subject { try await stores.open() })
         }

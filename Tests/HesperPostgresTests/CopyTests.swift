@@ -32,7 +32,7 @@ struct CopyTests {
         try connection.first("SELECT count(*) FROM copies") { $0.int(0) }
     }
 
-    @Test func everyTypeGoesInAndComesOut() async throws {
+    @Test func valuesOfEveryTypeAreCopiedInAndOut() async throws {
         try await onTable { connection throws in
             let nulls = [CopyTests.row(0)[0]] + [PostgresValue](repeating: .null, count: 7)
             #expect(
@@ -67,8 +67,8 @@ struct CopyTests {
         }
     }
 
-    /// 100 MB each way, in a process of its own, whose memory is watched.
-    @Test(.timeLimit(.minutes(5))) func manyRowsGoThroughLittleMemory() async throws {
+    /// Copies 100 MB each way in a separate process whose memory is measured.
+    @Test(.timeLimit(.minutes(5))) func copiesUseLittleMemory() async throws {
         await #expect(processExitsWith: .success) {
             let settings = PostgresSettings(try await PostgresServer.running.string())
             try await onThread {
@@ -76,20 +76,20 @@ struct CopyTests {
                 try connection.execute(script: CopyTests.table)
                 let (before, text) = (try residentBytes(), String(repeating: "a", count: 1_000))
                 var greatest = 0
-                func look(_ number: Int) throws {
+                func measure(_ number: Int) throws {
                     if number.isMultiple(of: 1_000) { greatest = max(greatest, try residentBytes() - before) }
                 }
                 let copied = try connection.copyIn(CopyTests.copyIn) { rows in
                     for number in 1...100_000 {
                         try rows.append(CopyTests.row(number, word: text))
-                        try look(number)
+                        try measure(number)
                     }
                 }
                 var (count, bytes) = (0, 0)
                 try connection.copyOut(CopyTests.copyOut) { columns in
                     count += 1
                     bytes += columns[1]?.count ?? 0
-                    try look(count)
+                    try measure(count)
                     return true
                 }
                 #expect(copied == 100_000 && count == 100_000 && bytes == 100_000_000)
@@ -98,7 +98,7 @@ struct CopyTests {
         }
     }
 
-    @Test func whatTheServerRefusesIsTold() async throws {
+    @Test func errorsOfTheServerAreThrown() async throws {
         try await onTable { connection throws in
             try connection.copyIn(CopyTests.copyIn) { try $0.append(CopyTests.row(1)) }
             connection.enqueue("BEGIN")
@@ -123,7 +123,7 @@ struct CopyTests {
         }
     }
 
-    @Test func whatTheBodyThrowsUndoesTheCopy() async throws {
+    @Test func anErrorOfTheBodyRollsTheCopyBack() async throws {
         struct Deliberate: Error {}
         try await onTable { connection throws in
             #expect(throws: Deliberate.self) {

@@ -19,14 +19,14 @@ struct HostsTests {
         }
     }
 
-    @Test func aHostThatIsAwayIsPassedOver() async throws {
+    @Test func anUnreachableHostIsSkipped() async throws {
         let server = try await PostgresServer.running
         let string = HostsTests.string(
             "127.0.0.1,127.0.0.1", [try Loopback.freePort(), server.port], more: "sslmode=disable")
         #expect(try await HostsTests.port(string) == server.port)
     }
 
-    @Test func aHostThatDoesNotAnswerIsPassedOver() async throws {
+    @Test func aHostThatDoesNotRespondIsSkipped() async throws {
         let server = try await PostgresServer.running
         let (descriptor, port) = try Loopback.listen()
         let string = HostsTests.string(
@@ -37,7 +37,7 @@ struct HostsTests {
         close(descriptor)
     }
 
-    @Test func theHostThatTakesWritesIsFound() async throws {
+    @Test func targetSessionAttributesSelectAHostThatAcceptsWrites() async throws {
         let server = try await PostgresServer.running
         let reader = try await PostgresServer(settings: ["default_transaction_read_only = on"])
         let string = HostsTests.string(
@@ -47,7 +47,7 @@ struct HostsTests {
             "127.0.0.1", [reader.port], more: "sslmode=disable target_session_attrs=read-write")
         let error = await #expect(throws: PostgresError.self) { try await HostsTests.port(only) }
         #expect(error?.message.contains("session is read-only") == true)
-        // A server that no longer takes writes is as good as gone.
+        // An error from a server that accepts no writes ends the use of the connection.
         let settings = PostgresSettings(reader.string(more: "sslmode=disable target_session_attrs=any"))
         let refusal = await #expect(throws: PostgresError.self) {
             try await onThread { try Connection(settings).run("CREATE TABLE t (id bigint)") }
@@ -55,7 +55,7 @@ struct HostsTests {
         #expect(refusal?.sqlState == "25006" && refusal?.isConnection == true)
     }
 
-    @Test func ofSeveralHostsTheOneThatTakesWritesIsMeant() async throws {
+    @Test func byDefaultTheHostThatAcceptsWritesIsUsed() async throws {
         let server = try await PostgresServer.running
         let reader = try await PostgresServer(settings: ["default_transaction_read_only = on"])
         func string(_ more: String) -> String {
@@ -64,14 +64,14 @@ struct HostsTests {
         #expect(try await HostsTests.port(string("")) == server.port)
         #expect(try await HostsTests.port(string("target_session_attrs=any")) == reader.port)
         let url = "postgresql://hesper@h1:1,h2:2/hesper"
-        #expect(PostgresSettings(url).leavesServerOpen)
-        #expect(PostgresSettings("hostaddr=127.0.0.1,127.0.0.2").leavesServerOpen)
-        #expect(!PostgresSettings(url + "?target_session_attrs=any").leavesServerOpen)
+        #expect(PostgresSettings(url).lacksSessionAttributes)
+        #expect(PostgresSettings("hostaddr=127.0.0.1,127.0.0.2").lacksSessionAttributes)
+        #expect(!PostgresSettings(url + "?target_session_attrs=any").lacksSessionAttributes)
     }
 
-    /// One host may be a balancer's address, or a name that moves: what is behind it may be a standby, which lacks what was
-    /// acknowledged until it is promoted.
-    @Test func theOneHostIsToTakeWritesToo() async throws {
+    /// One host may be a load balancer or a DNS name that moves, and lead to a standby that lacks acknowledged changes until it
+    /// is promoted.
+    @Test func aSingleHostMustAcceptWritesToo() async throws {
         let reader = try await PostgresServer(settings: ["default_transaction_read_only = on"])
         let string = HostsTests.string("127.0.0.1", [reader.port], more: "sslmode=disable")
         let pool = PostgresPool(PostgresSettings(string))
@@ -79,12 +79,12 @@ struct HostsTests {
         #expect(isUnavailable(error) && "\(error, default: "none")".contains("session is read-only"))
         await pool.close()
         #expect(try await HostsTests.port(string + " target_session_attrs=any") == reader.port)
-        #expect(PostgresSettings("postgresql://hesper@h1:1/hesper").leavesServerOpen)
-        #expect(!PostgresSettings("postgresql://hesper@h1/hesper?target_session_attrs=primary").leavesServerOpen)
+        #expect(PostgresSettings("postgresql://hesper@h1:1/hesper").lacksSessionAttributes)
+        #expect(!PostgresSettings("postgresql://hesper@h1/hesper?target_session_attrs=primary").lacksSessionAttributes)
     }
 
-    /// A primary that its operator has taken out of office, without ending its connections.
-    @Test func aServerThatTakesNoWritesAnyMoreIsLeft() async throws {
+    /// An operator has made a primary read-only without ending its connections.
+    @Test func aServerThatStopsAcceptingWritesIsLeft() async throws {
         let (server, former) = (try await PostgresServer.running, try await PostgresServer())
         let pool = PostgresPool(
             PostgresSettings(
@@ -95,7 +95,7 @@ struct HostsTests {
         #expect(try await port() == former.port)
         try await former.administer("ALTER SYSTEM SET default_transaction_read_only = on")
         try await former.administer("SELECT pg_reload_conf()")
-        // The answer to a first question says so: nobody asks it a second one.
+        // The result of the next query reports the change, and the connection is not used again.
         let end = ContinuousClock.now + .seconds(20)
         while try await port() != server.port, .now < end { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try await port() == server.port)
@@ -103,7 +103,7 @@ struct HostsTests {
         await pool.close()
     }
 
-    @Test func aWrongPasswordIsToldAndNotRepeated() async throws {
+    @Test func aWrongPasswordIsReportedWithoutThePassword() async throws {
         let server = try await PostgresServer.running
         let string = server.string().replacing(PostgresServer.password, with: "another secret")
         let pool = PostgresPool(PostgresSettings(string))
@@ -123,14 +123,14 @@ struct HostsTests {
             "\(host) hostaddr=127.0.0.1", [server.port], more: "sslmode=verify-full sslrootcert='\(root)'")
     }
 
-    @Test func aServerWithTheRightCertificateIsSpokenToInSecret() async throws {
+    @Test func connectionsToAVerifiedServerUseTLS() async throws {
         let settings = PostgresSettings(try await HostsTests.secure("authority.crt"))
         try await onThread {
             let connection = try Connection(settings)
             #expect(
                 try connection.first("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()") { $0.bool(0) } == true)
-            // Records of TLS come in other pieces than answers: none of them may lie in OpenSSL unnoticed.
-            connection.patience = .seconds(5)
+            // TLS records are split differently from results: none of their data may stay unread in OpenSSL's buffer.
+            connection.timeout = .seconds(5)
             for size in [1, 8_191, 8_192, 8_193, 16_383, 16_384, 16_385, 40_000, 1 << 20] {
                 let text = String(repeating: "x", count: size)
                 for _ in 1...3 {
@@ -140,7 +140,7 @@ struct HostsTests {
             }
             for _ in 1...2_000 { connection.enqueue("SELECT repeat('x', 5000)") }
             try connection.flush()
-            connection.patience = .milliseconds(300)
+            connection.timeout = .milliseconds(300)
             let error = #expect(throws: PostgresError.self) { try connection.run("SELECT pg_sleep(60)") }
             #expect(error?.sqlState == "57014")
             #expect(try connection.first("SELECT 8::bigint") { $0.integer(0) } == 8)
@@ -155,7 +155,7 @@ struct HostsTests {
         #expect(error?.sqlState == "08001" && error?.message.contains("certificate verify failed") == true)
     }
 
-    @Test func aServerOfAnotherNameIsRefused() async throws {
+    @Test func aCertificateForAnotherNameIsRejected() async throws {
         let settings = PostgresSettings(try await HostsTests.secure("authority.crt", host: "elsewhere.example"))
         let error = await #expect(throws: PostgresError.self) {
             try await onThread { try Connection(settings).flush() }

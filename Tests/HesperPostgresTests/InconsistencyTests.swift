@@ -5,9 +5,9 @@ import Testing
 
 @testable import HesperPostgres
 
-@Suite("What the check finds", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+@Suite("Findings of the check", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct InconsistencyTests {
-    /// One thing broken, and what must be said of it.
+    /// Damage done by a statement, and the expected finding.
     struct Damage: Sendable, CustomStringConvertible {
         let sql: String
         let sentence: String
@@ -21,7 +21,7 @@ struct InconsistencyTests {
     }
 
     private static let none = "decode(repeat('00', 16), 'hex')"
-    private static let nobody = "'00000000-0000-0000-0000-000000000000'::uuid"
+    private static let unknownID = "'00000000-0000-0000-0000-000000000000'::uuid"
 
     private static let mismatch = "NOTE has a parcel of edits that does not match its checksum."
 
@@ -61,7 +61,7 @@ struct InconsistencyTests {
         Damage("UPDATE scopes SET greatest_clock = \(none)", "which is greater than its recorded greatest clock."),
         Damage("DELETE FROM members", "NOTE holds TAG, but the index of members has no entry for it."),
         Damage(
-            "INSERT INTO members SELECT scope, \(nobody), id FROM objects WHERE section = 0",
+            "INSERT INTO members SELECT scope, \(unknownID), id FROM objects WHERE section = 0",
             "but the index of members has an entry for it."),
         Damage("DELETE FROM tag_names", "The index of tag names has no entry for tag TAG."),
         Damage(
@@ -69,7 +69,7 @@ struct InconsistencyTests {
             "The index of tag names has a wrong name for tag TAG."),
         Damage("UPDATE tombstones SET bytes = 7", "DEAD has"),
         Damage("UPDATE tombstones SET type = '?'", "DEAD is a DeletedObject of an unknown type."),
-        Damage("UPDATE tombstones SET merged_into = \(nobody)", "is recorded as rescued into"),
+        Damage("UPDATE tombstones SET merged_into = \(unknownID)", "is recorded as rescued into"),
         Damage(
             """
             INSERT INTO tombstones (scope, sequence, bytes, id, deletion_date, arrival_date, type)
@@ -81,7 +81,7 @@ struct InconsistencyTests {
             "UPDATE terms SET lexemes = '''1:bread'':1'",
             "NOTE has other terms in the index of terms than in its text."),
         Damage("DELETE FROM terms", "NOTE has other terms in the index of terms than in its text."),
-        Damage("UPDATE documents SET note = \(nobody)", "is in the index of terms, but is not a note."),
+        Damage("UPDATE documents SET note = \(unknownID)", "is in the index of terms, but is not a note."),
         Damage("UPDATE blobs SET byte_count = 4", "PICTURE has another size or digest than its recorded bytes."),
         Damage("UPDATE blobs SET sha256 = 'x'", "PICTURE has another size or digest than its recorded bytes."),
         Damage("UPDATE scopes SET blob_bytes = 4", "The attachments have 3 bytes, but 4 are recorded."),
@@ -91,8 +91,8 @@ struct InconsistencyTests {
         Damage("UPDATE blobs SET attachment = (SELECT id FROM tombstones)", "DEAD is deleted, but its bytes are not."),
     ]
 
-    /// Each is undone before the next: a database takes longer to make than all of them.
-    @Test("Each kind of damage is named, with the object")
+    /// Each damage is rolled back before the next, because creating a database for each would take longer.
+    @Test("Each kind of damage is reported with the object")
     func finds() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
@@ -121,7 +121,7 @@ struct InconsistencyTests {
         }
     }
 
-    @Test("A scope that is not there is said to be")
+    @Test("A scope that does not exist is reported")
     func unknownScope() async throws {
         try await Stores.with { stores in
             let found = try await stores.open().read { snapshot in

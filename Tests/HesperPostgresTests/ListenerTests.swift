@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct ListenerTests {
-    /// What a listener has told by now.
+    /// The events of a listener so far.
     private final class Log: Sendable {
         private let events = NIOLockedValueBox<[PostgresListener.Event]>([])
         let reader: Task<Void, Never>
@@ -19,7 +19,7 @@ struct ListenerTests {
 
         var all: [PostgresListener.Event] { events.withLockedValue { $0 } }
 
-        /// Waits until there are so many.
+        /// Waits until there are `count` events.
         func wait(_ count: Int) async throws -> [PostgresListener.Event] {
             let end = ContinuousClock.now + .seconds(60)
             while all.count < count, .now < end { try await Task.sleep(for: .milliseconds(5)) }
@@ -39,13 +39,13 @@ struct ListenerTests {
         }
     }
 
-    @Test func itTellsWhatIsSaidOnItsChannels() async throws {
+    @Test func notificationsOnItsChannelsAreReceived() async throws {
         let database = try await PostgresServer.running.database()
         let listener = PostgresListener(database.settings, channels: ["heads", "notes_of_others"])
         let log = Log(listener)
         #expect(try await log.wait(1) == [.connected])
         try await ListenerTests.notify(database.settings, ["1", "é 2"])
-        try await ListenerTests.notify(database.settings, ["nobody"], on: "elsewhere")
+        try await ListenerTests.notify(database.settings, ["ignored"], on: "elsewhere")
         try await ListenerTests.notify(database.settings, [""], on: "notes_of_others")
         #expect(
             try await log.wait(4) == [
@@ -54,11 +54,11 @@ struct ListenerTests {
                 .notification(channel: "notes_of_others", payload: ""),
             ])
         listener.close()
-        // The stream ends, and with it its reader.
+        // The stream ends, and so does its reader.
         await log.reader.value
     }
 
-    @Test func itListensAgainWhenItsConnectionBreaks() async throws {
+    @Test func itReconnectsWhenItsConnectionIsLost() async throws {
         let database = try await PostgresServer.running.database()
         let listener = PostgresListener(database.settings, channels: ["heads"])
         let log = Log(listener)
@@ -72,7 +72,7 @@ struct ListenerTests {
         await log.reader.value
     }
 
-    @Test func itWaitsForAServerThatIsAway() async throws {
+    @Test func itReconnectsWhenTheServerStartsAgain() async throws {
         let server = try await PostgresServer()
         let listener = PostgresListener(PostgresSettings(server.string()), channels: ["heads"])
         let log = Log(listener)
@@ -86,7 +86,7 @@ struct ListenerTests {
         await log.reader.value
     }
 
-    @Test func aReaderThatIsTooSlowIsToldToLookEverythingUp() async throws {
+    @Test func aSlowReaderGetsAConnectedEventAfterDroppedOnes() async throws {
         let database = try await PostgresServer.running.database()
         let listener = PostgresListener(database.settings, channels: ["heads"], bufferLimit: 10)
         var events = listener.events.makeAsyncIterator()
@@ -97,7 +97,7 @@ struct ListenerTests {
         try await Task.sleep(for: .milliseconds(500))
         listener.close()
         while let event = await events.next() { seen.append(event) }
-        // Nothing was missed after the last that says so.
+        // The last event tells the reader to query the database.
         #expect(seen.count == 10 && seen.last == .connected)
     }
 }

@@ -6,10 +6,10 @@ import Testing
 @testable import HesperPostgres
 @testable import HesperStore
 
-/// Who holds up whom, and that nobody waits in a circle.
-@Suite("The order of locks", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+/// Which transactions wait for which, without deadlocks.
+@Suite("Lock order", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct LockOrderTests {
-    /// Asks again and again, for half a minute at most.
+    /// Polls a condition for at most half a minute.
     private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
         let end = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < end {
@@ -19,7 +19,7 @@ struct LockOrderTests {
         return false
     }
 
-    @Test("While the terms of one scope are written, those of others are there already, and pushes go on")
+    @Test("While one scope is being indexed, another is indexed and pushed to")
     func indexing() async throws {
         try await Stores.with { stores in
             let (store, other) = (try await stores.open(), try await stores.open())
@@ -51,7 +51,7 @@ struct LockOrderTests {
         }
     }
 
-    @Test("Who uses a link waits for who makes another, and neither is given up")
+    @Test("Using a ticket waits for the transaction that replaces it, without a deadlock")
     func tickets() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
@@ -68,7 +68,7 @@ struct LockOrderTests {
                 attempts.withLockedValue { $0 += 1 }
                 _ = try transaction.account(desk.account.uniqueID)
                 isLocked.withLockedValue { $0 = true }
-                // The other waits by then.
+                // Long enough for the other transaction to wait for the lock.
                 for _ in 0..<500 { Pause.millisecond() }
                 try issue(tokens[1], in: transaction)
             }
@@ -78,8 +78,8 @@ struct LockOrderTests {
                 return try transaction.verifyEmail(with: tokens[0], at: TestClient.now)
             }
             try await issuing
-            #expect(isFirst && !isUsed, "the new one makes it void")
-            #expect(attempts.withLockedValue { $0 } == 2, "one was given up")
+            #expect(isFirst && !isUsed, "the new ticket must replace the old one")
+            #expect(attempts.withLockedValue { $0 } == 2, "a transaction was retried")
         }
     }
 }

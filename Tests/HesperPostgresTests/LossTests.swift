@@ -5,12 +5,12 @@ import Testing
 
 @testable import HesperPostgres
 
-/// Connections that are cut, servers that go away and come back.
+/// Lost connections, and servers that stop and start.
 @Suite(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct LossTests {
     private static let processes = "SELECT pg_backend_pid()"
 
-    @Test func idleConnectionsThatWereEndedAreReplacedUnnoticed() async throws {
+    @Test func terminatedIdleConnectionsAreReplaced() async throws {
         let database = try await PostgresServer.running.database()
         let pool = PostgresPool(database.settings)
         let before = try await LossTests.sessions(pool, 4)
@@ -22,7 +22,7 @@ struct LossTests {
         await pool.close()
     }
 
-    @Test func aConnectionThatIsEndedAtWorkIsUnavailableAndTheNextUseIsWell() async throws {
+    @Test func aConnectionTerminatedInUseIsUnavailableAndThenReplaced() async throws {
         let database = try await PostgresServer.running.database()
         let pool = PostgresPool(database.settings)
         let error = await #expect(throws: StoreError.self) {
@@ -33,23 +33,23 @@ struct LossTests {
         await pool.close()
     }
 
-    @Test func idleConnectionsAreAskedWhenTheyHaveBeenIdleForLong() async throws {
+    @Test func connectionsThatWereIdleForLongAreTested() async throws {
         let database = try await PostgresServer.running.database()
         let proxy = try Switch(to: database.server.port)
         var settings = PostgresSettings(
             "host=127.0.0.1 port=\(proxy.port) user=hesper password='\(PostgresServer.password)' dbname=\(database.name) sslmode=disable"
         )
-        settings.trustsIdle = .zero
+        settings.idleCheckThreshold = .zero
         let pool = PostgresPool(settings)
         let before = try await LossTests.sessions(pool, 1)
-        // What was sent is taken, and nothing answers: only a question shows it.
+        // Sent data is accepted and never answered, so only a query reveals the loss.
         proxy.swallow()
         let after = try await LossTests.sessions(pool, 1)
         #expect(after.count == 1 && before.isDisjoint(with: after))
         await pool.close()
     }
 
-    @Test func aServerThatIsRestartedIsUnavailableAndThenWell() async throws {
+    @Test func aRestartedServerIsUnavailableAndThenUsedAgain() async throws {
         let server = try await PostgresServer()
         var settings = PostgresSettings(server.string())
         settings.size = 4
@@ -65,7 +65,7 @@ struct LossTests {
             #expect(isUnavailable(error))
         }
         try await server.control("start")
-        // Pauses between attempts are short; other tests have the machine too.
+        // The back-off is short, but other tests also use the machine.
         let end = ContinuousClock.now + .seconds(60)
         var sessions: Set<Int64> = []
         while sessions.isEmpty, ContinuousClock.now < end {
@@ -76,15 +76,15 @@ struct LossTests {
         await pool.close()
     }
 
-    @Test func aServerThatIsAwayIsNotAskedByEverybody() async throws {
+    @Test func anUnreachableServerIsNotTriedByEveryRequest() async throws {
         let (descriptor, port) = try Loopback.listen()
         let attempts = NIOLockedValueBox(0)
         Thread.detachNewThread {
             while case let client = accept(descriptor, nil, nil), client >= 0 {
                 attempts.withLockedValue { $0 += 1 }
-                // Long enough for all the others to come.
+                // Long enough for all other requests to arrive.
                 usleep(200_000)
-                // A process that was just being made may have it too.
+                // A child process that is being started may also have the descriptor.
                 shutdown(client, Int32(SHUT_RDWR))
                 close(client)
             }
@@ -103,13 +103,13 @@ struct LossTests {
         }
         #expect(errors.count == 300)
         #expect(errors.allSatisfy(isUnavailable))
-        // Had each waited for an attempt of its own, there would be 300.
+        // If each request made its own attempt, there would be 300.
         #expect(attempts.withLockedValue { $0 } <= 3)
         await pool.close()
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// The sessions that so many requests have at once.
+    /// The sessions that this number of concurrent requests get.
     private static func sessions(_ pool: PostgresPool, _ count: Int) async throws -> Set<Int64> {
         try await withThrowingTaskGroup(of: Int64?.self) { group in
             for _ in 0..<count {

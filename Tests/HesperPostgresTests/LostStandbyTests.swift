@@ -8,7 +8,7 @@ import Testing
 
 @testable import HesperPostgres
 
-/// A primary whose commits wait for a standby that is not there: what it shows may be gone when that one takes over.
+/// A primary whose commits wait for a missing standby. Changes that are visible on it may be lost if that standby takes over.
 @Suite(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct LostStandbyTests {
     private static func configure(_ server: PostgresServer, _ change: String) async throws {
@@ -16,7 +16,7 @@ struct LostStandbyTests {
         try await server.administer("SELECT pg_reload_conf()")
     }
 
-    /// Writes until a write is not confirmed: the server's processes hear of a setting one by one.
+    /// Writes until a write fails, because the server's processes apply the new setting one by one.
     private static func waitUntilRefused(_ desk: TestClient) async throws {
         for _ in 1...200 {
             do { try await desk.push(desk.note(.random(), "Milk")) } catch StoreError.unavailable(_) { return }
@@ -24,7 +24,7 @@ struct LostStandbyTests {
         Issue.record("commits do not wait for the standby")
     }
 
-    @Test func bytesGoOnlyWhenTheStandbyHasTheirDeletion() async throws {
+    @Test func bytesAreDeletedOnlyAfterTheStandbyHasTheDeletion() async throws {
         let folder = URL(filePath: NSTemporaryDirectory()).appending(path: "hesper-standby-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try await PostgresServer()
@@ -41,15 +41,15 @@ struct LostStandbyTests {
         let blob = Blob(name: name, data: data, arrivalDate: TestClient.now)
         try await store.write { try $0.insert(blob) }
 
-        try await LostStandbyTests.configure(server, "SET synchronous_standby_names = 'nobody'")
+        try await LostStandbyTests.configure(server, "SET synchronous_standby_names = 'missing'")
         try await LostStandbyTests.waitUntilRefused(desk)
         let scope = desk.scope
         await #expect(throws: StoreError.self) {
             try await store.write { try $0.removeBlob(of: name.attachment, in: scope) }
         }
-        #expect(try await store.read { try $0.removedBlobs(limit: 9) } == [name], "it can be seen")
+        #expect(try await store.read { try $0.removedBlobs(limit: 9) } == [name], "the deletion is visible")
 
-        // Bytes that no row knows are walked past when they are a day old, and gone an hour later.
+        // Blobs without a row are found when they are a day old, and deleted an hour later.
         let time = NIOLockedValueBox(Timestamp(clamping: Int64(Date().timeIntervalSince1970 * 1_000)))
         let sweeper = Sweeper(
             store: store, queue: PushQueue(store: store), blobs: blobs, stage: try #require(store.uploadStage),
@@ -60,7 +60,7 @@ struct LostStandbyTests {
             #expect(try await blobs.has(blob))
         }
         try await LostStandbyTests.configure(server, "RESET synchronous_standby_names")
-        // The marker beside the bytes is renewed first, which failed a moment ago.
+        // The marker beside the bytes must be renewed first; that attempt has just failed and is retried after a pause.
         for _ in 1...20 {
             time.withLockedValue { $0 = $0.adding(60_000) }
             _ = await sweeper.sweep { _ in }

@@ -4,20 +4,20 @@ import Testing
 @testable import HesperPostgres
 
 @Suite(
-    "What moves to another database",
+    "Moved tables",
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct MovedTableTests {
-    /// What is made again, under way, or of the database itself.
-    private static let left: Set = [
+    /// Tables that are not moved: derived, temporary, or about the database itself.
+    private static let excluded: Set = [
         "hesper", "installation", "leases", "indexing", "documents", "terms", "uploads", "staged_uploads",
         "upload_parts",
     ]
-    /// What the target gives anew.
-    private static let given = [
+    /// Columns that the target computes.
+    private static let computed = [
         "scopes": ["last_edit", "is_behind"], "blobs": ["number"], "devices": ["number"], "blob_store": ["one"],
     ]
 
-    @Test("Every table and every column moves, or is left behind on purpose")
+    @Test("Every table and column is moved or explicitly excluded")
     func columns() async throws {
         let found = try await onConnection { connection in
             try Migrations.run(on: connection)
@@ -30,9 +30,9 @@ struct MovedTableTests {
         }
         let columns = Dictionary(grouping: found, by: \.table).mapValues { Set($0.map(\.column)) }
         let moved = MovedTable.ofScopes + MovedTable.shared
-        #expect(Set(columns.keys) == Set(moved.map(\.name)).union(MovedTableTests.left))
+        #expect(Set(columns.keys) == Set(moved.map(\.name)).union(MovedTableTests.excluded))
         for table in moved {
-            let known = Set(table.columns.map(\.name)).union(MovedTableTests.given[table.name] ?? [])
+            let known = Set(table.columns.map(\.name)).union(MovedTableTests.computed[table.name] ?? [])
             #expect(columns[table.name] == known, "\(table.name)")
         }
     }

@@ -3,7 +3,7 @@ import HesperStore
 
 @testable import HesperPostgres
 
-/// Does `body` with a connection to a new database of the shared server, on a thread that may wait.
+/// Runs `body` with a connection to a new database of the shared server, on a separate thread.
 func onConnection<T: Sendable>(
     _ change: (inout PostgresSettings) -> Void = { _ in }, _ body: @escaping @Sendable (Connection) throws -> T
 ) async throws -> T {
@@ -16,19 +16,19 @@ func onConnection<T: Sendable>(
     }
 }
 
-/// Does `body` on a thread that is nobody else's.
+/// Runs `body` on a separate thread, which may block.
 func onThread<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { done in
         Thread.detachNewThread { done.resume(with: Result(catching: body)) }
     }
 }
 
-/// Whether the same may be asked again.
+/// Whether the error is `unavailable`, so that a retry may succeed.
 func isUnavailable(_ error: (any Error)?) -> Bool {
     if case .unavailable? = error as? StoreError { true } else { false }
 }
 
-/// What this process has in memory.
+/// The resident memory of this process in bytes.
 func residentBytes() throws -> Int {
     let words = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
     return (words.count > 1 ? Int(words[1]) ?? 0 : 0) * 4_096

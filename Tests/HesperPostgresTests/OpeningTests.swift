@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Opening a database", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct OpeningTests {
-    @Test("Servers that start at once on an empty database make its tables once, and agree on who they are")
+    @Test(
+        "Servers that start at the same time on an empty database create its tables once and have the same installation"
+    )
     func atOnce() async throws {
         let database = try await PostgresServer.running.database()
         let installations = try await withThrowingTaskGroup(of: Installation.self) { group in
@@ -26,7 +28,7 @@ struct OpeningTests {
         #expect(installations.allSatisfy { $0 == installations[0] })
     }
 
-    @Test("A database that a later Hesper has written is left as it is")
+    @Test("A database of a later version is refused and not changed")
     func newer() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
@@ -37,7 +39,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("Edits of an earlier version get their checksums, and the check finds nothing")
+    @Test("Edits of an earlier version get checksums, and the check finds nothing")
     func checksums() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
@@ -66,7 +68,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("A database of another encoding is refused with what to do")
+    @Test("A database with another encoding is refused")
     func encoding() async throws {
         let server = try await PostgresServer.running
         try await server.administer(
@@ -79,8 +81,8 @@ struct OpeningTests {
         try await server.administer("DROP DATABASE latin WITH (FORCE)")
     }
 
-    @Test("A server that is not there is unavailable")
-    func away() async throws {
+    @Test("An unreachable server is unavailable")
+    func unreachable() async throws {
         await #expect {
             _ = try await PostgresStore("host=127.0.0.1 port=\(try Loopback.freePort()) dbname=x user=x")
         } throws: { error in
@@ -88,7 +90,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("What is written waits for the disk, whatever the database's default; what is derived does not")
+    @Test("Writes wait for the disk whatever the database's default; writes of derived data do not")
     func durability() async throws {
         try await Stores.with { stores in
             let name = stores.database.name
@@ -100,13 +102,13 @@ struct OpeningTests {
             #expect(try await store.write { try setting($0) } == "on")
             #expect(try await store.writeDerived { try setting($0) } == "off")
             #expect(try await store.write { try setting($0) } == "on")
-            // What waits for standbys is the operator's choice.
+            // Waiting for standbys is left to the operator.
             try await stores.database.server.administer("ALTER DATABASE \(name) SET synchronous_commit = local")
             #expect(try await stores.open().write { try setting($0) } == "local")
         }
     }
 
-    @Test("An operator reads plain columns in psql, also where a text names U+0000")
+    @Test("Views have plain columns, also for texts with U+0000")
     func views() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()

@@ -22,7 +22,7 @@ struct PipelineTests {
     @Test func aStatementIsPreparedOnce() async throws {
         let count = try await onTable { connection throws in
             for id in 1...3 { try connection.run(PipelineTests.insert, [.int(id), .text("a")]) }
-            // And in one pipeline, before its first answer has come, is nothing else.
+            // The same within one pipeline, before the first result has arrived.
             for id in 4...6 { connection.enqueue("UPDATE words SET word = $2 WHERE id = $1", [.int(id), .text("b")]) }
             return try connection.first(
                 "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE ANY ($1)",
@@ -32,7 +32,7 @@ struct PipelineTests {
         #expect(count == 2)
     }
 
-    @Test func whatIsEnqueuedTakesOneRoundTrip() async throws {
+    @Test func enqueuedStatementsTakeOneRoundTrip() async throws {
         let trips = try await onTable { connection throws in
             var trips: [Int] = []
             func count(_ body: () throws -> Void) rethrows {
@@ -55,7 +55,7 @@ struct PipelineTests {
         #expect(trips == [1, 1, 0])
     }
 
-    @Test func anErrorInTheMiddleSaysWhereAndTheConnectionGoesOn() async throws {
+    @Test func anErrorInAPipelineNamesItsStatementAndTheConnectionRemainsUsable() async throws {
         try await onTable { connection throws in
             let clash = "INSERT INTO words (word, id) VALUES ($1, $2)"
             connection.enqueue("BEGIN")
@@ -67,7 +67,7 @@ struct PipelineTests {
             #expect(error?.sqlState == "23505" && error?.constraint == "words_pkey" && error?.statement == clash)
             #expect(error?.isUniqueViolation == true && error?.isConnection == false && error?.isRetryable == false)
             #expect(connection.hasFailed)
-            // Told once.
+            // The error is thrown only once.
             connection.enqueue("ROLLBACK TO SAVEPOINT s")
             connection.enqueue(PipelineTests.insert, [.int8(3), .text("c")])
             try connection.run("COMMIT")
@@ -75,7 +75,7 @@ struct PipelineTests {
         }
     }
 
-    @Test func theFirstErrorIsTheOneThatIsThrown() async throws {
+    @Test func theFirstErrorIsThrown() async throws {
         try await onTable { connection throws in
             connection.enqueue("SELECT 1/0")
             connection.enqueue("SELECT nothing")
@@ -87,13 +87,13 @@ struct PipelineTests {
         }
     }
 
-    @Test func aStatementThatCouldNotBePreparedMayBeAskedForAgain() async throws {
+    @Test func aStatementWhosePreparationFailedCanBeRetried() async throws {
         try await onTable { connection throws in
             for _ in 1...2 {
                 let error = #expect(throws: PostgresError.self) { try connection.run("SELEKT 1") }
                 #expect(error?.sqlState == "42601" && error?.statement == "SELEKT 1")
             }
-            // Passed over by the server, with its preparation.
+            // The server skips this statement and its preparation.
             connection.enqueue("SELECT 1/0")
             connection.enqueue(PipelineTests.insert, [.int8(1), .text("a")])
             #expect(throws: PostgresError.self) { try connection.flush() }
@@ -101,15 +101,15 @@ struct PipelineTests {
         }
     }
 
-    @Test func anotherNumberOfRowsThanExpectedIsAnError() async throws {
+    @Test func anUnexpectedNumberOfRowsIsAnError() async throws {
         try await onTable { connection throws in
             connection.enqueue("UPDATE words SET word = 'b' WHERE id = $1", [.int8(7)], expecting: 1)
             let error = #expect(throws: PostgresError.self) { try connection.flush() }
-            #expect(error?.message.hasPrefix("0 rows instead of 1 in: UPDATE words") == true)
+            #expect(error?.message.hasPrefix("changed 0 rows instead of 1 in: UPDATE words") == true)
         }
     }
 
-    @Test func anArgumentOfAnotherTypeIsAnErrorBeforeItIsSent() async throws {
+    @Test func anArgumentOfAnotherTypeIsRejectedBeforeItIsSent() async throws {
         try await onTable { connection throws in
             try connection.run(PipelineTests.insert, [.int8(1), .text("a")])
             #expect(throws: PostgresError.self) { try connection.run(PipelineTests.insert, [.int4(2), .text("a")]) }
@@ -119,7 +119,7 @@ struct PipelineTests {
         }
     }
 
-    @Test func aCommitOfWhatHadFailedIsAnError() async throws {
+    @Test func aCommitOfAFailedTransactionIsAnError() async throws {
         try await onTable { connection throws in
             try connection.run("BEGIN")
             #expect(throws: PostgresError.self) { try connection.run("SELECT 1/0") }
@@ -129,8 +129,8 @@ struct PipelineTests {
         }
     }
 
-    @Test func aLongPipelineDoesNotStandStill() async throws {
-        // More than both sides' buffers hold: each row comes back while others still go out.
+    @Test func aLongPipelineDoesNotBlock() async throws {
+        // More than the buffers of both sides hold: results arrive while statements are still being sent.
         let text = String(repeating: "a", count: 10_000)
         let (count, trips) = try await onTable { connection throws in
             let before = connection.roundTrips
@@ -144,7 +144,7 @@ struct PipelineTests {
         #expect(count == 3_000 && trips == 2)
     }
 
-    @Test func aScriptIsManyStatementsAndOneTransaction() async throws {
+    @Test func aScriptRunsManyStatementsInOneTransaction() async throws {
         try await onTable { connection throws in
             connection.enqueue(PipelineTests.insert, [.int8(1), .text("a")])
             try connection.execute(script: "INSERT INTO words VALUES (2, 'b'); INSERT INTO words VALUES (3, 'c');")

@@ -7,14 +7,14 @@ import Testing
 
 @Suite(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct PoolTests {
-    /// Does `body` with a pool on a new database, and closes it.
+    /// Runs `body` with a pool on a new database, and closes the pool.
     private func withPool(
-        size: Int, patience: Duration = .seconds(10), _ body: (PostgresPool) async throws -> Void
+        size: Int, checkoutTimeout: Duration = .seconds(10), _ body: (PostgresPool) async throws -> Void
     ) async throws {
         let database = try await PostgresServer.running.database()
         var settings = database.settings
         settings.size = size
-        settings.patience = patience
+        settings.checkoutTimeout = checkoutTimeout
         let pool = PostgresPool(settings)
         do { try await body(pool) } catch {
             await pool.close()
@@ -30,8 +30,8 @@ struct PoolTests {
         #expect(condition())
     }
 
-    @Test func nobodyElsesThreadWaits() async throws {
-        // More than Swift's concurrency has threads: did these wait, nobody could open the gate.
+    @Test func jobsBlockOnlyThreadsOfThePool() async throws {
+        // More jobs than Swift concurrency has threads: if they blocked those, no task could open the gate.
         let size = min(ProcessInfo.processInfo.activeProcessorCount + 2, 40)
         try await withPool(size: size) { pool in
             let (gate, inside) = (Gate(), NIOLockedValueBox((now: 0, greatest: 0)))
@@ -58,8 +58,8 @@ struct PoolTests {
         }
     }
 
-    @Test func whoComesFirstIsServedFirst() async throws {
-        try await withPool(size: 1, patience: .seconds(120)) { pool in
+    @Test func jobsRunInOrderOfArrival() async throws {
+        try await withPool(size: 1, checkoutTimeout: .seconds(120)) { pool in
             let (gate, order) = (Gate(), NIOLockedValueBox<[Int]>([]))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await pool.run { _ in try gate.pass() } }
@@ -75,8 +75,8 @@ struct PoolTests {
         }
     }
 
-    @Test func whoOnlyReadsIsNotHeldUpByThoseWhoWrite() async throws {
-        try await withPool(size: 8, patience: .seconds(120)) { pool in
+    @Test func readsDoNotWaitForWrites() async throws {
+        try await withPool(size: 8, checkoutTimeout: .seconds(120)) { pool in
             let (gate, order) = (Gate(), NIOLockedValueBox<[Int]>([]))
             @Sendable func begun() -> [Int] { order.withLockedValue { $0 } }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -92,7 +92,7 @@ struct PoolTests {
                 #expect(begun() == Array(0..<6) && pool.waitingCount == 4)
                 for _ in 0..<20 { try await pool.run { _ in } }
                 #expect(pool.status.busy == 6 && pool.waitingCount == 4)
-                // Who writes waits for who does, in order.
+                // Waiting writes start in order as running ones end.
                 for count in 7...10 {
                     gate.open(for: 1)
                     try await PoolTests.pause { begun().count == count }
@@ -104,8 +104,8 @@ struct PoolTests {
         }
     }
 
-    @Test func whoWaitsTooLongToWriteIsToldSo() async throws {
-        try await withPool(size: 2, patience: .milliseconds(200)) { pool in
+    @Test func aWriteThatWaitsTooLongFails() async throws {
+        try await withPool(size: 2, checkoutTimeout: .milliseconds(200)) { pool in
             let gate = Gate()
             async let long: Void = pool.run(writes: true) { _ in try gate.pass() }
             try await PoolTests.pause { gate.isAwaited }
@@ -119,8 +119,8 @@ struct PoolTests {
         }
     }
 
-    @Test func whoWaitsTooLongIsToldSo() async throws {
-        try await withPool(size: 1, patience: .milliseconds(200)) { pool in
+    @Test func aJobThatWaitsTooLongFails() async throws {
+        try await withPool(size: 1, checkoutTimeout: .milliseconds(200)) { pool in
             let gate = Gate()
             async let long: Void = pool.run { _ in try gate.pass() }
             try await PoolTests.pause { gate.isAwaited }
@@ -133,20 +133,20 @@ struct PoolTests {
         }
     }
 
-    @Test func nothingIsLeftToTheNext() async throws {
+    @Test func aConnectionIsResetAfterEachJob() async throws {
         try await withPool(size: 1) { pool in
             struct Deliberate: Error {}
             try await pool.run { try $0.execute(script: "CREATE TABLE t (id bigint)") }
             await #expect(throws: Deliberate.self) {
                 try await pool.run { connection in
-                    connection.patience = .seconds(1)
+                    connection.timeout = .seconds(1)
                     connection.enqueue("BEGIN")
                     connection.enqueue("INSERT INTO t VALUES (1)")
                     connection.enqueue("SELECT 1/0")
                     throw Deliberate()
                 }
             }
-            // Errors of what was enqueued last are told too, in the store's words.
+            // Errors of enqueued statements are also thrown as store errors.
             let error = await #expect(throws: StoreError.self) {
                 try await pool.run { connection in
                     connection.enqueue("BEGIN")
@@ -154,16 +154,16 @@ struct PoolTests {
                 }
             }
             #expect(error == .failed("PostgreSQL 22012: division by zero in: SELECT 1/0"))
-            let (count, isInTransaction, patience) = try await pool.run { connection in
+            let (count, isInTransaction, timeout) = try await pool.run { connection in
                 let before = connection.isInTransaction
-                return (try connection.first("SELECT count(*) FROM t") { $0.int(0) }, before, connection.patience)
+                return (try connection.first("SELECT count(*) FROM t") { $0.int(0) }, before, connection.timeout)
             }
-            #expect(count == 0 && !isInTransaction && patience == pool.settings.statementTimeout)
+            #expect(count == 0 && !isInTransaction && timeout == pool.settings.statementTimeout)
             #expect(pool.idleCount == 1)
         }
     }
 
-    @Test func whatACancelledTaskBeganIsDoneToItsEnd() async throws {
+    @Test func aJobOfACancelledTaskRunsToItsEnd() async throws {
         try await withPool(size: 1) { pool in
             let task = Task {
                 try await pool.run { try $0.execute(script: "CREATE TABLE t (id bigint); SELECT pg_sleep(0.3)") }
@@ -174,7 +174,7 @@ struct PoolTests {
         }
     }
 
-    @Test func closingWaitsForWhatIsUnderWay() async throws {
+    @Test func closingWaitsForAcceptedJobs() async throws {
         let database = try await PostgresServer.running.database()
         var settings = database.settings
         settings.size = 1
@@ -195,7 +195,7 @@ struct PoolTests {
         await closing
         #expect(done.withLockedValue { $0 } == [0, 1, 2])
         for task in tasks { try await task.value }
-        await #expect(throws: StoreError.unavailable("it is being closed")) { try await pool.run { _ in } }
+        await #expect(throws: StoreError.unavailable("the connection pool is closed")) { try await pool.run { _ in } }
         await pool.close()
         let sessions = try await onThread {
             try Connection(PostgresSettings(database.server.string())).first(
@@ -206,14 +206,14 @@ struct PoolTests {
     }
 }
 
-/// Holds threads of the pool until it is opened for them.
+/// Blocks threads of the pool until it is opened for them.
 private final class Gate: Sendable {
     private struct Stuck: Error {}
 
     private let semaphore = DispatchSemaphore(value: 0)
     private let arrived = NIOLockedValueBox(0)
 
-    /// Whether somebody came to it.
+    /// Whether a thread has reached it.
     var isAwaited: Bool { arrived.withLockedValue { $0 } > 0 }
 
     func pass() throws {

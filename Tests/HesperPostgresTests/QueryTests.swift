@@ -7,7 +7,7 @@ import Testing
 struct QueryTests {
     private static let numbers = "SELECT n FROM generate_series(1::bigint, $1) AS n ORDER BY n"
 
-    @Test func aQueryEndsWhenItsBodySaysSo() async throws {
+    @Test func aQueryEndsWhenItsBodyReturnsFalse() async throws {
         let (seen, next) = try await onConnection { connection throws in
             var seen: [Int64] = []
             try connection.query(QueryTests.numbers, [.int8(1_000)]) { row in
@@ -19,7 +19,7 @@ struct QueryTests {
         #expect(seen == [1, 2, 3] && next == 8)
     }
 
-    @Test func aBodyMayAskForMoreEvenTheSame() async throws {
+    @Test func aBodyMayRunOtherStatementsAndTheSameOne() async throws {
         let sums = try await onConnection { connection throws in
             try connection.all(QueryTests.numbers, [.int8(3)]) { row in
                 try connection.all(QueryTests.numbers, [.int8(row.integer(0))]) { $0.integer(0) }.reduce(0, +)
@@ -28,7 +28,7 @@ struct QueryTests {
         #expect(sums == [1, 3, 6])
     }
 
-    @Test func whatABodyThrowsIsThrown() async throws {
+    @Test func errorsOfABodyAreThrown() async throws {
         struct Deliberate: Error {}
         try await onConnection { connection throws in
             #expect(throws: Deliberate.self) {
@@ -39,7 +39,7 @@ struct QueryTests {
         }
     }
 
-    @Test func aScanGivesAllRowsAFewAtATime() async throws {
+    @Test func aCursorReturnsAllRowsInBatches() async throws {
         let (sum, trips, largest) = try await onConnection { connection throws in
             var (sum, largest) = (Int64(0), 0)
             try connection.run("BEGIN")
@@ -53,12 +53,12 @@ struct QueryTests {
             return (sum, connection.roundTrips - before, largest)
         }
         #expect(sum == 2_001_000)
-        // 20 MB, about one at a time.
+        // 20 MB, in batches of about one.
         #expect((15...40).contains(trips), "\(trips) round trips")
         #expect(largest < 3 << 20, "\(largest) bytes")
     }
 
-    @Test func aScanThatIsLeftEarlyLeavesTheRestOnTheServer() async throws {
+    @Test func rowsAfterAClosedCursorAreNotFetched() async throws {
         let (seen, trips, left) = try await onConnection { connection throws in
             try connection.run("BEGIN")
             let before = connection.roundTrips
@@ -72,7 +72,7 @@ struct QueryTests {
         #expect(seen == 20 && trips == 2 && left == 0)
     }
 
-    @Test func severalCursorsAreReadInTurn() async throws {
+    @Test func severalCursorsAreReadAlternately() async throws {
         let merged = try await onConnection { connection throws in
             connection.enqueue("BEGIN")
             let odd = try connection.cursor("SELECT n FROM generate_series(1, $1, 2) AS n", [.int8(99)])
@@ -88,13 +88,13 @@ struct QueryTests {
         #expect(merged == Array(1...100))
     }
 
-    @Test func aCursorTellsWhatIsWrong() async throws {
+    @Test func errorsOfACursorAreThrown() async throws {
         try await onConnection { connection throws in
             connection.enqueue("BEGIN")
             let error = #expect(throws: PostgresError.self) { try connection.cursor("SELECT nothing FROM nowhere") }
             #expect(error?.sqlState == "42P01")
             try connection.run("ROLLBACK")
-            // It lives as long as its transaction.
+            // A cursor requires a transaction.
             #expect(throws: PostgresError.self) { try connection.cursor(QueryTests.numbers, [.int8(100)]) }
             #expect(try connection.first("SELECT 8::bigint") { $0.integer(0) } == 8)
         }

@@ -5,10 +5,10 @@ import Testing
 
 @testable import HesperPostgres
 
-/// Notes whose terms are more than fit into one `tsvector`, and orders.
+/// Search for notes whose terms exceed one `tsvector`, and the order of results.
 @Suite("Search", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct SearchTests {
-    /// Words that are all different, about a megabyte of them.
+    /// About a megabyte of distinct words.
     private static let long = "alpha " + (0..<90_000).map { "w\($0)x" }.joined(separator: " ") + " milk and bread omega"
 
     private func page(_ search: Search, _ desk: TestClient) async throws -> SearchPage {
@@ -26,7 +26,7 @@ struct SearchTests {
         for _ in 0..<100 where try await desk.store.write({ try $0.indexTerms(of: desk.scope, limit: 100) }) { return }
     }
 
-    @Test("A note of a megabyte is found by words from anywhere in it, and by no others")
+    @Test("A note of a megabyte is found by words from any part of it, and by no others")
     func longNotes() async throws {
         #expect(SearchTests.long.utf8.count < Limits.textBytes)
         try await Stores.with { stores in
@@ -45,7 +45,7 @@ struct SearchTests {
             #expect(Set(try await found("milk", desk)) == [long, short])
             #expect(try await found("butter", desk) == [short])
             #expect(try await desk.inconsistencies() == [])
-            // Shorter by now, and then gone: nothing of its parts stays.
+            // First with a shorter text, then deleted: none of its parts must remain.
             try await desk.push(desk.note(long, "Tea", at: 5))
             try await index(desk)
             #expect(try await found("omega", desk) == [])
@@ -58,7 +58,7 @@ struct SearchTests {
         }
     }
 
-    @Test("Pages of what is found are one list, also where phrases are looked for in the texts themselves")
+    @Test("Pages of results are complete, also where phrases are searched in the texts")
     func pages() async throws {
         try await Stores.with { stores in
             let desk = try await TestClient(try await stores.open())
@@ -85,7 +85,7 @@ struct SearchTests {
         }
     }
 
-    @Test("What is found is one list, also where an answer has no room for all texts")
+    @Test("Results are complete if one query result cannot contain all texts")
     func largeNotes() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
@@ -95,13 +95,13 @@ struct SearchTests {
             try await index(desk)
             let found = try await found("\"milk and\"", desk)
             #expect(Set(found) == Set(ids))
-            // The first four come alone, with all the others it is the second that has no room.
+            // The first batch has four notes. In the second batch, the second large text exceeds the limit.
             try await store.enlarge([found[0], found[1], found[2], found[7], found[8], found[9], found[23]])
             #expect(try await self.found("\"milk and\"", desk) == found)
         }
     }
 
-    @Test("By relevance: often before seldom, short before long, then the newest")
+    @Test("Relevance prefers frequent words, then short notes, then new notes")
     func relevance() async throws {
         try await Stores.with { stores in
             let desk = try await TestClient(try await stores.open())

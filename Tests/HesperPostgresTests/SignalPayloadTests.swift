@@ -5,7 +5,7 @@ import Testing
 
 @testable import HesperPostgres
 
-@Suite("Signals as text")
+@Suite("Signal payloads")
 struct SignalPayloadTests {
     private let server = ServerID(0x9f86_d081_884c_7d65)
     private let phone = NodeID(0x77c1_90ab_77c1_90ab)
@@ -14,7 +14,7 @@ struct SignalPayloadTests {
 
     private func payloads(_ signals: [Signal]) -> [String] { SignalPayload.payloads(of: signals, from: server) }
 
-    @Test("They come back as they were") func readBack() throws {
+    @Test("Signals are read as they were written") func readBack() throws {
         let signals: [Signal] = [
             .presenceRequest, .presence(scope, []), .presence(ScopeID(.max), [phone]), .joined(scope, desk),
             .left(scope, phone),
@@ -29,7 +29,7 @@ struct SignalPayloadTests {
         #expect(payload[0].hasPrefix("1 9f86d081884c7d65\nw\nh 17\n"))
     }
 
-    @Test("As many as fit go together, in order") func packed() throws {
+    @Test("Signals are written in order into as few payloads as possible") func packed() throws {
         let signals = (1...5_000).map { Signal.committed(ScopeID($0), $0 + 1_000_000) }
         let payloads = payloads(signals)
         #expect(payloads.dropLast().allSatisfy { $0.utf8.count > SignalPayload.limit - 20 })
@@ -37,7 +37,7 @@ struct SignalPayloadTests {
         #expect(try payloads.flatMap { try #require(SignalPayload.read($0)).signals } == signals)
     }
 
-    @Test("A crowd takes several lines, of which the first replaces who was there") func crowd() throws {
+    @Test("Many listeners take several lines, of which the first replaces the previous listeners") func crowd() throws {
         let devices = Set((1...2_000).map { NodeID($0) })
         let read = try payloads([.presence(scope, devices)]).flatMap { try #require(SignalPayload.read($0)).signals }
         var found: Set<NodeID> = [phone]
@@ -51,7 +51,7 @@ struct SignalPayloadTests {
         #expect(found == devices)
     }
 
-    @Test("What never fits, or is no line of JSON, is not sent; the rest is") func unsendable() {
+    @Test("Messages that exceed a payload or are no line of JSON are omitted") func unsendable() {
         let long = ByteBuffer(string: "{" + String(repeating: "x", count: SignalPayload.limit) + "}")
         let bad = ["", "{\n}", "{}\u{0}", "17"].map { Signal.message(scope, from: desk, ByteBuffer(string: $0)) }
         let sent = payloads([.message(scope, from: desk, long)] + bad + [.sessionsChanged(scope)])
@@ -60,7 +60,7 @@ struct SignalPayloadTests {
     }
 
     @Test(
-        "What is not said by any server is refused, all of it",
+        "A payload with an invalid line is rejected as a whole",
         arguments: [
             "", "\n", "garbage", "1", "1 9f86", "2 9f86d081884c7d65\nw", "1 9f86d081884c7d65 \nw",
             "1  9f86d081884c7d65\nw",
@@ -74,30 +74,30 @@ struct SignalPayloadTests {
             ].map { "1 9f86d081884c7d65\nc 1\n" + $0 })
     func refused(_ payload: String) { #expect(SignalPayload.read(payload)?.signals == nil) }
 
-    @Test("Of what waits, only what still counts is sent") func outbox() {
-        var outbox = Outbox()
-        #expect(outbox.isEmpty)
-        outbox.add(.joined(scope, desk))
-        outbox.add(.left(scope, desk))
-        for sequence in [3, 9, 7] as [Int64] { outbox.add(.committed(scope, sequence)) }
-        for _ in 0..<3 { outbox.add(.sessionsChanged(scope)) }
-        #expect(!outbox.isEmpty)
-        #expect(outbox.take() == [.left(scope, desk), .sessionsChanged(scope), .committed(scope, 9)])
-        #expect(outbox.isEmpty)
-        outbox.add(.joined(scope, desk))
-        outbox.add(.presence(scope, [phone]))
-        outbox.add(.joined(scope, desk))
-        outbox.add(.left(scope, phone))
-        outbox.add(.presenceRequest)
-        #expect(outbox.take() == [.presenceRequest, .presence(scope, [desk])])
+    @Test("Queued signals that are superseded are not sent") func queue() {
+        var queue = SignalQueue()
+        #expect(queue.isEmpty)
+        queue.add(.joined(scope, desk))
+        queue.add(.left(scope, desk))
+        for sequence in [3, 9, 7] as [Int64] { queue.add(.committed(scope, sequence)) }
+        for _ in 0..<3 { queue.add(.sessionsChanged(scope)) }
+        #expect(!queue.isEmpty)
+        #expect(queue.take() == [.left(scope, desk), .sessionsChanged(scope), .committed(scope, 9)])
+        #expect(queue.isEmpty)
+        queue.add(.joined(scope, desk))
+        queue.add(.presence(scope, [phone]))
+        queue.add(.joined(scope, desk))
+        queue.add(.left(scope, phone))
+        queue.add(.presenceRequest)
+        #expect(queue.take() == [.presenceRequest, .presence(scope, [desk])])
     }
 
-    @Test("Messages that wait are bounded; the last stay, in order") func boundedOutbox() {
-        var outbox = Outbox()
-        let messages = (0..<2 * Outbox.messages).map {
+    @Test("The queue keeps a limited number of messages, the newest ones, in order") func boundedQueue() {
+        var queue = SignalQueue()
+        let messages = (0..<2 * SignalQueue.messageLimit).map {
             Signal.message(scope, from: desk, ByteBuffer(string: "{\($0)}"))
         }
-        for message in messages { outbox.add(message) }
-        #expect(outbox.take() == Array(messages.suffix(Outbox.messages)))
+        for message in messages { queue.add(message) }
+        #expect(queue.take() == Array(messages.suffix(SignalQueue.messageLimit)))
     }
 }

@@ -8,11 +8,11 @@ import Testing
 @testable import StoreContract
 
 @Suite(
-    "Servers on one database hear each other",
+    "Signals between servers on one database",
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct SignalsTests {
-    /// A server, as far as it listens: what it hears goes to its hub, what it may have missed it looks up.
-    private final class Ear: Sendable {
+    /// The listening part of a server: passes received signals to its hub, and refreshes the hub when signals may be missing.
+    private final class Peer: Sendable {
         let store: PostgresStore
         let hub: EventHub
         private let all = NIOLockedValueBox<[SignalEvent]>([])
@@ -48,8 +48,8 @@ struct SignalsTests {
             heard.compactMap { if case .signal(let signal, _) = $0 { signal } else { nil } }
         }
 
-        func hears(_ count: Int = 1, _ isMeant: (SignalEvent) -> Bool) async throws -> Bool {
-            try await eventually { heard.count(where: isMeant) >= count }
+        func receives(_ count: Int = 1, _ isExpected: (SignalEvent) -> Bool) async throws -> Bool {
+            try await eventually { heard.count(where: isExpected) >= count }
         }
     }
 
@@ -59,14 +59,14 @@ struct SignalsTests {
         return condition()
     }
 
-    /// Two servers that hear each other.
+    /// Runs `body` with two servers that receive each other's signals.
     private static func withServers(
-        log: (@Sendable (String) -> Void)? = nil, _ body: @Sendable (Stores, Ear, Ear) async throws -> Void
+        log: (@Sendable (String) -> Void)? = nil, _ body: @Sendable (Stores, Peer, Peer) async throws -> Void
     ) async throws {
         try await Stores.with { stores in
-            let (here, there) = (Ear(try await stores.open(log: log)), Ear(try await stores.open()))
-            #expect(try await here.hears { $0 == .connected })
-            #expect(try await there.hears { $0 == .connected })
+            let (here, there) = (Peer(try await stores.open(log: log)), Peer(try await stores.open()))
+            #expect(try await here.receives { $0 == .connected })
+            #expect(try await there.receives { $0 == .connected })
             try await body(stores, here, there)
         }
     }
@@ -75,7 +75,7 @@ struct SignalsTests {
     private let phone = NodeID.random()
     private let scope = ScopeID(17)
 
-    @Test("What one says the other hears, in order; nobody hears himself")
+    @Test("Signals reach the other server in order, and not their sender")
     func heard() async throws {
         try await SignalsTests.withServers { _, here, there in
             let messages = (0..<300).map {
@@ -93,19 +93,19 @@ struct SignalsTests {
         }
     }
 
-    @Test("Who listens is known on the other server, before and after it came")
+    @Test("Each server knows the listeners of others, including those that started before it")
     func presence() async throws {
         try await SignalsTests.withServers { stores, here, there in
             let first = try there.hub.listen(to: scope, as: phone, ping: 100)
             let message = ByteBuffer(string: "{}")
             #expect(try await SignalsTests.eventually { here.hub.send(message, from: desk, in: scope) == 1 })
-            let late = Ear(try await stores.open())
+            let late = Peer(try await stores.open())
             #expect(try await SignalsTests.eventually { late.hub.send(message, from: desk, in: scope) == 1 })
             #expect(await first.next().messages.first == message)
         }
     }
 
-    @Test("A server that stops takes its listeners with it")
+    @Test("The listeners of a server that stops are removed on the other server")
     func stops() async throws {
         try await SignalsTests.withServers { _, here, there in
             var listener: Listener? = try there.hub.listen(to: scope, as: phone, ping: 100)
@@ -119,7 +119,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("What anybody else says there does no harm")
+    @Test("Unreadable notifications are ignored")
     func garbage() async throws {
         try await SignalsTests.withServers { stores, here, _ in
             let channel = "hesper_\(here.store.installation.node)"
@@ -132,7 +132,7 @@ struct SignalsTests {
                 }
             }
             #expect(
-                try await here.hears {
+                try await here.receives {
                     $0 == .signal(.sessionsChanged(ScopeID(5)), from: ServerID(0x9f86_d081_884c_7d65))
                 })
             let unreadable = here.heard.compactMap { if case .unreadable(let text) = $0 { text } else { nil } }
@@ -140,7 +140,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("What is announced can be read on the other server")
+    @Test("Announced changes can be read on the other server")
     func visible() async throws {
         try await SignalsTests.withServers { _, here, there in
             let desk = try await Client(on: here.store)
@@ -162,7 +162,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("Nothing is missed when the connection that listens is cut in the middle of commits")
+    @Test("No change is missed when the listening connection is lost during commits")
     func cut() async throws {
         try await SignalsTests.withServers { stores, here, there in
             let desk = try await Client(on: here.store)
@@ -193,7 +193,7 @@ struct SignalsTests {
                     .after.sequence
                 }
                 #expect(try await SignalsTests.eventually { heard.withLockedValue { $0 } == last }, "\(round)")
-                #expect(try await there.hears(round + 1) { $0 == .connected })
+                #expect(try await there.receives(round + 1) { $0 == .connected })
             }
             #expect(there.heard.contains(.disconnected))
             listener.end(.disconnected)
@@ -201,7 +201,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("Commits to which nobody listens cost no NOTIFY, others few, and none of them waits for the disk")
+    @Test("Commits send no NOTIFY without listeners and few with listeners, and no NOTIFY waits for the disk")
     func few() async throws {
         let statements = NIOLockedValueBox<[String]>([])
         let log: @Sendable (String) -> Void = { sql in statements.withLockedValue { $0.append(sql) } }
@@ -233,7 +233,7 @@ struct SignalsTests {
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             let sent = statements.withLockedValue { $0 }
             let notifications = sent.count { $0 == PostgresSignals.notify }
-            print("\(commits) commits in \(seconds) s went out with \(notifications) NOTIFY")
+            print("\(commits) commits in \(seconds) s sent \(notifications) NOTIFY")
             #expect(Double(notifications) <= 120 * seconds + 10)
             #expect(sent.count { $0 == "SET LOCAL synchronous_commit = off" } == notifications)
             withExtendedLifetime(listeners) {}

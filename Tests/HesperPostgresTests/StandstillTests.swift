@@ -6,10 +6,12 @@ import Testing
 
 @testable import HesperPostgres
 
-/// Something stands still, commits or one connection, and the others go on.
-@Suite("Standstill", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
+/// Commits or a connection hang, and other requests continue.
+@Suite(
+    "Hanging commits and connections",
+    .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct StandstillTests {
-    /// How many commits wait for a standby.
+    /// The number of commits that wait for a standby.
     private static func waitingCommits(_ database: PostgresServer.Database) async throws -> Int {
         let settings = PostgresSettings(database.server.string())
         return try await onThread {
@@ -20,10 +22,10 @@ struct StandstillTests {
         }
     }
 
-    @Test("While commits wait for a standby that is lost, reading goes on")
+    @Test("Reads continue while commits wait for a lost standby")
     func commits() async throws {
         let server = try await PostgresServer(
-            settings: ["synchronous_standby_names = 'nobody'", "synchronous_commit = local"])
+            settings: ["synchronous_standby_names = 'missing'", "synchronous_commit = local"])
         let database = try await server.database()
         var settings = database.settings
         settings.size = 4
@@ -32,7 +34,7 @@ struct StandstillTests {
         await before.close()
         try await server.administer("ALTER DATABASE \(database.name) SET synchronous_commit = on")
         settings.statementTimeout = .seconds(10)
-        settings.patience = .seconds(2)
+        settings.checkoutTimeout = .seconds(2)
         let store = try await PostgresStore(settings)
         let stage = try #require(store.uploadStage)
         let created = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -46,7 +48,7 @@ struct StandstillTests {
             while try await StandstillTests.waitingCommits(database) < 2, .now < end {
                 try await Task.sleep(for: .milliseconds(20))
             }
-            // As many as the pool has would wait, were there no others kept.
+            // If no connections were reserved for reads, all of them would be waiting now.
             try await Task.sleep(for: .milliseconds(500))
             for _ in 1...5 {
                 #expect(try await store.session(of: desk.token)?.device.node == desk.node)
@@ -59,12 +61,12 @@ struct StandstillTests {
         await store.close()
     }
 
-    @Test("A connection that hangs holds up those who ask who they are for a moment only")
+    @Test("A hanging connection delays session lookups only for a short time")
     func connection() async throws {
         try await Stores.with { stores in
             let store = try await stores.open()
             let desk = try await TestClient(store)
-            // The one that was used last is used next.
+            // The most recently used connection is used next.
             let process = try await store.run { $0.processID }
             #expect(kill(process, SIGSTOP) == 0)
             defer { kill(process, SIGCONT) }
@@ -74,7 +76,7 @@ struct StandstillTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(found == Array(repeating: desk.node, count: 8))
-            // All others wait for half a minute before they give up.
+            // Other statements wait for half a minute before they time out.
             #expect(ContinuousClock.now - start < .seconds(20))
             #expect(try await store.run { $0.processID } != process)
         }

@@ -7,13 +7,12 @@ import Testing
 
 @testable import HesperPostgres
 
-/// What the store says to the server in all that every store must do: none of it may read more than it must, nor more than
-/// one scope.
+/// The statements that the store contract makes the store send. None may read more than it needs, nor more than one scope.
 @Suite(
     "Statements", .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)),
     .serialized)
 struct StatementTests {
-    /// All statements of the contract's cases, each once, without those that begin and end transactions and cursors.
+    /// All distinct statements of the contract's cases, without those that control transactions and cursors.
     private static let all = Task {
         let log = NIOLockedValueBox<Set<String>>([])
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -36,35 +35,35 @@ struct StatementTests {
 
     // MARK: One scope
 
-    /// Tables whose every key begins with a scope.
+    /// The tables whose keys all start with the scope.
     private static let tables = [
         "scopes", "indexing", "objects", "edits", "tombstones", "members", "tag_names", "documents", "terms", "blobs",
         "removed_blobs", "unknown_blobs", "uploads", "sweeps", "versions", "revocations", "memberships",
     ]
 
-    /// Read every account, as metrics and `hesper doctor` do: the only ones that may.
+    /// The only statements that may read all accounts, for metrics and `hesper doctor`.
     private static let totals = "SELECT (SELECT count(*) FROM accounts)"
     private static let greatestClocks = "SELECT a.email, s.greatest_clock"
 
-    /// What is about accounts, or about all scopes, on purpose.
+    /// Statements that concern accounts or all scopes on purpose.
     private static let exceptions: [(statement: String, reason: String)] = [
-        ("FROM accounts a JOIN memberships m", "who signs in has no scope yet"),
-        ("WITH account AS (", "makes an account and its scope"),
-        (totals, "what metrics tell of all accounts together"),
-        (greatestClocks, "the accounts whose clocks are furthest ahead, for an operator"),
+        ("FROM accounts a JOIN memberships m", "the scope is not known before sign-in"),
+        ("WITH account AS (", "creates an account and its scope"),
+        (totals, "totals over all accounts, for metrics"),
+        (greatestClocks, "the accounts with the greatest clocks, for an operator"),
         ("FROM devices d JOIN accounts a ON a.id = d.account JOIN memberships m", "finds the scope by a token"),
-        ("WHERE s.id = ANY ($1)", "looks after the scopes to which somebody listens on one server"),
-        ("WHERE is_behind AND id >", "the queue of scopes whose index of terms is behind"),
-        ("FROM sweeps WHERE due_date <=", "the queue of what time may remove"),
-        ("UPDATE sweeps s SET due_date = $3 FROM unnest", "takes from that queue, each by its scope"),
-        ("FROM revocations WHERE finish_date IS NULL", "the queue of lost devices whose changes are put back"),
-        ("FROM removed_blobs WHERE scope > 0", "the queue of bytes that are to go"),
+        ("WHERE s.id = ANY ($1)", "checks all scopes that have listeners on one server"),
+        ("WHERE is_behind AND id >", "the queue of scopes to index"),
+        ("FROM sweeps WHERE due_date <=", "the queue of sweeps"),
+        ("UPDATE sweeps s SET due_date = $3 FROM unnest", "takes sweeps from the queue, each by its scope"),
+        ("FROM revocations WHERE finish_date IS NULL", "the queue of revocations"),
+        ("FROM removed_blobs WHERE scope > 0", "the queue of blobs to delete"),
         ("SELECT EXISTS (SELECT 1 FROM scopes WHERE id > 0)", "whether there is any account"),
-        ("FROM unknown_blobs WHERE scope > 0", "the list of bytes that have no row"),
-        ("FROM uploads\nWHERE creation_date <", "the queue of uploads that were given up"),
+        ("FROM unknown_blobs WHERE scope > 0", "the list of blobs without a row"),
+        ("FROM uploads\nWHERE creation_date <", "the queue of abandoned uploads"),
     ]
 
-    @Test("Each names the one scope that it is about, for every table it reads or writes")
+    @Test("Each statement names its scope for every table that it reads or writes")
     func scopes() async throws {
         let statements = try await StatementTests.all.value
         #expect(statements.count > 100)
@@ -78,28 +77,28 @@ struct StatementTests {
         for statement in statements
         where !StatementTests.exceptions.contains(where: { statement.contains($0.statement) }) {
             let (mentions, bounds) = (statement.matches(of: mention).count, statement.matches(of: bound).count)
-            #expect(bounds >= mentions, "\(mentions) tables, but \(bounds) times a scope: \(statement)")
+            #expect(bounds >= mentions, "\(mentions) tables, but \(bounds) conditions on the scope: \(statement)")
         }
         for exception in StatementTests.exceptions {
-            #expect(statements.contains { $0.contains(exception.statement) }, "needless: \(exception.reason)")
+            #expect(statements.contains { $0.contains(exception.statement) }, "unused exception: \(exception.reason)")
         }
     }
 
     // MARK: Plans
 
-    /// What sorts on purpose, and how often.
+    /// Statements that sort on purpose, and how often.
     private static let sorts: [(statement: String, count: Int, reason: String)] = [
-        ("::text::tsquery", 3, "a search puts in order what it found, and takes the parts of long notes together"),
-        ("member = ANY ($", 3, "a search puts in order what it found"),
-        ("AS is_likely", 1, "a page of a search, which came in order, stays so"),
+        ("::text::tsquery", 3, "a search sorts its matches, and groups the parts of long notes"),
+        ("member = ANY ($", 3, "a search sorts its matches"),
+        ("AS is_likely", 1, "the last step of a page of a search, whose input is in order"),
         ("ORDER BY number DESC LIMIT $4))", 1, "the numbers of one object's parcels"),
-        ("ORDER BY number LIMIT $4))", 2, "the numbers of one object's parcels, and a batch of these"),
+        ("ORDER BY number LIMIT $4))", 2, "the numbers of one object's parcels, and one batch of parcels"),
         ("AND member = $2 ORDER BY object", 1, "the holders of one attachment"),
-        ("FROM blobs WHERE scope = $1 ORDER BY number", 1, "all bytes of a scope, for an operator"),
-        ("UNION ALL (SELECT sequence", 1, "a feed merges its parts, each of which is no longer than the page"),
+        ("FROM blobs WHERE scope = $1 ORDER BY number", 1, "all blobs of a scope, for an operator"),
+        ("UNION ALL (SELECT sequence", 1, "a feed merges its parts, each of which is limited to a page"),
         ("NULL AS deletion_date, digest", 1, "all digests of a scope, without bodies"),
-        ("AND deleted_by = $3 AND arrival_date > $4", 1, "the few that a lost device deleted"),
-        ("ORDER BY text_clock DESC LIMIT 1", 1, "the texts of one note, for one that is given back after a restore"),
+        ("AND deleted_by = $3 AND arrival_date > $4", 1, "the few deletions by a lost device"),
+        ("ORDER BY text_clock DESC LIMIT 1", 1, "the texts of one note, for a text pushed again after a restore"),
         ("ORDER BY a.email_key", 1, "all accounts, for an operator"),
         ("ORDER BY id", 1, "the check reads everything"), ("ORDER BY object", 1, "the check reads everything"),
         ("ORDER BY member", 1, "the check reads everything"), ("ORDER BY tag", 1, "the check reads everything"),
@@ -107,22 +106,22 @@ struct StatementTests {
         ("HAVING count(*) > 1", 1, "the check reads everything"),
     ]
 
-    /// What reads all rows that a scope has in a table.
+    /// Statements that read all rows of a scope in a table.
     private static let readers: [(statement: String, reason: String)] = [
         ("DELETE FROM [a-z_]+ WHERE scope = \\$1$", "erases an account"),
         ("FROM blobs WHERE scope = \\$1$", "erases an account"),
-        ("FROM blobs WHERE scope = \\$1 ORDER BY", "all bytes of a scope, for an operator"),
+        ("FROM blobs WHERE scope = \\$1 ORDER BY", "all blobs of a scope, for an operator"),
         ("AS deletion_date, digest", "all digests of a scope"),
         ("FROM [a-z_]+\\s+WHERE scope = \\$1 ORDER BY (object|member|tag|attachment|id)", "the check reads everything"),
         ("ORDER BY d.note", "the check reads everything"),
     ]
 
-    @Test("None scans a table, and none sorts but what is little", arguments: [Plans.Filling.large, .small])
+    @Test("No statement scans a table, and none sorts many rows", arguments: [Plans.Filling.large, .small])
     fileprivate func plans(_ filling: Plans.Filling) async throws {
         let statements = try await StatementTests.all.value
         try await Stores.with { stores in
             let plans = try await Plans(stores, filling)
-            // A table of one row is read as a whole.
+            // Tables of one row are scanned.
             for statement in statements
             where !statement.hasPrefix(StatementTests.totals) && !statement.hasPrefix(StatementTests.greatestClocks)
                 && !statement.contains("blob_store")
@@ -135,7 +134,7 @@ struct StatementTests {
         }
     }
 
-    @Test("What every push asks looks up nothing but its IDs, from the first day", arguments: Plans.Filling.allCases)
+    @Test("The reads of a push look up only the given IDs, even in a new database", arguments: Plans.Filling.allCases)
     fileprivate func lookups(_ filling: Plans.Filling) async throws {
         try await Stores.with { stores in
             let plan = try await Plans(stores, filling).plan(of: PushStatements.states)
@@ -145,7 +144,7 @@ struct StatementTests {
     }
 
     @Test(
-        "A search looks up each note that words or tags have found, from the first day",
+        "A search looks up each note that matches the words or tags, even in a new database",
         arguments: Plans.Filling.allCases)
     fileprivate func searches(_ filling: Plans.Filling) async throws {
         try await Stores.with { stores in
@@ -165,8 +164,8 @@ struct StatementTests {
         }
     }
 
-    @Test("A plan that scans or sorts is noticed")
-    func ceilingIsReal() async throws {
+    @Test("The checks detect plans that scan or sort")
+    func checksDetectScansAndSorts() async throws {
         try await Stores.with { stores in
             let plans = try await Plans(stores, .large)
             for statement in [
@@ -181,16 +180,16 @@ struct StatementTests {
     }
 }
 
-/// Plans of a database that is filled.
+/// The plans of statements in a database with generated rows.
 private struct Plans {
     let store: PostgresStore
 
     enum Filling: CaseIterable {
-        /// Two scopes with 20,000 rows each, as a planner with all statistics sees them.
+        /// Two scopes with 20,000 rows each and full statistics.
         case large
-        /// 20,000 scopes of two rows: what the planner knows when one of them grows.
+        /// 20,000 scopes of two rows: the planner's statistics when one of them grows.
         case small
-        /// A few rows, when plans are made that are kept while all grows.
+        /// A few rows, as in a new database, where plans are made that are used while the database grows.
         case young
 
         var rows: Int { self == .young ? 8 : 40_000 }
@@ -203,11 +202,11 @@ private struct Plans {
         }
     }
 
-    /// What a step may cost that reads from a table, in PostgreSQL's units: looking one row up costs about 8, reading all
-    /// rows of one of the scopes some hundreds or thousands.
+    /// The maximum cost of a step that reads a table, in PostgreSQL's units: a lookup of one row costs about 8, and reading all
+    /// rows of a scope costs hundreds or thousands.
     private static let ceiling = 150.0
-    /// Indexes that have little of any scope. From another, a step that asks for nothing but the scope reads all of it,
-    /// however large it is and whatever the planner thinks.
+    /// Indexes with few entries per scope. On any other index, a step whose only condition is the scope reads all of the scope,
+    /// whatever cost the planner estimates.
     private static let small = [
         "indexing_pkey", "memberships_scope", "uploads_open", "revocations_pkey", "tag_names_pkey",
     ]
@@ -215,7 +214,7 @@ private struct Plans {
     init(_ stores: Stores, _ filling: Filling) async throws {
         store = try await stores.open()
         try await store.run { connection in
-            connection.patience = .seconds(120)
+            connection.timeout = .seconds(120)
             try connection.execute(script: Plans.script(filling))
         }
     }
@@ -261,7 +260,7 @@ private struct Plans {
     private static let statistics =
         SchemaOfStatistics.tables.map { "ALTER TABLE \($0) ALTER scope SET STATISTICS -1;" }.joined(separator: "\n")
 
-    /// As it is kept for all arguments.
+    /// The generic plan of a statement.
     func plan(of statement: String) async throws -> [String] {
         let count = statement.matches(of: /\$([0-9]+)/).compactMap { Int($0.1) }.max() ?? 0
         let arguments = Array(repeating: "NULL", count: count).joined(separator: ", ")
@@ -272,7 +271,7 @@ private struct Plans {
         }
     }
 
-    /// The steps of a statement's plan that cost more than what they find.
+    /// The steps of a statement's plan that scan, sort, or cost too much.
     func faults(of statement: String, sorts: Int, isReader: Bool = false) async throws -> [String] {
         let plan = try await plan(of: statement)
         let isLimited = ["LIMIT", "count(*)", "SELECT EXISTS"].contains(where: statement.contains)

@@ -2,13 +2,13 @@ import NIOConcurrencyHelpers
 
 @testable import HesperPostgres
 
-/// A database that has all tables and nothing in them, and the stores that were opened on it.
+/// A database with empty tables, and the stores opened on it.
 final class Stores: Sendable {
     let database: PostgresServer.Database
     private let opened = NIOLockedValueBox<[PostgresStore]>([])
 
-    /// A server makes databases, and lets connections in, at its own pace.
-    private static let turns = Turns(4)
+    /// Limits the tests that create databases and connect at the same time.
+    private static let semaphore = Semaphore(4)
 
     private init(_ database: PostgresServer.Database) { self.database = database }
 
@@ -19,10 +19,9 @@ final class Stores: Sendable {
         return database
     }
 
-    /// Does `body` with a copy of a database that was brought to this version once; closes whatever it opened, come what
-    /// may.
+    /// Runs `body` with a copy of a migrated database. Closes all opened stores, also after an error.
     static func with<T: Sendable>(_ body: @Sendable (Stores) async throws -> T) async throws -> T {
-        try await turns.take {
+        try await semaphore.run {
             let stores = Stores(try await PostgresServer.running.database(from: try await template.value.name))
             let result: Result<T, any Error>
             do { result = .success(try await body(stores)) } catch { result = .failure(error) }
@@ -31,7 +30,7 @@ final class Stores: Sendable {
         }
     }
 
-    /// Opens a store, as another process would.
+    /// Opens a store with its own connections, like another process.
     func open(
         _ change: (inout PostgresSettings) -> Void = { _ in }, log: (@Sendable (String) -> Void)? = nil
     ) async throws -> PostgresStore {
@@ -44,14 +43,14 @@ final class Stores: Sendable {
     }
 }
 
-/// Lets so many be at something at once.
-private actor Turns {
+/// Limits the number of concurrent tasks.
+private actor Semaphore {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     init(_ count: Int) { free = count }
 
-    func take<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
+    func run<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
         if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
         defer { if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() } }
         return try await body()

@@ -9,10 +9,10 @@ import Testing
 @testable import HesperPostgres
 
 @Suite(
-    "Uploads as rows of PostgreSQL",
+    "Uploads in PostgreSQL",
     .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct UploadTests {
-    /// With two servers on the database: what one began, the other goes on with.
+    /// Runs `body` with two servers on one database, each of which can continue the other's uploads.
     private func with(_ body: @Sendable (UploadStageContract.Subject, Stores) async throws -> Void) async throws {
         let folder = URL(filePath: NSTemporaryDirectory()).appending(path: "hesper-uploads-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -25,11 +25,11 @@ struct UploadTests {
     }
 
     @Test(arguments: UploadStageContract.cases)
-    func keeps(_ contract: UploadStageContract.Case) async throws {
+    func conforms(_ contract: UploadStageContract.Case) async throws {
         try await with { subject, _ in try await contract.run(subject) }
     }
 
-    @Test func partsAreOfBoundedSizeAndGoWithTheUpload() async throws {
+    @Test func partsHaveALimitedSizeAndAreRemovedWithTheUpload() async throws {
         try await with { subject, stores in
             let (id, sample) = (UniqueID.random(), BlobSample((3 << 20) + 5))
             try await subject.stage.create(id)
@@ -43,7 +43,7 @@ struct UploadTests {
         }
     }
 
-    @Test("Each statement names the one upload that it is about, but for the list of all")
+    @Test("Each statement except the list of all concerns one upload")
     func statements() async throws {
         let log = NIOLockedValueBox<Set<String>>([])
         for contract in UploadStageContract.cases {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct ValuesTests {
-    /// What a value of that type comes back as.
+    /// Sends values as a type and reads them back.
     private func back<T: Sendable>(
         _ values: [PostgresValue], as type: String, _ read: @escaping @Sendable (Row) throws -> T
     ) async throws -> [T] {
@@ -15,7 +15,7 @@ struct ValuesTests {
         }
     }
 
-    @Test func integersComeBackAtTheirLimits() async throws {
+    @Test func integersRoundTripAtTheirLimits() async throws {
         let large: [Int64] = [.min, -1, 0, 1, .max]
         #expect(try await back(large.map { .int8($0) }, as: "bigint") { $0.integer(0) } == large)
         let small: [Int32] = [.min, -1, 0, 1, .max]
@@ -23,14 +23,14 @@ struct ValuesTests {
         #expect(try await back([.bool(true), .bool(false)], as: "boolean") { $0.bool(0) } == [true, false])
     }
 
-    @Test func datesComeBackAtTheirLimits() async throws {
+    @Test func datesRoundTripAtTheirLimits() async throws {
         let dates = [
             "0001-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "1999-12-31T23:59:59.999Z",
             "2000-01-01T00:00:00.000Z", "2026-11-21T08:47:12.345Z", "9999-12-31T23:59:59.999Z",
         ].compactMap(Timestamp.init)
         #expect(dates.count == 6)
         #expect(try await back(dates.map { .date($0) }, as: "timestamptz") { $0.timestamp(0) } == dates)
-        // As PostgreSQL itself writes them.
+        // As PostgreSQL writes them.
         let text = try await onConnection { connection in
             connection.enqueue("SET TIME ZONE 'UTC'")
             return try dates.compactMap {
@@ -38,7 +38,7 @@ struct ValuesTests {
             }
         }
         #expect(text.first == "0001-01-01 00:00:00+00" && text.last == "9999-12-31 23:59:59.999+00")
-        // Year 0000 is 1 BC: before all that we know, and clamped.
+        // Year 0000 is 1 BC, which is before the earliest Timestamp and is clamped.
         let early = try await onConnection { connection in
             try connection.all("SELECT unnest(ARRAY['0001-12-31 BC', '-infinity', 'infinity']::timestamptz[])") {
                 $0.timestamp(0).milliseconds
@@ -47,7 +47,7 @@ struct ValuesTests {
         #expect(early == [Timestamp.range.lowerBound, Timestamp.range.lowerBound, Timestamp.range.upperBound])
     }
 
-    @Test func textAndBytesComeBackEmptyAndLarge() async throws {
+    @Test func emptyAndLargeTextAndBytesRoundTrip() async throws {
         let texts = ["", "a", "é👩‍👩‍👧‍👦\u{10ffff}", String(repeating: "ö", count: 1 << 20)]
         #expect(try await back(texts.map { .text($0) }, as: "text") { $0.string(0) } == texts)
         #expect(try await back(texts.map { .utf8(Array($0.utf8)) }, as: "text") { $0.string(0) } == texts)
@@ -57,12 +57,12 @@ struct ValuesTests {
         #expect(try await back([.text("")], as: "text IS NULL") { $0.bool(0) } == [false])
     }
 
-    @Test func jsonIsKeptAsItIsWritten() async throws {
+    @Test func jsonTextIsStoredUnchanged() async throws {
         let document = #"{ "b":1.00, "a" : "\u0000é",  "b":2 }"#
         #expect(try await back([.json(Array(document.utf8))], as: "json") { $0.string(0) } == [document])
     }
 
-    @Test func primitivesOfTheModelComeBack() async throws {
+    @Test func valuesOfTheModelRoundTrip() async throws {
         let (id, clock) = (
             UniqueID.random(),
             try #require(Clock(milliseconds: Clock.greatestMilliseconds, counter: .max, node: NodeID(.max)))
@@ -82,7 +82,7 @@ struct ValuesTests {
                 return row.string(6)
             }
         }
-        // The server takes it for the same UUID.
+        // The server reads the same UUID.
         #expect(found == id.description)
     }
 
@@ -100,7 +100,7 @@ struct ValuesTests {
         #expect(none.allSatisfy { $0 == .null })
     }
 
-    @Test func arraysComeApart() async throws {
+    @Test func arraysCanBeUnnested() async throws {
         let ids = [UniqueID.random(), UniqueID.random()]
         let found = try await onConnection { connection in
             try connection.all(
@@ -120,15 +120,15 @@ struct ValuesTests {
         #expect(empty.isEmpty)
     }
 
-    @Test func textWithNULIsRefusedWithItsCode() async throws {
+    @Test func textWithNULIsRejectedByPostgreSQL() async throws {
         let error = await #expect(throws: PostgresError.self) {
             try await back([.text("a\0b")], as: "text") { $0.string(0) }
         }
         #expect(error?.sqlState == "22021")
     }
 
-    @Test func aColumnOfAnotherTypeIsTold() async throws {
-        await #expect(throws: StoreError.damaged("the column sum of type 1700 is no integer")) {
+    @Test func readingAColumnAsAWrongTypeIsAnError() async throws {
+        await #expect(throws: StoreError.damaged("column sum has the type 1700 and cannot be read as integer")) {
             try await onConnection { try $0.first("SELECT sum(1::bigint)") { $0.integer(0) } }
         }
         await #expect(throws: StoreError.damaged("the column id has an invalid value")) {

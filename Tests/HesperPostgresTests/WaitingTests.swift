@@ -7,34 +7,34 @@ import Testing
 
 @Suite(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
 struct WaitingTests {
-    @Test func whatTakesTooLongIsCancelledAndTheConnectionGoesOn() async throws {
+    @Test func lateStatementsAreCancelledAndTheConnectionRemainsUsable() async throws {
         try await onConnection { connection throws in
             let process = connection.processID
-            connection.patience = .milliseconds(300)
+            connection.timeout = .milliseconds(300)
             for sql in ["SELECT pg_sleep(60)", "SELECT count(*) FROM generate_series(1, 10000000000)"] {
                 let start = ContinuousClock.now
                 let error = #expect(throws: PostgresError.self) { try connection.run(sql) }
                 #expect(error?.sqlState == "57014" && error?.isConnection == false)
                 #expect(ContinuousClock.now - start < .seconds(50))
             }
-            connection.patience = .seconds(10)
+            connection.timeout = .seconds(10)
             #expect(try connection.first("SELECT pg_backend_pid()") { $0.integer(0) } == Int64(process))
         }
     }
 
-    @Test func whatWasDoneInTimeAfterAllIsNotToldAsDone() async throws {
+    @Test func aLateStatementThatIgnoresTheCancelRequestFails() async throws {
         try await onConnection { connection throws in
-            connection.patience = .milliseconds(300)
-            // Takes no notice of being cancelled.
+            connection.timeout = .milliseconds(300)
+            // Ignores the cancel request.
             let sql = "DO $$ BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN NULL; END $$"
             let error = #expect(throws: PostgresError.self) { try connection.run(sql) }
             #expect(error?.sqlState == "57014")
-            connection.patience = .seconds(10)
+            connection.timeout = .seconds(10)
             #expect(try connection.first("SELECT 8::bigint") { $0.integer(0) } == 8)
         }
     }
 
-    @Test func aLockThatSomebodyHoldsIsNotWaitedForEver() async throws {
+    @Test func waitingForALockTimesOut() async throws {
         let database = try await PostgresServer.running.database()
         var settings = database.settings
         settings.lockTimeout = .milliseconds(200)
@@ -49,7 +49,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func aConnectionThatIsEndedSaysWhy() async throws {
+    @Test func aTerminatedConnectionReportsTheReason() async throws {
         let database = try await PostgresServer.running.database()
         try await onThread {
             let (one, two) = (try Connection(database.settings), try Connection(database.settings))
@@ -62,7 +62,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func aConnectionThatIsEndedInTheMiddleOfAStatementSaysWhy() async throws {
+    @Test func aConnectionTerminatedDuringAStatementReportsTheReason() async throws {
         let database = try await PostgresServer.running.database()
         try await onThread {
             let (one, two) = (try Connection(database.settings), try Connection(database.settings))
@@ -77,9 +77,8 @@ struct WaitingTests {
         }
     }
 
-    /// What a commit without its standbys has left can be seen on the server: that the same comes again must not pass for
-    /// an acknowledgement.
-    @Test func aPushThatItsStandbysMayLackIsNotAcknowledgedWhenItComesAgain() async throws {
+    /// A commit that may be missing on the standbys is visible on the server. A repeated push must still not be acknowledged.
+    @Test func aRepeatedPushIsNotAcknowledgedWhileStandbysMayLackIt() async throws {
         let server = try await PostgresServer()
         let database = try await server.database()
         var settings = database.settings
@@ -97,9 +96,9 @@ struct WaitingTests {
             try await server.administer("ALTER SYSTEM \(change)")
             try await server.administer("SELECT pg_reload_conf()")
         }
-        try await configure("SET synchronous_standby_names = 'nobody'")
+        try await configure("SET synchronous_standby_names = 'missing'")
         var (note, pushed) = (desk.note(.random(), "Milk"), 1 as Int64)
-        // The server's processes hear of it one by one.
+        // The server's processes apply the setting one by one.
         while await failure(note) == nil, pushed < 200 { (note, pushed) = (desk.note(.random(), "Milk"), pushed + 1) }
         for _ in 1...3 {
             #expect(try await store.read { try $0.head(of: desk.scope)?.sequence } == pushed)
@@ -114,10 +113,10 @@ struct WaitingTests {
         await store.close()
     }
 
-    /// A server that waits for a standby which is not there: it gives up waiting with a mere warning, and says COMMIT.
+    /// When PostgreSQL stops waiting for a missing standby, it only sends a warning and reports COMMIT.
     @Test(arguments: ["SET statement_timeout = 0", "SET statement_timeout = 300"])
-    func aCommitThatItsStandbysMayLackIsNotTold(_ timeout: String) async throws {
-        let server = try await WaitingTests.lonely.value
+    func aCommitThatStandbysMayLackIsAnError(_ timeout: String) async throws {
+        let server = try await WaitingTests.withoutStandby.value
         let settings = PostgresSettings(server.string())
         try await onThread {
             let connection = try Connection(settings)
@@ -125,18 +124,18 @@ struct WaitingTests {
             try connection.execute(script: "CREATE TABLE \(table) (id bigint)")
             try connection.execute(script: "SET synchronous_commit = on")
             try connection.execute(script: timeout)
-            connection.patience = .seconds(1)
+            connection.timeout = .seconds(1)
             connection.enqueue("BEGIN")
             connection.enqueue("INSERT INTO \(table) VALUES (1)")
             let error = #expect(throws: PostgresError.self) { try connection.run("COMMIT") }
             #expect(error?.isRetryable == true)
-            // It is there, as a commit of which nobody knows may be.
+            // The row exists: the outcome of such a commit is unknown to the client.
             let rows = try Connection(settings).first("SELECT count(*) FROM \(table)") { $0.int(0) }
             #expect(rows == 1)
         }
     }
 
-    private static let lonely = Task {
-        try await PostgresServer(settings: ["synchronous_standby_names = 'nobody'", "synchronous_commit = local"])
+    private static let withoutStandby = Task {
+        try await PostgresServer(settings: ["synchronous_standby_names = 'missing'", "synchronous_commit = local"])
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HesperSQLite
 
-/// Attachments that nobody holds, and bytes that nobody knows (merge.md, Deleting; storage.md, The sweeper).
+/// Attachments that no note holds, and blobs without a row (merge.md, Deleting; storage.md, The sweeper).
 @Suite("Sweeping attachments")
 struct AttachmentSweepTests {
     static let day = Timestamp.day
@@ -13,7 +13,7 @@ struct AttachmentSweepTests {
         desk.change(note, .notes, Edit(.attachment(picture), .bool(isIn), at: desk.clock()))
     }
 
-    @Test("An attachment that no note has held for the grace period is deleted, with its bytes, for all devices")
+    @Test("An attachment that no note has held for the grace period is deleted on all devices, with its bytes")
     func unheld() async throws {
         let desk = try await SweepDesk()
         let (note, held, unheld, never) = (UniqueID.random(), UniqueID.random(), UniqueID.random(), UniqueID.random())
@@ -35,15 +35,15 @@ struct AttachmentSweepTests {
         let sequence = try await desk.head.sequence
         try await desk.sweep(after: 20 * AttachmentSweepTests.day)
         #expect(try await live() == [true, false, false])
-        #expect(try await desk.head.sequence == sequence + 1, "devices are told")
+        #expect(try await desk.head.sequence == sequence + 1, "devices receive the deletion")
         for _ in 0..<3 { try await desk.sweep(after: 31 * AttachmentSweepTests.day) }
         #expect(try await live() == [true, false, false])
         for (name, isThere) in zip(names, [true, false, false]) { #expect(await desk.blobs.has(name) == isThere) }
         #expect(try await desk.number("SELECT blob_bytes FROM scopes") == 3)
-        #expect(try await desk.number("SELECT count(*) FROM edits") == 5, "those of the deleted are gone")
+        #expect(try await desk.number("SELECT count(*) FROM edits") == 5, "edits of deleted objects are removed")
     }
 
-    @Test("Deleting a note keeps its attachments for the grace period; another note may take them over")
+    @Test("Attachments of a deleted note are kept for the grace period, and longer if another note holds them")
     func noteDeleted() async throws {
         let desk = try await SweepDesk()
         let (note, copy, kept, lost) = (UniqueID.random(), UniqueID.random(), UniqueID.random(), UniqueID.random())
@@ -62,7 +62,7 @@ struct AttachmentSweepTests {
         #expect(await !desk.blobs.has(lostName))
     }
 
-    @Test("Bytes whose attachment never came go after a day; those that have one stay")
+    @Test("Bytes without an attachment are removed after a day, and bytes with one are kept")
     func withoutAttachment() async throws {
         let desk = try await SweepDesk()
         let (note, picture, stray) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
@@ -79,35 +79,35 @@ struct AttachmentSweepTests {
         #expect(try await desk.number("SELECT count(*) FROM sweeps WHERE due_date IS NOT NULL") == 0)
     }
 
-    @Test("While the blob store is away nothing is forgotten; once it is back, all goes")
-    func away() async throws {
+    @Test("Blobs that cannot be removed while the blob store is unavailable are removed later")
+    func unavailable() async throws {
         let desk = try await SweepDesk()
         let picture = UniqueID.random()
         let name = try await desk.bytes(for: picture)
         try await desk.push(desk.picture(picture))
         try await desk.push(desk.delete(picture, .attachment))
         let sweeper = desk.sweeper()
-        await desk.blobs.setAway(true)
+        await desk.blobs.setUnavailable(true)
         #expect(await !sweeper.sweep { desk.note($0) })
-        #expect(desk.told.contains { $0.contains("the blobs are away") })
+        #expect(desk.messages.contains { $0.contains("the blob store is unavailable") })
         #expect(try await desk.number("SELECT count(*) FROM removed_blobs") == 1)
-        await desk.blobs.setAway(false)
+        await desk.blobs.setUnavailable(false)
         try await desk.sweep(with: sweeper)
         #expect(await !desk.blobs.has(name))
         #expect(try await desk.number("SELECT count(*) FROM removed_blobs") == 0)
     }
 
-    @Test("The bytes of an erased account go")
+    @Test("The bytes of an erased account are removed")
     func account() async throws {
         let desk = try await SweepDesk()
         let name = try await desk.bytes(for: .random())
         try await desk.store.write { try $0.deleteAccount(desk.account.uniqueID) }
         _ = await desk.sweeper().sweep { desk.note($0) }
         #expect(await !desk.blobs.has(name))
-        #expect(desk.told.isEmpty)
+        #expect(desk.messages.isEmpty)
     }
 
-    @Test("Uploads go a day after they began, row and file; files that no row knows an hour after they were noticed")
+    @Test("Uploads are removed a day after they started, and files without a row an hour after they were first seen")
     func uploads() async throws {
         let desk = try await SweepDesk()
         let (old, new, stray) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
@@ -121,15 +121,15 @@ struct AttachmentSweepTests {
         try await begin(old)
         try await desk.stage.create(stray)
         try await desk.sweep(after: 12 * Timestamp.hour, with: sweeper)
-        #expect(await desk.stage.files == [old, stray], "nobody knows how old it is")
+        #expect(await desk.stage.files == [old, stray], "the age of the file is unknown")
         try await begin(new)
         try await desk.sweep(after: 12 * Timestamp.hour + 1, with: sweeper)
         #expect(await desk.stage.files == [new])
         #expect(try await desk.number("SELECT count(*) FROM uploads") == 1)
-        #expect(desk.told == ["strays(1)"])
+        #expect(desk.messages == ["strays(1)"])
     }
 
-    @Test("Blobs that no row knows go after 30 days; what is younger, or was put there by somebody else, stays")
+    @Test("Blobs without a row are removed 30 days after they were first seen; young blobs and foreign files are kept")
     func strays() async throws {
         let desk = try await SweepDesk()
         let (note, kept) = (UniqueID.random(), UniqueID.random())
@@ -148,7 +148,7 @@ struct AttachmentSweepTests {
         try await desk.sweep(with: sweeper)
         #expect(try await desk.number("SELECT count(*) FROM unknown_blobs") == 3)
         #expect(try await desk.number("SELECT unknown_files FROM blob_store") == 3)
-        // What becomes known, or is removed by hand, is forgotten.
+        // A blob that gets a row, or is removed by hand, is no longer listed.
         let blob = Blob(
             name: late, data: AttachmentData(byteCount: 3, sha256: String(repeating: "ab", count: 32)),
             arrivalDate: desk.now)
@@ -156,18 +156,18 @@ struct AttachmentSweepTests {
         try await desk.push(desk.picture(late.attachment), hold(desk, note, late.attachment))
         try await desk.sweep(after: AttachmentSweepTests.day, with: sweeper)
         #expect(try await desk.number("SELECT count(*) FROM unknown_blobs") == 2)
-        // Another process goes on with it: the dates are in the database.
+        // Another process continues, because the dates are in the database.
         let next = desk.sweeper()
         for _ in 0..<28 { try await desk.sweep(after: AttachmentSweepTests.day, with: next) }
-        #expect(await desk.blobs.has(stray), "29 days after it was seen first")
+        #expect(await desk.blobs.has(stray), "29 days after it was first seen")
         try await desk.sweep(after: AttachmentSweepTests.day, with: next)
         #expect(
             await desk.blobs.names.keys.sorted() == [known.path, late.path, young.path, "1/readme.txt"].sorted())
         #expect(try await desk.number("SELECT count(*) FROM unknown_blobs") == 1, "the young one")
-        #expect(Set(desk.told) == ["unfinished(2)", "foreignFile(path: \"1/readme.txt\")", "strays(2)"])
+        #expect(Set(desk.messages) == ["unfinished(2)", "foreignFile(path: \"1/readme.txt\")", "strays(2)"])
     }
 
-    @Test("All bytes stay where the database knows none of them, or where more than a hundred and a tenth are unknown")
+    @Test("No bytes are removed if the database knows none of them, or more than 100 and a tenth of them are unknown")
     func unknown() async throws {
         let desk = try await SweepDesk()
         func putStrays(_ count: Int) async {
@@ -180,7 +180,7 @@ struct AttachmentSweepTests {
         }
         await putStrays(2)
         try await sweepFor(40)
-        #expect(await desk.blobs.names.count == 2, "it knows none")
+        #expect(await desk.blobs.names.count == 2, "the database knows none")
         let (note, held, deleted) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
         let known = try await (desk.bytes(for: held), desk.bytes(for: deleted))
         try await desk.push(
@@ -190,12 +190,12 @@ struct AttachmentSweepTests {
         await desk.blobs.put(last, desk.now)
         await putStrays(98)
         try await sweepFor(2)
-        // Also what the database knows to be deleted stays: it may be older than the bytes.
+        // Bytes of deleted attachments are kept as well: the database may be older than the bytes.
         try await desk.push(desk.delete(deleted, .attachment))
         try await sweepFor(40)
         #expect(await desk.blobs.names.count == 103)
         #expect(await desk.blobs.has(known.1))
-        #expect(desk.told.contains { $0.contains("101 of 103 files of attachments") })
+        #expect(desk.messages.contains { $0.contains("101 of 103 files of attachments") })
         try await desk.blobs.remove(last)
         try await sweepFor(2)
         let left = await desk.blobs.names.keys.sorted()
@@ -203,14 +203,14 @@ struct AttachmentSweepTests {
         #expect(try await desk.number("SELECT count(*) FROM removed_blobs") == 0)
     }
 
-    @Test("What an operator has accepted goes after 30 days, however much it is")
+    @Test("Unknown blobs that an operator accepted are removed after 30 days, however many they are")
     func accepted() async throws {
         let desk = try await SweepDesk()
         for _ in 0..<200 { await desk.blobs.put(BlobName(scope: desk.scope, attachment: .random()), desk.now) }
         for _ in 0..<3 { try await desk.sweep(after: AttachmentSweepTests.day) }
-        #expect(desk.told.contains { $0.contains("200 of 200 files of attachments") })
+        #expect(desk.messages.contains { $0.contains("200 of 200 files of attachments") })
         try await BlobClaim(store: desk.store, blobs: desk.blobs).adopt(acceptingUnknown: 200)
-        #expect(try await desk.number("SELECT count(*) FROM unknown_blobs") == 0, "the 30 days begin anew")
+        #expect(try await desk.number("SELECT count(*) FROM unknown_blobs") == 0, "the 30 days start again")
         for _ in 0..<30 { try await desk.sweep(after: AttachmentSweepTests.day) }
         #expect(await desk.blobs.names.count == 200)
         for _ in 0..<2 { try await desk.sweep(after: AttachmentSweepTests.day) }
@@ -219,7 +219,7 @@ struct AttachmentSweepTests {
         #expect(try await desk.number("SELECT accepted_unknown FROM blob_store") == 0)
     }
 
-    @Test("Of unknown blobs so many are recorded, and the others when these are gone")
+    @Test("A limited number of unknown blobs is recorded, and the others after these are removed")
     func bounded() async throws {
         let (desk, more) = (try await SweepDesk(), 50)
         for _ in 0..<Sweep.unknownLimit + more {

@@ -3,13 +3,13 @@ import HesperModel
 import HesperSQLite
 import Testing
 
-/// An operator who copies the database of a server that ended well copies all of it.
+/// After a clean shutdown the database file is complete, so that an operator can copy it.
 @Suite struct ClosingTests {
     private func names(in folder: URL) throws -> Set<String> {
         Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
     }
 
-    @Test func theLastOneOutLeavesOneWholeFile() async throws {
+    @Test func closingTheLastConnectionRemovesTheLog() async throws {
         let folder = Folder()
         let first = try SQLiteStore(folder: folder.url)
         let second = try SQLiteStore(folder: folder.url)

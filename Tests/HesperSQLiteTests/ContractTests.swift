@@ -2,10 +2,10 @@ import HesperSQLite
 import StoreContract
 import Testing
 
-@Suite("What every store must do, done by SQLite")
+@Suite("Store contract on SQLite")
 struct ContractTests {
     @Test(arguments: StoreContract.cases)
-    func keeps(_ contract: StoreContract.Case) async throws {
+    func conforms(_ contract: StoreContract.Case) async throws {
         let folder = Folder()
         try await contract.run(StoreContract.Subject { try SQLiteStore(folder: folder.url) })
     }

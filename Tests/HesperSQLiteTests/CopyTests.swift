@@ -12,7 +12,7 @@ struct CopyTests {
     private let folder = Folder()
     private var path: String { folder.url.appending(path: "copy").path }
 
-    /// A device, a note and a blob, and the copy that was made of it.
+    /// Creates a database with a device, a note, a blob and an upload, and copies it.
     private func copied() async throws -> (store: SQLiteStore, blob: Blob) {
         let store = try SQLiteStore(folder: folder.url)
         let desk = try await TestClient(store)
@@ -35,21 +35,21 @@ struct CopyTests {
         try await DatabaseQueue(path: path).read { try T.fetchAll($0, sql: sql) }
     }
 
-    @Test func holdOneMomentInOneFile() async throws {
+    @Test func aCopyIsASnapshotInOneFile() async throws {
         let (store, blob) = try await copied()
         let copy = SQLiteCopy(path: path)
         #expect(try copy.blobs() == [blob])
         #expect(try copy.accountCount() == 1)
-        // A database that says that it has a log beside it would not be whole by itself.
+        // In WAL mode the file would not be complete by itself.
         #expect(try await values(String.self, "PRAGMA journal_mode") == ["delete"])
         #expect(try await values(Int.self, "PRAGMA user_version") == [Migrations.version])
-        // A file that has something in it is left alone.
+        // A file that is not empty is not overwritten.
         await #expect(throws: StoreError.self) { try await store.copy(to: path) }
         #expect(try copy.blobs() == [blob])
         try store.close()
     }
 
-    @Test func readersAndWritersGoOnMeanwhile() async throws {
+    @Test func writesContinueDuringACopy() async throws {
         let store = try SQLiteStore(folder: folder.url)
         let desk = try await TestClient(store)
         let other = try SQLiteStore(folder: folder.url)
@@ -63,7 +63,7 @@ struct CopyTests {
         try other.close()
     }
 
-    @Test func beginANewEpochForANewInstallation() async throws {
+    @Test func beginningANewEpochChangesTheEpochAndRemovesUploads() async throws {
         let (store, blob) = try await copied()
         let before = store.installation
         let copy = SQLiteCopy(path: path)
@@ -75,8 +75,8 @@ struct CopyTests {
         try store.close()
     }
 
-    /// Whatever table comes to hold a token: none of them lets anybody in after a restore.
-    @Test func keepNoToken() async throws {
+    /// A new epoch removes all credentials, whichever table contains them.
+    @Test func beginningANewEpochRemovesAllTokens() async throws {
         let (store, _) = try await copied()
         try SQLiteCopy(path: path).beginNewEpoch()
         let tables = try await values(
@@ -92,7 +92,7 @@ struct CopyTests {
         try store.close()
     }
 
-    @Test func ofALaterVersionAreRefused() async throws {
+    @Test func aCopyOfALaterVersionIsRefused() async throws {
         let (store, _) = try await copied()
         try await DatabaseQueue(path: path).write { try $0.execute(sql: "PRAGMA user_version = 99") }
         #expect(throws: StoreError.newerDatabase(version: 99, known: Migrations.version)) {

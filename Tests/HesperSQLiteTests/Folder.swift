@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for one test, below `.build`; gone when the test is over.
+/// A temporary folder for one test, below `.build`. It is removed when it is released.
 final class Folder: Sendable {
     let url: URL
 

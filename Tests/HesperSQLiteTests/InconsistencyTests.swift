@@ -7,9 +7,9 @@ import Testing
 
 @testable import HesperSQLite
 
-@Suite("What the check finds")
+@Suite("Findings of the check")
 struct InconsistencyTests {
-    /// One thing broken, and what must be said of it.
+    /// Damage done by a statement, and the expected finding.
     struct Damage: Sendable, CustomStringConvertible {
         let sql: String
         let sentence: String
@@ -91,7 +91,7 @@ struct InconsistencyTests {
         Damage("UPDATE blobs SET attachment = (SELECT id FROM tombstones)", "DEAD is deleted, but its bytes are not."),
     ]
 
-    @Test("Each kind of damage is named, with the object", arguments: damages)
+    @Test("Each kind of damage is reported with the object", arguments: damages)
     func finds(damage: Damage) async throws {
         let folder = Folder()
         let desk = try await TestClient(SQLiteStore(folder: folder.url))
@@ -110,7 +110,7 @@ struct InconsistencyTests {
     }
 
     @Test(
-        "Damage to the index of terms is named",
+        "Damage to the search index is reported",
         arguments: [
             "UPDATE terms_data SET block = replace(block, CAST('milk' AS BLOB), CAST('mulk' AS BLOB)) WHERE id > 10",
             "UPDATE terms_idx SET pgno = 6", "UPDATE terms_docsize SET sz = x'09'", "DELETE FROM terms_docsize",
@@ -126,10 +126,10 @@ struct InconsistencyTests {
         }
         #expect(changed > 0)
         let found = try await desk.store.fileDamage()
-        #expect(found.contains { $0.contains("index of terms") }, "\(found)")
+        #expect(found.contains { $0.contains("search index") }, "\(found)")
     }
 
-    @Test("Damage to an edit is still found after a value of it was thinned away")
+    @Test("Damage to an edit is still found after one of its values was thinned")
     func survivesThinning() async throws {
         let folder = Folder()
         let desk = try await TestClient(SQLiteStore(folder: folder.url))
@@ -146,7 +146,7 @@ struct InconsistencyTests {
         #expect(found.contains("\(note) has a parcel of edits that does not match its checksum."), "\(found)")
     }
 
-    @Test("A value of another type than its column is named")
+    @Test("A value of another type than its column is reported")
     func findsOtherTypes() async throws {
         let folder = Folder()
         let desk = try await TestClient(SQLiteStore(folder: folder.url))
@@ -155,10 +155,10 @@ struct InconsistencyTests {
             try $0.execute(sql: "UPDATE objects SET body = CAST(body AS BLOB) WHERE section = 0")
         }
         #expect(
-            try await desk.store.fileDamage() == ["1 of the values in objects.body have another type than the column."])
+            try await desk.store.fileDamage() == ["Values in objects.body with another type than the column: 1."])
     }
 
-    @Test("A scope that is not there is said to be")
+    @Test("A scope that does not exist is reported")
     func unknownScope() async throws {
         let folder = Folder()
         let store = try SQLiteStore(folder: folder.url)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Indexing")
 struct IndexingTests {
-    @Test func aDamagedNoteKeepsNoOtherAccountBack() async throws {
+    @Test func aDamagedNoteDoesNotPreventTheIndexingOfOtherAccounts() async throws {
         let folder = Folder()
         let store = try SQLiteStore(folder: folder.url)
         let first = try await TestClient(store)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import HesperSQLite
 
-/// Bytes are removed by the database that they belong to, and by no copy of it (storage.md, The marker).
-@Suite("The marker beside the attachments")
+/// Bytes are removed only by the database that owns them, and not by copies of it (storage.md, The marker).
+@Suite("Marker of the blob store")
 struct MarkerTests {
     private func marker(_ desk: SweepDesk) async throws -> BlobMarker {
         try #require(try await desk.blobs.marker().flatMap(BlobMarker.init))
@@ -20,7 +20,7 @@ struct MarkerTests {
         try await BlobClaim(store: desk.store, blobs: desk.blobs).removalBlocker()
     }
 
-    /// An attachment that is known, and one whose bytes are to go.
+    /// Creates an attachment that a note holds, and one whose bytes are to be removed.
     private func fill(_ desk: SweepDesk) async throws -> (kept: BlobName, deleted: BlobName) {
         let (note, kept, deleted) = (UniqueID.random(), UniqueID.random(), UniqueID.random())
         let names = try await (desk.bytes(for: kept), desk.bytes(for: deleted))
@@ -31,7 +31,7 @@ struct MarkerTests {
         return names
     }
 
-    /// What `cp` makes of the database at this moment, with the same bytes beside it.
+    /// Copies the database as `cp` would, with the same blob store.
     private func copy(_ desk: SweepDesk) async throws -> SQLiteStore {
         let url = desk.folder.url.appending(path: "copy-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -45,12 +45,12 @@ struct MarkerTests {
             policy: SweepPolicy(), now: { desk.now }, throttle: WriterThrottle(rest: { _ in }))
     }
 
-    @Test("The first sweep writes it, and every hour another nonce")
+    @Test("The first sweep writes a marker, and its nonce is renewed every hour")
     func renewal() async throws {
         let desk = try await SweepDesk()
         let names = try await fill(desk)
         try await desk.sweep()
-        #expect(await !desk.blobs.has(names.deleted), "nobody else can know the first nonce")
+        #expect(await !desk.blobs.has(names.deleted), "no copy can have the first nonce")
         var nonces: [UInt64] = []
         for _ in 0..<3 {
             let marker = try await marker(desk)
@@ -64,36 +64,36 @@ struct MarkerTests {
             try await desk.sweep(after: 1)
         }
         #expect(Set(nonces).count == 3)
-        #expect(desk.told.isEmpty)
+        #expect(desk.messages.isEmpty)
     }
 
-    @Test("A database of before, with bytes that it knows and no marker, writes one and says nothing")
+    @Test("A database of an earlier version with known bytes and no marker writes one without a warning")
     func upgrade() async throws {
         let desk = try await SweepDesk()
         _ = try await fill(desk)
         #expect(try await blocker(desk) == .unmarked)
         try await desk.sweep()
         #expect(try await blocker(desk) == nil)
-        #expect(desk.told.isEmpty)
+        #expect(desk.messages.isEmpty)
     }
 
-    @Test("A crash between any two steps of a renewal leaves a marker that the database knows")
+    @Test("A crash between any two steps of a renewal leaves a marker that the database accepts")
     func crashes() async throws {
         let desk = try await SweepDesk()
         _ = try await fill(desk)
         let claim = BlobClaim(store: desk.store, blobs: desk.blobs)
-        // Before there is a marker: the nonce is committed, and nothing is in place.
+        // Before the first marker: the nonce is committed, and the marker is not written.
         try await desk.store.write { try $0.set(BlobStoreRecord(nextNonce: 7)) }
         #expect(try await claim.removalBlocker() == .unmarked)
         #expect(try await claim.renew() == nil)
         #expect(try await marker(desk).nonce == 7)
-        // The next one is committed, and the old marker is in place; then the new marker, and the old nonce is current.
+        // The next nonce is committed and the old marker is in place, and then the new marker, while the old nonce is current.
         try await desk.store.write { try $0.set(BlobStoreRecord(currentNonce: 7, nextNonce: 8)) }
         #expect(try await claim.removalBlocker() == nil)
         let next = BlobMarker(installation: desk.store.installation.node, nonce: 8)
         await desk.blobs.replaceMarker(next.bytes)
         #expect(try await claim.removalBlocker() == nil)
-        // A renewal that breaks off once more, right after its first commit, has not forgotten the marker that is in place.
+        // If a renewal fails right after its first commit, the marker in place is still accepted.
         await desk.blobs.setReadOnly(true)
         await #expect(throws: StoreError.self) { _ = try await claim.renew() }
         #expect(try await record(desk).currentNonce == 8)
@@ -101,11 +101,11 @@ struct MarkerTests {
         let waiting = try await record(desk).nextNonce
         await desk.blobs.setReadOnly(false)
         #expect(try await claim.renew() == nil)
-        #expect(try await marker(desk).nonce == waiting, "the same, if it was written after all")
+        #expect(try await marker(desk).nonce == waiting, "the same nonce, in case it was written")
         #expect(try await record(desk) == BlobStoreRecord(currentNonce: waiting))
     }
 
-    @Test("Two processes that renew or adopt at once come to one nonce")
+    @Test("Processes that renew or adopt concurrently agree on one nonce")
     func together() async throws {
         let desk = try await SweepDesk()
         let claim = BlobClaim(store: desk.store, blobs: desk.blobs)
@@ -121,41 +121,41 @@ struct MarkerTests {
         }
     }
 
-    @Test("A copy that is served beside the database: nobody removes anything, until one adopts the bytes")
+    @Test("If a copy of the database is served as well, neither removes anything until one adopts the bytes")
     func copied() async throws {
         let desk = try await SweepDesk()
         try await desk.sweep()
         let names = try await fill(desk)
         let copy = try await copy(desk)
-        // In the copy somebody deletes the account: its nonce is still good, and its server has just started.
+        // The account is deleted in the copy, whose nonce is still current and whose server has just started.
         try await copy.write { try $0.deleteAccount(desk.account.uniqueID) }
         let other = sweeper(desk, on: copy)
         func sweepBoth(after milliseconds: Int64) async throws {
             _ = await other.sweep { desk.note($0) }
             try await desk.sweep(after: milliseconds)
         }
-        // The copy has the lease, too: so long its server does not sweep.
+        // The copy also contains the lease, so its server does not sweep until it ends.
         for _ in 0..<10 { try await sweepBoth(after: 60_000) }
         #expect(try await blocker(desk) == .contested)
-        #expect(desk.told.contains { $0.contains("was written by another copy of this database") })
+        #expect(desk.messages.contains { $0.contains("was written by another copy of this database") })
         var left = await desk.blobs.names.keys.sorted()
-        #expect(left == [names.kept.path], "\(names) \(desk.told)")
+        #expect(left == [names.kept.path], "\(names) \(desk.messages)")
         let late = try await desk.bytes(for: .random())
         for _ in 0..<3 { try await sweepBoth(after: 20 * Timestamp.day) }
         left = await desk.blobs.names.keys.sorted()
-        #expect(left == [names.kept.path, late.path].sorted(), "known removals stay, too")
+        #expect(left == [names.kept.path, late.path].sorted(), "recorded removals are postponed as well")
         #expect(try await desk.number("SELECT count(*) FROM removed_blobs") == 1)
         try copy.close()
         try await BlobClaim(store: desk.store, blobs: desk.blobs).adopt(acceptingUnknown: 0)
         try await desk.sweep(after: 60_000)
-        #expect(await desk.blobs.has(late), "another server has a while to object")
+        #expect(await desk.blobs.has(late), "another server has time to contest the marker")
         try await desk.sweep(after: Sweep.settling)
         left = await desk.blobs.names.keys.sorted()
         #expect(left == [names.kept.path])
-        #expect(desk.told.last == "removalResumed")
+        #expect(desk.messages.last == "removalResumed")
     }
 
-    @Test("An old copy that finds a later nonce removes nothing, and has nobody remove anything")
+    @Test("An old copy that finds a later nonce removes nothing and contests the marker")
     func oldCopy() async throws {
         let desk = try await SweepDesk()
         _ = try await fill(desk)
@@ -170,7 +170,7 @@ struct MarkerTests {
         try old.close()
     }
 
-    @Test("What another database wrote after a look is noticed before the next batch")
+    @Test("A marker of another database is detected before the next batch")
     func everyBatch() async throws {
         let desk = try await SweepDesk()
         try await desk.sweep()
@@ -181,7 +181,7 @@ struct MarkerTests {
         #expect(try await marker(desk).isContested)
     }
 
-    @Test("Bytes of another installation are left alone, and so is what its server deletes")
+    @Test("Bytes of another installation are not removed, nor those of deleted attachments")
     func otherInstallation() async throws {
         let desk = try await SweepDesk()
         let names = try await fill(desk)
@@ -193,24 +193,24 @@ struct MarkerTests {
         #expect(RemovalBlocker.otherInstallation(other).forbidsServing)
     }
 
-    @Test("Bytes beside an empty database are nobody's to remove")
+    @Test("An empty database does not claim existing bytes")
     func lostDatabase() async throws {
         let desk = try await SweepDesk()
         try await desk.store.write { try $0.deleteAccount(desk.account.uniqueID) }
         _ = await desk.sweeper().sweep { desk.note($0) }
-        #expect(try await blocker(desk) == nil, "an empty database beside nothing has its marker")
+        #expect(try await blocker(desk) == nil, "an empty database with an empty blob store has a marker")
         await desk.blobs.replaceMarker(nil)
         try await desk.store.write { try $0.set(BlobStoreRecord()) }
         await desk.blobs.put(BlobName(scope: ScopeID(1), attachment: .random()), desk.now)
         #expect(try await blocker(desk) == .lostDatabase)
         for _ in 0..<40 { _ = await desk.sweeper().sweep { desk.note($0) } }
         #expect(await desk.blobs.names.count == 1)
-        #expect(try await desk.blobs.marker() == nil, "nothing is claimed")
-        #expect(desk.told.contains { $0.contains("the database is empty") })
+        #expect(try await desk.blobs.marker() == nil, "no marker is written")
+        #expect(desk.messages.contains { $0.contains("the database is empty") })
     }
 
     @Test(
-        "A marker that is missing or damaged keeps all bytes, and is not written over",
+        "While the marker is missing or damaged, no bytes are removed and no marker is written",
         arguments: [[], Array("{\"format\": \"hesper-attachments\", \"formatVersion\": 2}".utf8), nil] as [[UInt8]?])
     func unreadable(_ bytes: [UInt8]?) async throws {
         let desk = try await SweepDesk()
@@ -221,10 +221,10 @@ struct MarkerTests {
         #expect(await desk.blobs.has(names.deleted))
         #expect(try await desk.blobs.marker() == bytes)
         #expect(try await blocker(desk) == (bytes == nil ? .missing : .damaged))
-        #expect(desk.told.count == 3, "once an hour: \(desk.told)")
+        #expect(desk.messages.count == 3, "once an hour: \(desk.messages)")
     }
 
-    @Test("While the marker cannot be renewed nothing is removed; then all goes on")
+    @Test("While the marker cannot be renewed, no bytes are removed")
     func readOnly() async throws {
         let desk = try await SweepDesk()
         try await desk.sweep()
@@ -236,7 +236,7 @@ struct MarkerTests {
         desk.pass(Sweep.settling)
         _ = await sweeper.sweep { desk.note($0) }
         #expect(await desk.blobs.has(names.deleted))
-        #expect(desk.told.contains { $0.contains("the blobs are read-only") })
+        #expect(desk.messages.contains { $0.contains("the blob store is read-only") })
         await desk.blobs.setReadOnly(false)
         try await desk.sweep(after: Sweep.renewalAfterFailure, with: sweeper)
         #expect(await desk.blobs.has(names.deleted))
@@ -244,7 +244,7 @@ struct MarkerTests {
         #expect(await !desk.blobs.has(names.deleted))
     }
 
-    @Test("A marker says what it is, and everything else is none")
+    @Test("A marker is read as it was written, and other content is not accepted")
     func format() {
         let marker = BlobMarker(installation: NodeID(0xab), nonce: 0x1234, isContested: true)
         #expect(BlobMarker(marker.bytes) == marker)

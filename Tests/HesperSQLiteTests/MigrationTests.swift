@@ -7,11 +7,11 @@ import Testing
 
 @testable import HesperSQLite
 
-@Suite("Databases of the first version")
+@Suite("Migration from version 1")
 struct MigrationTests {
     private let folder = Folder()
 
-    /// Takes from a database what later versions added.
+    /// Removes from a database what later versions added.
     private static let downgrade = """
         DROP TABLE blobs; DROP TABLE removed_blobs; DROP TABLE uploads; DROP TABLE sweeps; DROP TABLE versions;
         DROP TABLE blob_store; DROP TABLE unknown_blobs; DROP TABLE revocations; DROP TABLE leases; DROP TABLE tickets; DROP INDEX edits_lost_words;
@@ -34,7 +34,7 @@ struct MigrationTests {
         PRAGMA user_version = 1;
         """
 
-    /// A scope with all that the migration looks at, in a database as the first version left it.
+    /// Creates a scope with everything that the migration handles, in a database of version 1.
     private func firstVersion() async throws -> (desk: TestClient, shared: UniqueID, own: UniqueID, dead: UniqueID) {
         let store = try SQLiteStore(folder: folder.url)
         let desk = try await TestClient(store)
@@ -42,7 +42,7 @@ struct MigrationTests {
         let (_, tag) = try await desk.pushNoteAndTag()
         try await desk.push(desk.note(shared, "red"), desk.note(own, "one"), desk.note(dead, "Bread"))
         try await desk.push(desk.text(own, "two", at: desk.clock(2), base: desk.clock(1)))
-        // Two devices, neither of which knows of the other: the words of one are lost.
+        // Two devices without a common base: the words of one are lost.
         var other = ClockSource(node: .random())
         let theirs = other.tick(at: UInt64(TestClient.now.milliseconds) + 3)
         try await desk.push(desk.text(shared, "green", at: theirs, base: nil))
@@ -55,7 +55,7 @@ struct MigrationTests {
         return (desk, shared, own, dead)
     }
 
-    @Test("One that was made by it has just the tables that it had")
+    @Test("The downgraded database has exactly the tables and columns of version 1")
     func downgradeIsTrue() async throws {
         _ = try await firstVersion()
         let made = try DatabaseQueue()
@@ -77,7 +77,7 @@ struct MigrationTests {
         #expect(try await columns(DatabaseQueue(path: folder.database)) == columns(made))
     }
 
-    @Test("Of one that is damaged, what is read is brought to this version")
+    @Test("A damaged database of version 1 is salvaged and migrated")
     func salvages() async throws {
         let (desk, _, _, _) = try await firstVersion()
         let copy = folder.url.appending(path: "copy").path
@@ -104,7 +104,7 @@ struct MigrationTests {
         #expect(heads[0] == heads[1])
     }
 
-    @Test("It is brought to this version with nothing lost, and the check finds nothing")
+    @Test("The migration loses nothing, and the check finds nothing")
     func migrates() async throws {
         let (desk, shared, own, dead) = try await firstVersion()
         let store = try SQLiteStore(folder: folder.url)
@@ -116,7 +116,7 @@ struct MigrationTests {
         }
         #expect(found == [])
         #expect(try await store.read { try $0.arrivalDate(ofDeleted: dead, in: scope) } == TestClient.now)
-        // What words two devices lost, nobody noted then: so none of their texts is ever removed.
+        // Version 1 did not record lost words, so no text that two devices wrote is ever thinned.
         let kept = try DatabaseQueue(path: folder.database).read {
             try Row.fetchAll($0, sql: "SELECT object, count(*) AS texts FROM edits WHERE has_lost_words = 1 GROUP BY 1")
         }

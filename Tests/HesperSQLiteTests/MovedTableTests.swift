@@ -4,18 +4,18 @@ import Testing
 
 @testable import HesperSQLite
 
-@Suite("What moves to another database")
+@Suite("Moved tables")
 struct MovedTableTests {
-    /// What is made again, under way, or of the database itself.
-    private static let left: Set = ["installation", "leases", "documents", "uploads"]
-    /// What the target gives anew, or needs not: there, rows are found without a number.
-    private static let given = [
+    /// Tables that are not moved: derived, temporary, or about the database itself.
+    private static let excluded: Set = ["installation", "leases", "documents", "uploads"]
+    /// Columns that the target computes, or does not have because its rows have no number.
+    private static let computed = [
         "scopes": ["indexed_sequence"], "blobs": ["number"], "devices": ["number"], "objects": ["number"],
         "blob_store": ["one"], "tombstones": ["number"],
     ]
     private let folder = Folder()
 
-    @Test("Every table and every column moves, or is left behind on purpose")
+    @Test("Every table and column is moved or explicitly excluded")
     func columns() throws {
         try SQLiteStore(folder: folder.url).close()
         let columns = try DatabaseQueue(path: folder.database).read { database in
@@ -28,15 +28,15 @@ struct MovedTableTests {
                 uniqueKeysWithValues: tables.map { ($0, Set(try database.columns(in: $0).map(\.name))) })
         }
         let moved = MovedTable.ofScopes + MovedTable.shared
-        #expect(Set(columns.keys) == Set(moved.map(\.name)).union(MovedTableTests.left))
+        #expect(Set(columns.keys) == Set(moved.map(\.name)).union(MovedTableTests.excluded))
         for table in moved {
-            let known = Set(table.columns.map(\.name)).union(MovedTableTests.given[table.name] ?? [])
+            let known = Set(table.columns.map(\.name)).union(MovedTableTests.computed[table.name] ?? [])
             #expect(columns[table.name] == known, "\(table.name)")
         }
     }
 
-    @Test("While it is read, nobody else can have it open; nor is it read while somebody has")
-    func alone() throws {
+    @Test("A database cannot be moved while it is open elsewhere, nor opened while it is moved")
+    func exclusive() throws {
         let store = try SQLiteStore(folder: folder.url)
         #expect(throws: MoveRefusal.inUse) { try SQLiteRows.whileOpen(folder: folder.url) { _ in } }
         try store.close()

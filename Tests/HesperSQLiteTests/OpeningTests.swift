@@ -11,7 +11,7 @@ import Testing
 struct OpeningTests {
     private let folder = Folder()
 
-    @Test("Only what is derived does not wait for the disk, and what follows does again, also after an error")
+    @Test("Only writes of derived data do not wait for the disk; later writes do, also after an error")
     func derived() async throws {
         let store = try SQLiteStore(folder: folder.url)
         @Sendable func level(_ transaction: any Transaction) throws -> Int? {
@@ -26,7 +26,7 @@ struct OpeningTests {
         #expect(try await store.write { try level($0) } == 2)
     }
 
-    @Test("A commit is durable before it returns: the writer, whose settings count, is FULL")
+    @Test("The writer uses synchronous = FULL, so commits are durable before they return")
     func writerIsDurable() throws {
         let store = try SQLiteStore(folder: folder.url)
         #expect(try store.writerPragma("synchronous") == 2)
@@ -36,7 +36,7 @@ struct OpeningTests {
         #expect(mode == "wal")
     }
 
-    @Test("Folder and files are for their owner's eyes only")
+    @Test("Folder and files are accessible only by their owner")
     func modes() throws {
         let store = try SQLiteStore(folder: folder.url)
         func mode(_ path: String) throws -> Int? {
@@ -47,7 +47,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("A folder that is there keeps its mode")
+    @Test("An existing folder keeps its mode")
     func existingFolder() throws {
         try FileManager.default.createDirectory(
             at: folder.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
@@ -56,7 +56,7 @@ struct OpeningTests {
         #expect(attributes[.posixPermissions] as? Int == 0o750)
     }
 
-    @Test("A database of a later Hesper is refused, and left as it is")
+    @Test("A database of a later version is refused and not changed")
     func newerDatabase() throws {
         try SQLiteStore(folder: folder.url).close()
         let later = Migrations.version + 1
@@ -68,9 +68,9 @@ struct OpeningTests {
         #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == later)
     }
 
-    @Test("Migrations run once, whoever opens the database, however many at once")
+    @Test("Migrations run once when several processes open the database concurrently")
     func migrateOnce() async throws {
-        // Of four that open a file at once, one is told at once that another is busy in about every second round.
+        // In about every second round, one of four concurrent openings fails with SQLITE_BUSY and is retried.
         for round in 0..<20 {
             let url = folder.url.appending(path: "\(round)")
             let installations = try await withThrowingTaskGroup(of: Installation.self) { group in
@@ -82,7 +82,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("What is no database, or can be none, is named")
+    @Test("A file that is no database is damaged, and a path that cannot be a folder is unavailable")
     func noDatabase() throws {
         let file = folder.url.appending(path: "file")
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
@@ -96,7 +96,7 @@ struct OpeningTests {
         guard case .damaged? = damaged else { return #expect(Bool(false), "\(String(describing: damaged))") }
     }
 
-    @Test("Views show an operator plain columns")
+    @Test("Views have plain columns")
     func views() async throws {
         let desk = try await TestClient(SQLiteStore(folder: folder.url))
         let (note, tag) = try await desk.pushNoteAndTag()

@@ -10,7 +10,7 @@ import Testing
 struct OtherProcessesTests {
     private let folder = Folder()
 
-    @Test("They are noticed, once; one's own are not")
+    @Test("Commits of others are reported once, and the store's own are not")
     func noticed() async throws {
         let (store, other) = (try SQLiteStore(folder: folder.url), try SQLiteStore(folder: folder.url))
         _ = try await store.otherProcessesHaveCommitted()
@@ -28,7 +28,7 @@ struct OtherProcessesTests {
         #expect(try await other.otherProcessesHaveCommitted())
     }
 
-    @Test("Listeners hear of them, and whose device or account is gone is signed out")
+    @Test("Listeners are notified, and those whose device or account was deleted are signed out")
     func heard() async throws {
         let (store, other) = (try SQLiteStore(folder: folder.url), try SQLiteStore(folder: folder.url))
         let desk = try await TestClient(store)

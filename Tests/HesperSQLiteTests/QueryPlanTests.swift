@@ -8,12 +8,12 @@ import Testing
 
 @testable import HesperSQLite
 
-/// A ceiling on what statements cost: on the paths of sync, changes and feeds, none scans a table or an index, and none sorts.
+/// Limits on the cost of statements: those of sync, changes and feeds scan no table or index, and do not sort.
 @Suite("Query plans")
 struct QueryPlanTests {
     private let folder = Folder()
 
-    @Test("Sync, changes and feeds walk indexes and nothing else")
+    @Test("Statements of sync, changes and feeds only search indexes")
     func pathsOfSync() async throws {
         let log = StatementLog()
         let store = try SQLiteStore(folder: folder.url, prepare: { log.watch($0) })
@@ -27,7 +27,7 @@ struct QueryPlanTests {
         }
         let plans = try await Plans(folder.database)
         for statement in statements { #expect(try await plans.faults(of: statement) == [], "\(statement)") }
-        // However many devices were lost: one row for each that is asked for.
+        // One row per requested device, however many were revoked.
         let ofDevices = statements.filter { $0.contains("FROM revocations") && !$0.contains("finish_date IS NULL") }
         #expect(ofDevices.count == 1)
         for statement in ofDevices {
@@ -36,7 +36,7 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("So does the sweeper, whatever it finds")
+    @Test("Statements of the sweeper only search indexes")
     func sweeps() async throws {
         let log = StatementLog()
         let desk = try await SweepDesk(prepare: { log.watch($0) })
@@ -46,7 +46,7 @@ struct QueryPlanTests {
         try await desk.push(
             desk.note(note, "x"), desk.note(dead, "y"), desk.picture(held), desk.picture(unheld),
             desk.change(note, .notes, Edit(.attachment(held), .bool(true), at: desk.clock())))
-        // Texts whose base nobody knows lose words.
+        // Texts without a known base lose words.
         for index in 0..<9 {
             desk.pass(1_000)
             try await desk.push(
@@ -77,7 +77,7 @@ struct QueryPlanTests {
         for statement in statements { #expect(try await plans.faults(of: statement) == [], "\(statement)") }
     }
 
-    @Test("A search for words begins with the words, wherever it goes on")
+    @Test("A search for words starts with the words, on every page")
     func searches() async throws {
         let log = StatementLog()
         let desk = try await TestClient(try SQLiteStore(folder: folder.url, prepare: { log.watch($0) }))
@@ -98,7 +98,7 @@ struct QueryPlanTests {
         }
     }
 
-    /// The check reads everything, in the order of the IDs, on purpose; so does the sum of what a scope has.
+    /// The check reads all rows in the order of IDs on purpose, and sums read all rows of a scope.
     private static func isOfCheck(_ statement: String) -> Bool {
         ["id", "object", "object, number", "member", "tag", "attachment"].contains {
             statement.hasSuffix("ORDER BY \($0)")
@@ -108,13 +108,13 @@ struct QueryPlanTests {
     }
 
     @Test(
-        "A plan that scans or sorts is noticed",
+        "The checks detect plans that scan or sort",
         arguments: [
             "SELECT * FROM objects WHERE body LIKE 'x'", "SELECT count(*) FROM edits",
             "SELECT id FROM objects WHERE scope = 1 AND sequence > 1 ORDER BY bytes",
             "SELECT * FROM objects WHERE sequence = 1",
         ])
-    func ceilingIsReal(statement: String) async throws {
+    func checksDetectScansAndSorts(statement: String) async throws {
         _ = try SQLiteStore(folder: folder.url)
         #expect(try await Plans(folder.database).faults(of: statement) != [])
     }
@@ -125,7 +125,7 @@ extension TestClient {
         let (first, second) = try await pushNoteAndTag()
         let (third, board) = (UniqueID.random(), UniqueID.random())
         try await push(note(third, "Bread"), object(board, type: "board"), tag(.random(), "Rome"))
-        // Texts of one base, known keys, renames, swaps, attachments, deletions.
+        // Concurrent texts, repeated edits, renames, name clashes, attachments, deletions.
         try await push(note(first, "Milk and bread", at: 5), note(first, "Milk", at: 1), tag(second, "Lyon", at: 6))
         try await push(tag(.random(), "Lyon", at: 7))
         try await push(
@@ -162,7 +162,7 @@ extension TestClient {
         let boards = Selection.types(Set([.note, ObjectType("board")].compactMap(\.self)))
         for selection in [.all, .notes, .tags, .attachments, .objects, .deletedObjects, boards] as [Selection] {
             var token: SyncToken?
-            // Bounded: a page has at least one object of a handful.
+            // At most 50 pages: each has at least one of a few objects.
             for _ in 0..<50 {
                 let since = token
                 let page = try await store.read {
@@ -200,14 +200,15 @@ private struct NoSink: PageSink {
     func append(_ body: UnsafeRawBufferPointer, _ kind: ScanRow.Kind) {}
 }
 
-/// Every statement that is executed, as it was written.
+/// Records the text of every executed statement.
 private final class StatementLog: Sendable {
     private let statements = NIOLockedValueBox<Set<String>?>(nil)
 
     func watch(_ database: Database) {
         database.trace { event in
             guard case .statement(let statement) = event else { return }
-            // Statements inside of virtual tables come as comments, or name those tables' own; GRDB looks at the schema when it opens a reader.
+            // Excludes statements inside virtual tables, which are reported as comments or name those tables' own tables, and
+            // GRDB's queries of the schema.
             let sql = statement.sql
             guard !sql.hasPrefix("--"), !sql.contains("sqlite_master"), !sql.contains("'terms_") else { return }
             self.statements.withLockedValue { _ = $0?.insert(sql) }
@@ -232,13 +233,13 @@ private struct Plans {
     func plan(of statement: String) async throws -> [String] {
         try await queue.read { database in
             let plan = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(statement)")
-            // A plan does not depend on the arguments.
+            // The plan does not depend on the arguments.
             plan.setUncheckedArguments(StatementArguments())
             return try Row.fetchAll(plan).map { $0["detail"] as String }
         }
     }
 
-    /// The steps of a statement's plan that cost more than what they find.
+    /// The steps of a statement's plan that scan or sort.
     func faults(of statement: String) async throws -> [String] {
         guard ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(where: statement.hasPrefix) else { return [] }
         return try await plan(of: statement).filter { step in

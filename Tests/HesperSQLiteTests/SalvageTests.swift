@@ -7,14 +7,14 @@ import Testing
 
 @testable import HesperSQLite
 
-/// What is read of a damaged copy. What devices make of it, `Tests/BlackBox/command/test_salvage.py` shows.
+/// Salvage of damaged copies. How devices sync afterwards is tested in `Tests/BlackBox/command/test_salvage.py`.
 @Suite("Salvage")
 struct SalvageTests {
     private let folder = Folder()
     private var copy: String { folder.url.appending(path: "copy").path }
     private var salvaged: URL { folder.url.appending(path: "salvaged") }
 
-    /// A copy of a database with some hundred notes, and its account.
+    /// Copies a database with some hundred notes.
     private func makeCopy() async throws -> TestClient {
         let store = try SQLiteStore(folder: folder.url)
         let desk = try await TestClient(store)
@@ -24,7 +24,7 @@ struct SalvageTests {
         return desk
     }
 
-    /// - Returns: what it says is lost.
+    /// - Returns: the report of what is lost.
     @discardableResult
     private func salvage() throws -> [String] {
         try? FileManager.default.removeItem(at: salvaged)
@@ -51,7 +51,7 @@ struct SalvageTests {
         return head
     }
 
-    @Test func ofASoundDatabaseNothingIsLost() async throws {
+    @Test func anUndamagedDatabaseLosesNothing() async throws {
         let desk = try await makeCopy()
         #expect(try salvage() == [])
         let head = try await head(salvaged, of: desk.scope)
@@ -59,8 +59,8 @@ struct SalvageTests {
         #expect(head?.sequence ?? 0 >= 600)
     }
 
-    /// Any damage: it comes to an end, and nothing is wrong with what it makes.
-    @Test func whateverTheDamage() async throws {
+    /// With any damage the salvage ends, and its result is consistent.
+    @Test func anyDamageYieldsAConsistentDatabase() async throws {
         _ = try await makeCopy()
         let sound = try Data(contentsOf: URL(filePath: copy))
         var random = SeededRandom(.random(in: 0...1_000_000))
@@ -80,7 +80,7 @@ struct SalvageTests {
             do {
                 try salvage()
             } catch StoreError.newerDatabase {
-                // The header's own number was damaged.
+                // The version in the header was damaged.
                 continue
             }
             let store = try SQLiteStore(folder: salvaged)
@@ -90,23 +90,23 @@ struct SalvageTests {
         }
     }
 
-    /// A table that a later version adds is read, or made again, or it ends with a restore: whoever adds one decides which.
-    @Test func everyTableIsThoughtOf() async throws {
+    /// Every table is either read, derived again, or emptied by a restore. Whoever adds a table has to decide.
+    @Test func everyTableIsHandled() async throws {
         let store = try SQLiteStore(folder: folder.url)
         let names = try await store.onWriter {
             try String.fetchAll(
                 $0, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         }
         let read = try await store.onWriter { try SalvagedTable.withRowIDs(of: $0).map(\.name) }
-        let walked = ["memberships", "revocations"]
-        let madeAgain = ["members", "tag_names", "sweeps", "versions", "documents"]
-        let ended = ["devices", "tickets", "uploads", "leases", "removed_blobs", "blob_store", "unknown_blobs"]
+        let withoutRowIDs = ["memberships", "revocations"]
+        let derived = ["members", "tag_names", "sweeps", "versions", "documents"]
+        let emptied = ["devices", "tickets", "uploads", "leases", "removed_blobs", "blob_store", "unknown_blobs"]
         let found = Set(names.filter { !$0.hasPrefix("terms") })
-        #expect(found == Set(read + walked + madeAgain + ended))
+        #expect(found == Set(read + withoutRowIDs + derived + emptied))
         try store.close()
     }
 
-    @Test func whatALaterVersionWroteIsRefused() async throws {
+    @Test func aDatabaseOfALaterVersionIsRefused() async throws {
         _ = try await makeCopy()
         var bytes = try Data(contentsOf: URL(filePath: copy))
         bytes[63] = 200
@@ -115,7 +115,7 @@ struct SalvageTests {
     }
 }
 
-/// Random numbers that one seed repeats (SplitMix64).
+/// Reproducible random numbers (SplitMix64).
 private struct SeededRandom: RandomNumberGenerator {
     let seed: UInt64
     private var state: UInt64

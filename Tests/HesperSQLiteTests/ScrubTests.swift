@@ -6,12 +6,12 @@ import Testing
 
 @testable import HesperSQLite
 
-/// What an erased account leaves in the files.
+/// Removal of an erased account's text from the database files.
 @Suite struct ScrubTests {
     private let folder = Folder()
 
-    /// How often the words stand in the files of the database, whole or but for their first letter: an index writes what two
-    /// words begin with once.
+    /// Counts occurrences of the words in the database files, also without their first letter, because an index stores a common
+    /// prefix of two words only once.
     private func count(_ words: [String]) throws -> Int {
         try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil)
             .filter { $0.lastPathComponent.hasPrefix(SQLiteStore.fileName) }
@@ -38,15 +38,15 @@ import Testing
         #expect(try count(ScrubTests.words) > 0)
         let id = desk.account.uniqueID
         try await store.write { try $0.deleteAccount(id) }
-        #expect(try count(ScrubTests.words) > 0, "or there is nothing to scrub")
+        #expect(try count(ScrubTests.words) > 0, "the test requires text to scrub")
         try await store.scrub()
         #expect(try count(ScrubTests.words) == 0)
         try store.close()
         #expect(try count(ScrubTests.words) == 0)
     }
 
-    /// What is open for long holds it up, and it says so; what has nothing to do takes no time.
-    @Test func aReaderHoldsItUp() async throws {
+    /// A long read prevents the truncation of the log, which is reported. Without anything to do, scrubbing takes no time.
+    @Test func scrubbingFailsDuringALongRead() async throws {
         let store = try SQLiteStore(folder: folder.url)
         let desk = try await TestClient(store)
         try await write(desk, in: store)

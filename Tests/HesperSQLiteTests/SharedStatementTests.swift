@@ -4,7 +4,7 @@ import Testing
 
 @testable import HesperSQLite
 
-/// How SQLite runs the statements that all SQL databases share.
+/// The statements common to all SQL databases, run by SQLite.
 @Suite("Shared statements")
 struct SharedStatementTests {
     private let folder = Folder()
@@ -18,7 +18,7 @@ struct SharedStatementTests {
         return result
     }
 
-    @Test("Parameters are found by their numbers, in whatever order they come and however often")
+    @Test("Parameters are bound by number, in any order and repeatedly")
     func numbers() async throws {
         let found = try await onConnection { sql in
             try sql.first(
@@ -28,29 +28,29 @@ struct SharedStatementTests {
         #expect(found == [3, 1, 2, 3, 11])
     }
 
-    @Test("A parameter without an argument is an error, and so is one that is not a number")
+    @Test("A parameter without an argument, or without a number, is an error")
     func arguments() async throws {
         for statement in ["SELECT $1, $2", "SELECT ?", "SELECT :name"] {
-            await #expect(throws: StoreError.failed("a parameter without an argument")) {
+            await #expect(throws: StoreError.failed("statement parameter without an argument")) {
                 try await onConnection { sql in _ = try sql.first(statement, [.int(1)]) { $0.int(0) } }
             }
         }
     }
 
-    @Test("A statement that must change a row fails if it changes none")
+    @Test("A statement that changes an unexpected number of rows fails")
     func expectation() async throws {
         let statement = "UPDATE scopes SET quota = $2 WHERE id = $1"
-        await #expect(throws: StoreError.failed("0 rows instead of 1 in: \(statement)")) {
+        await #expect(throws: StoreError.failed("changed 0 rows instead of 1 in: \(statement)")) {
             try await onConnection { sql in try sql.enqueue(statement, [.int(7), .null], expecting: 1) }
         }
         try await onConnection { sql in try sql.enqueue(statement, [.int(7), .null]) }
     }
 
-    @Test("A cursor gives each row once, and nothing after the last or after it is closed")
+    @Test("A cursor returns each row once, and nothing after the last row or after it was closed")
     func cursors() async throws {
         let rows = "WITH n (i) AS (VALUES ($1), ($1 + 1), ($1 + 2)) SELECT i FROM n"
         let found = try await onConnection { sql in
-            // Two of the same statement at once, of which one is left early.
+            // Two cursors on the same statement, of which one is closed early.
             let left = try sql.cursor(rows, [.int(1)])
             let whole = try sql.cursor(rows, [.int(11)])
             var found = [try left.next { $0.int(0) }]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HesperSQLite
 
-/// An account whose clock is moved by hand, with a sweeper that follows it and rests no longer than it must.
+/// An account with a manual clock, and a sweeper that uses this clock and does not rest.
 final class SweepDesk: Sendable {
     let folder = Folder()
     let store: SQLiteStore
@@ -18,13 +18,13 @@ final class SweepDesk: Sendable {
     let blobs = MemoryBlobs()
     let stage = MemoryStage()
     private let time: NIOLockedValueBox<Timestamp>
-    /// The sweeper of a server that runs all the time.
+    /// The sweeper of a server that keeps running.
     private let running = NIOLockedValueBox<Sweeper?>(nil)
     private let events = NIOLockedValueBox<[String]>([])
 
     static let begin = Timestamp(clamping: 1_767_261_600_000)  // 2026-01-01T10:00:00Z
 
-    /// - Parameter prepare: done on each connection as it opens.
+    /// - Parameter prepare: called with each new connection.
     init(prepare: @escaping @Sendable (Database) throws -> Void = { _ in }) async throws {
         let store = try SQLiteStore(folder: folder.url, prepare: prepare)
         self.store = store
@@ -51,7 +51,7 @@ final class SweepDesk: Sendable {
         try await store.write { try $0.insert(device, token: token) }
     }
 
-    /// A device asks for more, having read so far.
+    /// Records that a device has read up to a sequence.
     func read(_ node: NodeID, upTo sequence: Int64) async throws {
         let now = now
         try await store.write {
@@ -79,7 +79,7 @@ final class SweepDesk: Sendable {
         change(id, .notes, base: base, Edit(.text, .string(text), at: clock(by: node)))
     }
 
-    /// The clock of the text that stands.
+    /// The clock of the current text.
     func textClock(of id: UniqueID) async throws -> Clock? {
         let scope = scope
         guard case .entity(.note(let note), _)? = try await store.read({ try $0.state(of: id, in: scope) }) else {
@@ -98,7 +98,7 @@ final class SweepDesk: Sendable {
             .write(by: node ?? self.node) { _, _, _ in Push(elements) }
     }
 
-    /// Bytes arrive, for an attachment or for nothing.
+    /// Stores bytes for an attachment, which need not exist.
     @discardableResult
     func bytes(for attachment: UniqueID) async throws -> BlobName {
         let blob = Blob(
@@ -132,20 +132,20 @@ final class SweepDesk: Sendable {
         }
     }
 
-    /// Lets time pass and sweeps; what is kept must be consistent afterwards.
+    /// Advances the clock and sweeps; checks that the database is consistent afterwards.
     func sweep(
         after milliseconds: Int64 = 0, with sweeper: Sweeper? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         pass(milliseconds)
-        let isWell = await (sweeper ?? runningSweeper).sweep { self.note($0) }
-        #expect(isWell, "\(told)", sourceLocation: sourceLocation)
+        let succeeded = await (sweeper ?? runningSweeper).sweep { self.note($0) }
+        #expect(succeeded, "\(messages)", sourceLocation: sourceLocation)
         _ = try await store.write { try $0.indexTerms(of: self.scope, limit: 1_000) }
         #expect(try await inconsistencies() == [], sourceLocation: sourceLocation)
     }
 
     func note(_ event: SweepEvent) { events.withLockedValue { $0.append("\(event)") } }
-    /// What the sweeper has told.
-    var told: [String] { events.withLockedValue { $0 } }
+    /// The events of the sweeper so far.
+    var messages: [String] { events.withLockedValue { $0 } }
 
     func inconsistencies() async throws -> [String] {
         try await store.read { snapshot in
@@ -155,7 +155,7 @@ final class SweepDesk: Sendable {
         }
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
     /// The values of an attribute in the bag, in the order of arrival.
     func values(_ id: UniqueID, _ attribute: Attribute = .text) async throws -> [Value] {
@@ -178,29 +178,29 @@ final class SweepDesk: Sendable {
         get async throws { try #require(try await store.read { try $0.head(of: self.scope) }) }
     }
 
-    /// What `sqlite3` would say.
+    /// The result of a query, as `sqlite3` would print it.
     func number(_ sql: String) async throws -> Int64 {
         try await DatabaseQueue(path: folder.database).read { try Int64.fetchOne($0, sql: sql) ?? 0 }
     }
 }
 
-/// Blobs that are nothing but names.
+/// A blob store that keeps only names.
 actor MemoryBlobs: BlobStore {
     private(set) var names: [String: Timestamp] = [:]
-    /// Whether it is away.
-    private(set) var isAway = false
-    /// Whether the marker cannot be written: the disk is full, say.
+    /// Whether it is unavailable.
+    private(set) var isUnavailable = false
+    /// Whether the marker cannot be written, for example because the disk is full.
     private var isReadOnly = false
     private var markerBytes: [UInt8]?
     var unfinished = 0
 
     func put(_ name: BlobName, _ date: Timestamp) { names[name.path] = date }
     func put(path: String, _ date: Timestamp) { names[path] = date }
-    func setAway(_ isAway: Bool) { self.isAway = isAway }
+    func setUnavailable(_ isUnavailable: Bool) { self.isUnavailable = isUnavailable }
     func has(_ name: BlobName) -> Bool { names[name.path] != nil }
     func leaveUnfinished(_ count: Int) { unfinished = count }
 
-    private func check() throws { if isAway { throw StoreError.unavailable("the blobs are away") } }
+    private func check() throws { if isUnavailable { throw StoreError.unavailable("the blob store is unavailable") } }
 
     func write<Bytes: AsyncSequence & Sendable>(
         _ name: BlobName, _ bytes: Bytes, checking check: @escaping @Sendable (AttachmentData) throws -> Void
@@ -240,16 +240,16 @@ actor MemoryBlobs: BlobStore {
 
     func setMarker(_ bytes: [UInt8]) async throws {
         try check()
-        if isReadOnly { throw StoreError.unavailable("the blobs are read-only") }
+        if isReadOnly { throw StoreError.unavailable("the blob store is read-only") }
         markerBytes = bytes
     }
 
-    /// What is in the marker's place, by hand.
+    /// Replaces the marker directly.
     func replaceMarker(_ bytes: [UInt8]?) { markerBytes = bytes }
     func setReadOnly(_ isReadOnly: Bool) { self.isReadOnly = isReadOnly }
 }
 
-/// Staged files that are nothing but names.
+/// An upload stage that keeps only names.
 actor MemoryStage: UploadStage {
     private(set) var files: Set<UniqueID> = []
 

@@ -5,14 +5,14 @@ import Testing
 
 @testable import HesperSQLite
 
-/// What is left as time goes on (merge.md, Thinning and Deleting; storage.md, The sweeper).
+/// Thinning and removal of edits over time (merge.md, Thinning and Deleting; storage.md, The sweeper).
 @Suite("Sweeping the history")
 struct SweeperTests {
     static let (hour, day) = (Timestamp.hour, Timestamp.day)
 
     // MARK: Thinning
 
-    @Test("An hour of typing into a 50 KB note: what it leaves after a day, a month, a year")
+    @Test("An hour of typing in a 50 KB note is thinned after a day, a month and a year")
     func typing() async throws {
         let desk = try await SweepDesk()
         let note = UniqueID.random()
@@ -40,13 +40,13 @@ struct SweeperTests {
         #expect(typed.bytes > 80_000_000)
         let keys = Int64(1_801 * 70)
 
-        // One an hour, what the phone may have, and the minute before and the two after the laptop's last.
+        // One per hour, those that the phone may have, and those around the laptop's last read.
         try await desk.sweep(after: 26 * SweeperTests.hour)
         let day = try await left("after a day")
         #expect(day.values <= 3 + 91 + 91)
         #expect(day.bytes < Int64(day.values) * 65_000 + keys)
 
-        // Both devices have read on: nobody may start from those any more.
+        // Both devices have read further, so neither can start from those texts any more.
         for device in [phone, desk.node] { try await desk.read(device, upTo: try await desk.head.sequence) }
         try await desk.sweep(after: 32 * SweeperTests.day)
         let month = try await left("after a month")
@@ -57,12 +57,12 @@ struct SweeperTests {
         let year = try await left("after a year")
         #expect(year == month)
         #expect(try await desk.values(note) == [.string(text)])
-        #expect(try await desk.number("SELECT count(*) FROM edits") == 1_801, "the keys stay")
+        #expect(try await desk.number("SELECT count(*) FROM edits") == 1_801, "the edits remain without their values")
         #expect(try await desk.number("SELECT count(*) FROM sweeps WHERE due_date IS NOT NULL") == 0)
     }
 
-    @Test("A device that was away for months pushes against its old base: both its words and the others' stand")
-    func away() async throws {
+    @Test("A device that was offline for months merges against its old base without losing words")
+    func offline() async throws {
         let desk = try await SweepDesk()
         let (note, phone) = (UniqueID.random(), NodeID(0xb))
         try await desk.signIn(phone)
@@ -89,7 +89,7 @@ struct SweeperTests {
         try await desk.sweep(after: SweeperTests.hour)
     }
 
-    @Test("A push whose values were thinned away is known when it comes again, and changes nothing")
+    @Test("A repeated push whose values were thinned changes nothing")
     func retry() async throws {
         let desk = try await SweepDesk()
         let note = UniqueID.random()
@@ -113,7 +113,7 @@ struct SweeperTests {
         #expect(try await desk.text(of: note) == "3")
     }
 
-    @Test("Every register is thinned; what was set once, what stands and texts that lost words stay")
+    @Test("All registers are thinned; current values, values set once and texts that lost words are kept")
     func registers() async throws {
         let desk = try await SweepDesk()
         let (note, other, tag) = (UniqueID.random(), NodeID(0xb), UniqueID.random())
@@ -146,7 +146,7 @@ struct SweeperTests {
         #expect(!texts.contains(.string("a green cart\n")))
     }
 
-    @Test("A superseded edit that changes nothing is looked at too, and a note that nobody changes never")
+    @Test("A superseded edit schedules a sweep, and a note without changes does not")
     func lateEdits() async throws {
         let desk = try await SweepDesk()
         let (note, quiet) = (UniqueID.random(), UniqueID.random())
@@ -160,20 +160,20 @@ struct SweeperTests {
         try await desk.push(early)
         #expect(try await desk.number("SELECT count(*) FROM sweeps WHERE due_date IS NOT NULL") == 1)
         for _ in 0..<40 { try await desk.sweep(after: SweeperTests.day) }
-        // It arrived on a day of its own.
+        // The value arrived on a different day, so it is kept.
         #expect(try await desk.values(note, .archived) == [.bool(false), .bool(true)])
     }
 
     // MARK: Deleted objects
 
-    @Test("The edits of a deleted note go when the grace period is over, late ones when theirs is")
+    @Test("Edits of a deleted note are removed after the grace period, and late edits after their own")
     func purge() async throws {
         let desk = try await SweepDesk()
         let (note, other) = (UniqueID.random(), UniqueID.random())
         try await desk.push(desk.note(note, "x"), desk.note(other, "y"))
         desk.pass(1_000)
         try await desk.push(desk.text(note, "xx"))
-        // Deleted a year ago, as the device says: the server learns of it now.
+        // The device reports a deletion a year ago; the grace period starts now.
         let old = desk.now.adding(-365 * SweeperTests.day)
         try await desk.push(
             .deletion(Deletion(uniqueID: note, objectType: .note, deletionDate: old)), desk.delete(.random()))
@@ -184,12 +184,12 @@ struct SweeperTests {
         try await desk.push(desk.change(note, .notes, Edit(.archived, .bool(true), at: desk.clock())))
         #expect(try await rows() == 4)
         try await desk.sweep(after: 2 * SweeperTests.day, with: desk.sweeper(policy))
-        #expect(try await rows() == 2, "the late one and the other note's")
+        #expect(try await rows() == 2, "the late edit and the other note's")
         try await desk.sweep(after: 9 * SweeperTests.day, with: desk.sweeper(policy))
         #expect(try await rows() == 1)
         #expect(try await desk.number("SELECT count(*) FROM sweeps") == 0)
         #expect(try await desk.number("SELECT count(*) FROM versions") == 0)
-        // The DeletedObject stays, and what comes later still goes.
+        // The DeletedObject remains, and later edits are removed as well.
         guard case .deleted? = try await desk.state(note) else {
             Issue.record("it is no longer deleted")
             return
@@ -201,9 +201,9 @@ struct SweeperTests {
         #expect(try await desk.text(of: other) == "y")
     }
 
-    // MARK: Turns
+    // MARK: Transactions
 
-    @Test("A transaction ends when its time is over, and all is done in the end")
+    @Test("A transaction ends when its time is used up, and everything is swept in the end")
     func budget() async throws {
         let desk = try await SweepDesk()
         let note = UniqueID.random()
@@ -213,7 +213,7 @@ struct SweeperTests {
             try await desk.push(desk.text(note, "x\(index)"))
         }
         try await desk.push(desk.delete(note))
-        // Looking at the time takes a millisecond: after five steps the time is over.
+        // Each reading of the clock advances it by a millisecond, so the time is used up after five steps.
         let time = NIOLockedValueBox((now: ContinuousClock.now, rests: [Duration]()))
         let throttle = WriterThrottle(
             instant: {
@@ -226,13 +226,13 @@ struct SweeperTests {
         #expect(try await desk.number("SELECT count(*) FROM edits") == 0)
         let rests = time.withLockedValue { $0.rests }
         #expect(rests.count >= 51 / 5)
-        // Five steps, the look at the time before them and the one after the commit.
+        // Five steps, and the readings before them and after the commit.
         let longest = WriterThrottle.budget + .milliseconds(1)
         #expect(rests.allSatisfy { $0 <= longest * WriterThrottle.restPerWork })
         #expect(rests.contains(longest * WriterThrottle.restPerWork))
     }
 
-    @Test("A sweeper that is stopped in the middle leaves nothing half done; another goes on")
+    @Test("An interrupted sweep leaves a consistent state, and another sweeper continues")
     func interrupted() async throws {
         let desk = try await SweepDesk()
         let note = UniqueID.random()
@@ -244,7 +244,7 @@ struct SweeperTests {
         desk.pass(9 * SweeperTests.day)
         try await desk.read(desk.node, upTo: try await desk.head.sequence)
         for _ in 0..<60 {
-            // Every transaction has one step, and after the second the process is gone.
+            // Each transaction has one step, and the process ends after the second.
             let left = NIOLockedValueBox(2)
             let time = NIOLockedValueBox(ContinuousClock.now)
             let throttle = WriterThrottle(
@@ -268,7 +268,7 @@ struct SweeperTests {
         #expect(try await desk.values(note) == [.string("x49")])
     }
 
-    @Test("Two sweepers: one works, the other when the first is heard of no more")
+    @Test("One of two sweepers works, and the other takes over when the lease ends")
     func lease() async throws {
         let desk = try await SweepDesk()
         let note = UniqueID.random()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HesperSQLite
 
-@Suite("When the store is away")
+@Suite("Unavailable database")
 struct UnavailableTests {
     private let folder = Folder()
 
@@ -22,7 +22,7 @@ struct UnavailableTests {
         }
     }
 
-    @Test("A write that waits too long for another process is unavailable, and works afterwards; reads never wait")
+    @Test("A write that waits too long for another process is unavailable; reads do not wait")
     func busy() async throws {
         let desk = try await TestClient(SQLiteStore(folder: folder.url, busyTimeout: .milliseconds(50)))
         let (note, other) = (UniqueID.random(), UniqueID.random())
@@ -38,7 +38,7 @@ struct UnavailableTests {
         #expect(try await desk.ids() == [other])
     }
 
-    @Test("A full disk is unavailable: nothing of the push is kept, what was there stays, and what fits is taken")
+    @Test("On a full disk a push is rejected as a whole, and a smaller one succeeds")
     func full() async throws {
         let pages = 120
         let store = try SQLiteStore(
@@ -55,7 +55,7 @@ struct UnavailableTests {
         #expect(try await desk.inconsistencies() == [])
     }
 
-    @Test("A transaction that SQLite has rolled back takes nothing more: it would be committed bit by bit")
+    @Test("A transaction that SQLite has rolled back accepts no further statements")
     func rolledBack() async throws {
         let desk = try await TestClient(SQLiteStore(folder: folder.url))
         #expect(
@@ -63,7 +63,7 @@ struct UnavailableTests {
                 try await desk.store.write { transaction in
                     try desk.push([desk.note(.random(), "Milk")], in: transaction)
                     try? transaction.savepoint {
-                        // What SQLite does by itself when a disk fails.
+                        // As SQLite does when the disk fails.
                         try (transaction as? SQLiteTransaction)?.database.execute(sql: "ROLLBACK")
                         throw CancellationError()
                     }
@@ -84,7 +84,7 @@ struct UnavailableTests {
     }
 
     @Test(
-        "A mistake is no reason to try again", arguments: ["SELECT * FROM nowhere", "INSERT INTO members VALUES (1)"])
+        "Invalid statements are not retryable", arguments: ["SELECT * FROM nowhere", "INSERT INTO members VALUES (1)"])
     func mistake(sql: String) async throws {
         let store = try SQLiteStore(folder: folder.url)
         await #expect {
@@ -97,7 +97,7 @@ struct UnavailableTests {
     }
 
     @Test(
-        "SQLite's codes are sorted into what may pass, what is damaged and what is a mistake",
+        "SQLite's result codes are mapped to store errors",
         arguments: [
             (5, "unavailable"), (10 | 4 << 8, "unavailable"), (13, "full"), (10 | 19 << 8, "full"), (14, "unavailable"),
             (8, "unavailable"), (7, "unavailable"), (11, "damaged"), (26, "damaged"), (1, "failed"), (19, "failed"),

@@ -4,12 +4,12 @@ import Testing
 
 @testable import HesperSQLite
 
-/// The views in which an operator looks at objects (development.md, Add a field to notes).
+/// The views of objects for operators (development.md, Add a field to notes).
 @Suite("Views for operators")
 struct ViewTests {
     private let folder = Folder()
 
-    @Test("They have a column for each field of notes and tags", arguments: [Section.notes, .tags])
+    @Test("Views have a column for each field of notes and tags", arguments: [Section.notes, .tags])
     func columns(of section: Section) async throws {
         let store = try SQLiteStore(folder: folder.url)
         try store.close()

@@ -1,11 +1,11 @@
 import CPostgres
 
-/// Rows on their way into a table, in COPY's binary format (PostgreSQL, COPY, Binary Format).
+/// Sends rows to a table in COPY's binary format (PostgreSQL, COPY, Binary Format).
 struct CopyRows {
     private let connection: Connection
     private var bytes: [UInt8] = []
 
-    /// How much is gathered before it is handed to libpq.
+    /// The number of bytes that are buffered before they are passed to libpq.
     private static let chunk = 64 << 10
 
     fileprivate init(_ connection: Connection) {
@@ -13,7 +13,7 @@ struct CopyRows {
         bytes.append(contentsOf: CopyFields.header)
     }
 
-    /// Adds a row; waits when the server takes no more for now.
+    /// Adds a row; waits while the server accepts no more data.
     mutating func append(_ values: [PostgresValue]) throws {
         bytes.append(bigEndian: Int16(values.count))
         for value in values { try value.appendCounted(to: &bytes) }
@@ -32,9 +32,9 @@ struct CopyRows {
 }
 
 extension Connection {
-    /// Copies rows into a table: `COPY t (a, b) FROM STDIN (FORMAT binary)`. The values must have the columns' very types.
-    /// - Parameter body: adds the rows; an error of it undoes the copy, and the transaction if there is one.
-    /// - Returns: how many rows there were.
+    /// Copies rows into a table: `COPY t (a, b) FROM STDIN (FORMAT binary)`. The values must have exactly the columns' types.
+    /// - Parameter body: adds the rows; if it throws, the copy is rolled back, with the transaction if one is open.
+    /// - Returns: how many rows were copied.
     @discardableResult
     func copyIn(_ sql: String, _ body: (inout CopyRows) throws -> Void) throws -> Int {
         try outsidePipeline {
@@ -45,10 +45,10 @@ extension Connection {
                 try rows.end()
             } catch {
                 guard brokenBy == nil else { throw error }
-                // What the server has to say of it is the cause, unless it only repeats ours.
+                // The server's error is the cause, unless it only reports our own abort.
                 do {
-                    try endCopy(sql, undoing: "given up")
-                } catch let said as PostgresError where said.sqlState == "57014" {}
+                    try endCopy(sql, undoing: "aborted by the client")
+                } catch let reported as PostgresError where reported.sqlState == "57014" {}
                 throw error
             }
             return try endCopy(sql)

@@ -1,11 +1,11 @@
 import CPostgres
 
 extension Connection {
-    /// Thrown to leave a copy early; nobody else sees it.
+    /// Thrown to leave a copy early; never leaves this file.
     private struct Stopped: Error {}
 
-    /// Gives the rows of `COPY (…) TO STDOUT (FORMAT binary)`, each as its columns' bytes, nil for null, good only during
-    /// the call. One is in memory at a time. False ends it early: the server is asked to stop.
+    /// Passes each row of `COPY (…) TO STDOUT (FORMAT binary)` to `body` as the bytes of its columns, nil for null. The bytes
+    /// are valid only during the call. One row is in memory at a time. If `body` returns false, the copy is cancelled.
     func copyOut(_ sql: String, _ body: ([UnsafeRawBufferPointer?]) throws -> Bool) throws {
         try outsidePipeline {
             try beginCopy(sql, PGRES_COPY_OUT)
@@ -25,7 +25,7 @@ extension Connection {
         }
     }
 
-    /// Cancels a copy, reads what was on its way, and takes the error for what it is.
+    /// Cancels a copy, discards the data in transit, and ignores the error that the cancel causes.
     private func stop(_ sql: String) throws {
         cancel()
         while try nextCopyPiece({ _ in }) {}
@@ -35,14 +35,16 @@ extension Connection {
 
 /// COPY's binary format (PostgreSQL, COPY, Binary Format).
 enum CopyFields {
-    /// "PGCOPY", its eleven bytes, with flags and the length of an extension, of which there are none.
+    /// The signature of 11 bytes, 4 bytes of flags, and the length of the header extension, which is 0.
     static let header: [UInt8] = Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0x00] + [UInt8](repeating: 0, count: 8)
 
-    /// The columns of a row; nil at the end of all.
+    /// Reads the columns of a row; nil at the end of the copy.
     static func read(_ piece: UnsafeRawBufferPointer, hasHeader: Bool) throws -> [UnsafeRawBufferPointer?]? {
         var position = hasHeader ? header.count : 0
         func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
-            guard position + MemoryLayout<T>.size <= piece.count else { throw PostgresError.lost("a copy that is cut") }
+            guard position + MemoryLayout<T>.size <= piece.count else {
+                throw PostgresError.lost("truncated COPY data")
+            }
             defer { position += MemoryLayout<T>.size }
             return T(bigEndian: piece.loadUnaligned(fromByteOffset: position, as: T.self))
         }
@@ -51,7 +53,7 @@ enum CopyFields {
         return try (0..<count).map { _ in
             let length = Int(try integer(Int32.self))
             guard length >= 0 else { return nil }
-            guard position + length <= piece.count else { throw PostgresError.lost("a copy that is cut") }
+            guard position + length <= piece.count else { throw PostgresError.lost("truncated COPY data") }
             defer { position += length }
             return UnsafeRawBufferPointer(rebasing: piece[position..<position + length])
         }

@@ -1,26 +1,27 @@
 extension Connection {
-    /// Waits for all rows, which are in memory then, and gives each to `body` until it answers false. `body` may ask the
-    /// connection for more. What may be large is read with a ``cursor(_:_:)``.
+    /// Runs a query and passes each row to `body` until it returns false. All rows are in memory, and `body` may run other
+    /// statements on the connection. For results that may be large, use ``cursor(_:_:)``.
     func query(_ sql: String, _ arguments: [PostgresValue] = [], _ body: (Row) throws -> Bool) throws {
-        let answer = try answer(sql, arguments)
-        for index in 0..<answer.rowCount {
-            guard try answer.row(index, body) else { return }
+        let result = try result(sql, arguments)
+        for index in 0..<result.rowCount {
+            guard try result.row(index, body) else { return }
         }
     }
 
-    /// What `body` makes of the first row.
+    /// Runs a query and returns what `body` makes of the first row; nil if there is no row.
     func first<T>(_ sql: String, _ arguments: [PostgresValue] = [], _ body: (Row) throws -> T?) throws -> T? {
-        let answer = try answer(sql, arguments)
-        return answer.rowCount > 0 ? try answer.row(0, body) : nil
+        let result = try result(sql, arguments)
+        return result.rowCount > 0 ? try result.row(0, body) : nil
     }
 
+    /// Runs a query and returns what `body` makes of each row.
     func all<T>(_ sql: String, _ arguments: [PostgresValue] = [], _ body: (Row) throws -> T) throws -> [T] {
-        let answer = try answer(sql, arguments)
-        return try (0..<answer.rowCount).map { try answer.row($0, body) }
+        let result = try result(sql, arguments)
+        return try (0..<result.rowCount).map { try result.row($0, body) }
     }
 
-    /// Does a statement, and all that was enqueued before it.
+    /// Runs a statement, after all that was enqueued.
     /// - Returns: how many rows it changed.
     @discardableResult
-    func run(_ sql: String, _ arguments: [PostgresValue] = []) throws -> Int { try answer(sql, arguments).changed }
+    func run(_ sql: String, _ arguments: [PostgresValue] = []) throws -> Int { try result(sql, arguments).changed }
 }

@@ -1,112 +1,113 @@
 import CPostgres
 import Foundation
 
-/// A session on a server, always in libpq's pipeline mode. It belongs to one thread at a time, which waits in `poll()`
-/// and never without a limit.
+/// A session on a PostgreSQL server, in libpq's pipeline mode except during scripts and copies. One thread uses it at a
+/// time. That thread blocks in `poll()`, always with a timeout.
 ///
 ///     connection.enqueue("BEGIN")
 ///     let head = try connection.first(lock, [.scope(scope)]) { $0.integer(0) }   // one round trip for both
 ///     connection.enqueue(advance, [.scope(scope), .int8(8)], expecting: 1)
 ///     try connection.run("COMMIT")                                               // and one for these
 ///
-/// Every statement is prepared once, by its text, when it is first used: parameters have the types of the first arguments,
-/// or those that PostgreSQL finds where one was null.
+/// Each distinct statement text is prepared on first use. Its parameters get the types of the first arguments; where an
+/// argument is null, PostgreSQL infers the type.
 final class Connection {
     private let handle: OpaquePointer
-    /// How long one wait may take before what is waited for is cancelled.
-    var patience: Duration
-    /// How often an answer was waited for.
+    /// How long one wait for the server may take before the running statement is cancelled.
+    var timeout: Duration
+    /// The number of round trips to the server.
     private(set) var roundTrips = 0
-    /// Why there is no use in it any more.
+    /// The error that made the connection unusable; nil while it is usable.
     private(set) var brokenBy: PostgresError?
-    /// Of what was enqueued, and not told yet.
+    /// The first error of an enqueued statement; not thrown yet.
     private var failure: (any Error)?
     private var prepared = PreparedStatements()
     private var cursorCount = 0
-    /// What the server will answer, in its order.
+    /// The results that the server still has to send, in order.
     private var pending: [Expected] = []
-    /// The answers that somebody waits for.
-    private var awaited: [Answer] = []
-    /// How many bytes are in the pipeline since it was emptied last, about.
+    /// The results that the current call returns.
+    private var awaited: [QueryResult] = []
+    /// The approximate number of bytes enqueued since the pipeline was last emptied.
     private var enqueuedBytes = 0
     private var parameters = Parameters()
-    /// Whether the server took writes when this session began.
-    private var tookWrites = true
+    /// Whether the server accepted writes when this session began.
+    private var acceptedWrites = true
     private let notices = Notices()
-    /// For tests: told of every statement as it is sent.
+    /// For tests: called with the text of each statement as it is sent.
     var log: ((String) -> Void)?
 
-    /// What the next answer belongs to.
+    /// What the next result from the server belongs to.
     private enum Expected {
         case preparation(of: String)
         case statement(String, rows: Int?, isAwaited: Bool)
         case sync
     }
 
-    /// How long a question that costs nothing may take.
-    static let grace: Duration = .seconds(2)
-    /// Bytes in the pipeline from which on the next statement waits until they are on their way.
+    /// How long a trivial query may take.
+    static let probeTimeout: Duration = .seconds(2)
+    /// Bytes in the pipeline above which the next statement first waits until they are sent.
     private static let pipelineLimit = 1 << 20
-    /// How often a statement that takes too long is cancelled, a second apart: one that has not begun yet takes no notice.
+    /// How often a late statement is cancelled, one second apart. The server ignores a cancel request for a statement that
+    /// has not started yet.
     private var cancellations = 5
 
-    /// Connects, host by host as libpq does it; each has its `connect_timeout`.
+    /// Connects. libpq tries the hosts of the connection string in order, each for at most `connect_timeout`.
     /// - Throws: ``PostgresError``.
     init(_ settings: PostgresSettings) throws {
         guard let handle = settings.connect() else { throw PostgresError.unreachable("out of memory") }
         self.handle = handle
-        patience = settings.statementTimeout
+        timeout = settings.statementTimeout
         guard PQstatus(handle) == CONNECTION_OK else {
             throw PostgresError.unreachable(PQerrorMessage(handle).map(PostgresError.line) ?? "")
         }
         notices.attach(to: handle)
         PQsetnonblocking(handle, 1)
         try execute(script: settings.sessionScript)
-        tookWrites = takesWrites
+        acceptedWrites = acceptsWrites
     }
 
     deinit { PQfinish(handle) }
 
-    /// Whether it stands in a transaction, failed or not.
+    /// Whether a transaction is open, failed or not.
     var isInTransaction: Bool {
         [PQTRANS_INTRANS, PQTRANS_INERROR].contains(PQtransactionStatus(handle))
     }
 
-    /// Whether the transaction it stands in can only be undone.
+    /// Whether the open transaction has failed and can only be rolled back.
     var hasFailed: Bool { PQtransactionStatus(handle) == PQTRANS_INERROR }
 
-    /// The server's process for this session.
+    /// The ID of the server process of this session.
     var processID: Int32 { PQbackendPID(handle) }
 
-    /// Whether the server takes writes, as far as it has said: it tells of changes with its next answer (since version 14).
-    private var takesWrites: Bool {
+    /// Whether the server accepts writes, as last reported. PostgreSQL 14 and later report a change with the next result.
+    private var acceptsWrites: Bool {
         ["in_hot_standby", "default_transaction_read_only"].allSatisfy { (name: String) in
             PQparameterStatus(handle, name).map { String(cString: $0) } != "on"
         }
     }
 
-    /// Whether the server, which took writes, has been told to leave them to another.
-    var isOutOfOffice: Bool { tookWrites && !takesWrites }
+    /// Whether the server accepted writes at the start of the session and no longer does: another one is the primary now.
+    var hasStoppedAcceptingWrites: Bool { acceptedWrites && !acceptsWrites }
 
-    // MARK: Its end
+    // MARK: Closing
 
-    /// Keeps that there is no use in it any more.
+    /// Marks the connection as unusable; the first error is kept.
     @discardableResult
-    private func broke(_ error: PostgresError) -> PostgresError {
+    private func markBroken(_ error: PostgresError) -> PostgresError {
         if brokenBy == nil { brokenBy = error }
         pending.removeAll()
         return error
     }
 
-    /// libpq's last word, as a loss of the connection; what the server said when it ended the session, if it did.
-    private func lost() -> PostgresError {
-        if let last = notices.fatal { return broke(last) }
-        return broke(.lost(PQerrorMessage(handle).map(PostgresError.line) ?? ""))
+    /// Marks the connection as lost. The error is the server's message when it ended the session, or else libpq's.
+    private func connectionLost() -> PostgresError {
+        if let last = notices.fatal { return markBroken(last) }
+        return markBroken(.lost(PQerrorMessage(handle).map(PostgresError.line) ?? ""))
     }
 
-    /// Leaves nothing of what was done on it to the next.
-    func tidy(patience: Duration) {
-        self.patience = patience
+    /// Prepares the connection for the next user: discards errors and rolls back an open transaction.
+    func reset(timeout: Duration) {
+        self.timeout = timeout
         failure = nil
         log = nil
         if !pending.isEmpty { try? flush() }
@@ -114,42 +115,42 @@ final class Connection {
         do {
             try run("ROLLBACK")
         } catch {
-            broke(.lost("can not undo: \(error)"))
+            markBroken(.lost("rollback failed: \(error)"))
         }
     }
 
     // MARK: The pipeline
 
-    /// Sends a statement without waiting for its answer. What goes wrong is thrown by the next call that waits.
+    /// Sends a statement without waiting for its result. Its errors are thrown by the next call that waits.
     /// - Parameters:
-    ///   - isNamed: whether it is prepared; what has a name in its text would be so for nothing.
-    ///   - rows: how many it must change; another number is an error.
+    ///   - isPrepared: whether to use a prepared statement; false for texts that contain a unique name, which never recur.
+    ///   - rows: how many rows it must change; any other number is an error.
     func enqueue(
-        _ sql: String, _ arguments: [PostgresValue] = [], isNamed: Bool = true, expecting rows: Int? = nil
+        _ sql: String, _ arguments: [PostgresValue] = [], isPrepared: Bool = true, expecting rows: Int? = nil
     ) {
-        // What follows something that failed would be passed over by the server too.
+        // The server would skip it as well, as it does with all statements after a failed one.
         guard failure == nil else { return }
         do {
-            try send(sql, arguments, isNamed: isNamed, expecting: rows, isAwaited: false)
+            try send(sql, arguments, isPrepared: isPrepared, expecting: rows, isAwaited: false)
         } catch {
             failure = error
         }
     }
 
-    /// Waits for all that was sent.
+    /// Waits until all enqueued statements have been executed.
     func flush() throws { _ = try settle() }
 
     private func send(
-        _ sql: String, _ arguments: [PostgresValue], isNamed: Bool = true, expecting rows: Int? = nil,
+        _ sql: String, _ arguments: [PostgresValue], isPrepared: Bool = true, expecting rows: Int? = nil,
         isAwaited: Bool
     ) throws {
         if let brokenBy { throw brokenBy }
         log?(sql)
         try parameters.set(arguments)
-        let name = isNamed ? try prepare(sql) : ""
-        let types = parameters.given
+        let name = isPrepared ? try prepare(sql) : ""
+        let types = parameters.oids
         let isSent = parameters.withPointers { arguments in
-            if isNamed {
+            if isPrepared {
                 PQsendQueryPrepared(
                     handle, name, arguments.count, arguments.values, arguments.lengths, arguments.formats, 1)
             } else {
@@ -157,35 +158,35 @@ final class Connection {
                     handle, sql, arguments.count, types, arguments.values, arguments.lengths, arguments.formats, 1)
             }
         }
-        guard isSent == 1 else { throw lost() }
+        guard isSent == 1 else { throw connectionLost() }
         pending.append(.statement(sql, rows: rows, isAwaited: isAwaited))
         enqueuedBytes += parameters.byteCount
         if enqueuedBytes > Connection.pipelineLimit { try push() }
     }
 
-    /// The name of the statement on the server, which is told of it first if need be.
+    /// Returns the name of the prepared statement; enqueues its preparation first if needed.
     private func prepare(_ sql: String) throws -> String {
-        let types = parameters.given
+        let types = parameters.oids
         if let known = try prepared.name(of: sql, types) { return known }
         let name = prepared.add(sql, types)
-        guard PQsendPrepare(handle, name, sql, Int32(types.count), types) == 1 else { throw lost() }
+        guard PQsendPrepare(handle, name, sql, Int32(types.count), types) == 1 else { throw connectionLost() }
         pending.append(.preparation(of: sql))
         return name
     }
 
-    /// Waits until all that was enqueued has left, and reads what has come, so that neither side has to keep much.
+    /// Sends all enqueued bytes, and reads what has arrived meanwhile, so that neither side has to buffer much.
     private func push() throws {
-        var patience = Patience(patience)
+        var timeout = Timeout(timeout)
         while PQflush(handle) == 1 {
-            try wait(forSending: true, &patience)
-            guard PQconsumeInput(handle) == 1 else { throw lost() }
+            try wait(forSending: true, &timeout)
+            guard PQconsumeInput(handle) == 1 else { throw connectionLost() }
         }
         enqueuedBytes = 0
     }
 
-    /// Waits for all that was sent, and gives the answers that were awaited.
-    /// - Throws: the first error of them all: what came after it in the pipeline was not done.
-    private func settle() throws -> [Answer] {
+    /// Waits until all enqueued statements have been executed, and returns the awaited results.
+    /// - Throws: the first error; the statements after it in the pipeline were not executed.
+    private func settle() throws -> [QueryResult] {
         defer {
             failure = nil
             awaited = []
@@ -202,87 +203,88 @@ final class Connection {
     }
 
     private func settlePipeline() throws {
-        guard PQpipelineSync(handle) == 1 else { throw lost() }
+        guard PQpipelineSync(handle) == 1 else { throw connectionLost() }
         pending.append(.sync)
         roundTrips += 1
         enqueuedBytes = 0
-        notices.forgetWarnings()
+        notices.clearWarnings()
         let expected = pending
         pending.removeAll(keepingCapacity: true)
-        var patience = Patience(patience)
-        for expected in expected { try receive(expected, &patience) }
-        if patience.isOver { note(PostgresError.late("took longer than \(self.patience)")) }
+        var timeout = Timeout(timeout)
+        for expected in expected { try receive(expected, &timeout) }
+        if timeout.hasExpired { record(PostgresError.late("took longer than \(self.timeout)")) }
     }
 
-    private func receive(_ expected: Expected, _ patience: inout Patience) throws {
+    private func receive(_ expected: Expected, _ timeout: inout Timeout) throws {
         if case .sync = expected {
-            guard let result = try nextResult(&patience) else { throw broke(.lost("out of step")) }
-            defer { PQclear(result) }
-            guard PQresultStatus(result) == PGRES_PIPELINE_SYNC else { throw broke(.lost("out of step")) }
+            guard let rawResult = try nextResult(&timeout) else { throw markBroken(.outOfSync) }
+            defer { PQclear(rawResult) }
+            guard PQresultStatus(rawResult) == PGRES_PIPELINE_SYNC else { throw markBroken(.outOfSync) }
             return
         }
-        while let result = try nextResult(&patience) { take(result, of: expected) }
+        while let rawResult = try nextResult(&timeout) { take(rawResult, of: expected) }
     }
 
-    private func take(_ result: OpaquePointer, of expected: Expected) {
-        let answer = Answer(result)
-        let status = PQresultStatus(result)
-        let isFine = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK
+    private func take(_ rawResult: OpaquePointer, of expected: Expected) {
+        let result = QueryResult(rawResult)
+        let status = PQresultStatus(rawResult)
+        let succeeded = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK
         switch expected {
         case .preparation(let sql):
-            guard !isFine else { return }
+            guard !succeeded else { return }
             prepared.remove(sql)
-            if status != PGRES_PIPELINE_ABORTED { note(PostgresError(result, statement: sql)) }
+            if status != PGRES_PIPELINE_ABORTED { record(PostgresError(rawResult, statement: sql)) }
         case .statement(let sql, let rows, let isAwaited):
-            guard isFine else {
-                if status != PGRES_PIPELINE_ABORTED { note(PostgresError(result, statement: sql)) }
+            guard succeeded else {
+                if status != PGRES_PIPELINE_ABORTED { record(PostgresError(rawResult, statement: sql)) }
                 return
             }
-            if let rows, answer.changed != rows {
-                note(PostgresError.misuse("\(answer.changed) rows instead of \(rows) in: \(sql)"))
+            if let rows, result.changed != rows {
+                record(PostgresError.misuse("changed \(result.changed) rows instead of \(rows) in: \(sql)"))
             }
-            if let error = commitFailure(answer, of: sql) { note(error) }
-            if isAwaited { awaited.append(answer) }
+            if let error = commitFailure(result, of: sql) { record(error) }
+            if isAwaited { awaited.append(result) }
         case .sync: break
         }
     }
 
-    /// A commit that says that all is well and was none.
-    private func commitFailure(_ answer: Answer, of sql: String) -> PostgresError? {
+    /// Detects a COMMIT that PostgreSQL reports as successful although nothing was committed, or a standby may lack it.
+    private func commitFailure(_ result: QueryResult, of sql: String) -> PostgresError? {
         guard sql == "COMMIT" else { return nil }
-        if PQcmdStatus(answer.handle).map({ String(cString: $0) }) != "COMMIT" {
+        if PQcmdStatus(result.handle).map({ String(cString: $0) }) != "COMMIT" {
             return PostgresError(sqlState: "25P02", message: "the transaction had failed before its commit")
         }
-        guard notices.saysThatStandbysMayLackIt else { return nil }
-        return broke(.lost("the commit may not have reached its standbys"))
+        guard notices.warnOfMissingReplication else { return nil }
+        return markBroken(.lost("the commit may not have reached the synchronous standbys"))
     }
 
-    /// Keeps the first error, as it is the cause of those that follow.
-    private func note(_ error: PostgresError) {
-        if error.isConnection { broke(error) }
+    /// Records the first error: it is the cause of those that follow.
+    private func record(_ error: PostgresError) {
+        if error.isConnection { markBroken(error) }
         if failure == nil { failure = error }
     }
 
     // MARK: Queries
 
-    func answer(_ sql: String, _ arguments: [PostgresValue], isNamed: Bool = true) throws -> Answer {
-        // What was enqueued in vain comes first.
-        if failure == nil { try send(sql, arguments, isNamed: isNamed, isAwaited: true) }
-        guard let answer = try settle().last else { throw broke(.lost("out of step")) }
-        return answer
+    /// Executes a statement, after all that was enqueued, and returns its result.
+    func result(_ sql: String, _ arguments: [PostgresValue], isPrepared: Bool = true) throws -> QueryResult {
+        // An earlier failure of an enqueued statement is thrown first.
+        if failure == nil { try send(sql, arguments, isPrepared: isPrepared, isAwaited: true) }
+        guard let result = try settle().last else { throw markBroken(.outOfSync) }
+        return result
     }
 
-    /// The answers of several statements, asked for at once.
-    func answers(_ statements: [(sql: String, arguments: [PostgresValue])]) throws -> [Answer] {
+    /// Executes several statements in one round trip and returns their results.
+    func results(_ statements: [(sql: String, arguments: [PostgresValue])]) throws -> [QueryResult] {
         if failure == nil {
             for statement in statements { try send(statement.sql, statement.arguments, isAwaited: true) }
         }
-        let answers = try settle()
-        guard answers.count == statements.count else { throw broke(.lost("out of step")) }
-        return answers
+        let results = try settle()
+        guard results.count == statements.count else { throw markBroken(.outOfSync) }
+        return results
     }
 
-    /// A name for a cursor that no other of the session has.
+    /// A cursor name that is unique in this session.
     func nextCursorName() -> String {
         cursorCount += 1
         return "c\(cursorCount)"
@@ -290,186 +292,189 @@ final class Connection {
 
     // MARK: Outside the pipeline
 
-    /// Does several statements that have no arguments, with what was enqueued before them.
+    /// Executes several statements without arguments, after all that was enqueued.
     func execute(script: String) throws {
         try outsidePipeline {
             log?(script)
-            guard PQsendQuery(handle, script) == 1 else { throw lost() }
+            guard PQsendQuery(handle, script) == 1 else { throw connectionLost() }
             roundTrips += 1
             try finish(script)
         }
     }
 
-    /// Does what libpq can not do in a pipeline.
+    /// Runs `body` with pipeline mode off, for what libpq does not support in a pipeline.
     func outsidePipeline<T>(_ body: () throws -> T) throws -> T {
         try flush()
-        if PQpipelineStatus(handle) != PQ_PIPELINE_OFF, PQexitPipelineMode(handle) != 1 { throw lost() }
+        if PQpipelineStatus(handle) != PQ_PIPELINE_OFF, PQexitPipelineMode(handle) != 1 { throw connectionLost() }
         defer {
-            if brokenBy == nil, PQenterPipelineMode(handle) != 1 { _ = lost() }
+            if brokenBy == nil, PQenterPipelineMode(handle) != 1 { _ = connectionLost() }
         }
         return try body()
     }
 
-    /// Reads the answers of what was sent outside the pipeline to their end.
+    /// Reads the remaining results of a statement that was sent outside the pipeline.
+    /// - Returns: how many rows the last one changed.
     @discardableResult
     func finish(_ sql: String) throws -> Int {
-        var patience = Patience(patience)
+        var timeout = Timeout(timeout)
         var failure: PostgresError?
         var changed = 0
-        while let result = try nextResult(&patience) {
-            let answer = Answer(result)
-            if ![PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY].contains(PQresultStatus(result)) {
-                failure = failure ?? PostgresError(result, statement: sql)
+        while let rawResult = try nextResult(&timeout) {
+            let result = QueryResult(rawResult)
+            if ![PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY].contains(PQresultStatus(rawResult)) {
+                failure = failure ?? PostgresError(rawResult, statement: sql)
             }
-            changed = answer.changed
+            changed = result.changed
         }
-        if let failure { throw failure.isConnection ? broke(failure) : failure }
-        if patience.isOver { throw PostgresError.late("took longer than \(self.patience)") }
+        if let failure { throw failure.isConnection ? markBroken(failure) : failure }
+        if timeout.hasExpired { throw PostgresError.late("took longer than \(self.timeout)") }
         return changed
     }
 
     /// Begins a copy, outside the pipeline.
     func beginCopy(_ sql: String, _ direction: ExecStatusType) throws {
         log?(sql)
-        guard PQsendQuery(handle, sql) == 1 else { throw lost() }
+        guard PQsendQuery(handle, sql) == 1 else { throw connectionLost() }
         roundTrips += 1
-        var patience = Patience(patience)
-        guard let result = try nextResult(&patience) else { throw broke(.lost("out of step")) }
-        defer { PQclear(result) }
-        guard PQresultStatus(result) == direction else {
-            let error = PostgresError(result, statement: sql)
+        var timeout = Timeout(timeout)
+        guard let rawResult = try nextResult(&timeout) else { throw markBroken(.outOfSync) }
+        defer { PQclear(rawResult) }
+        guard PQresultStatus(rawResult) == direction else {
+            let error = PostgresError(rawResult, statement: sql)
             try finish(sql)
             throw error
         }
     }
 
-    /// Sends bytes of a copy, and waits when the server takes no more for now.
+    /// Sends bytes of a copy; waits while the server accepts no more.
     func putCopy(_ bytes: [UInt8]) throws {
-        // Each piece has its own time: what is limited is how long the server stands still.
-        var patience = Patience(patience)
+        // Each piece has its own timeout: the limit is on how long the server makes no progress.
+        var timeout = Timeout(timeout)
         let isPut = bytes.withUnsafeBufferPointer { bytes in
             bytes.withMemoryRebound(to: CChar.self) { PQputCopyData(handle, $0.baseAddress, Int32($0.count)) }
         }
-        guard isPut == 1 else { throw lost() }
+        guard isPut == 1 else { throw connectionLost() }
         while PQflush(handle) == 1 {
-            try wait(forSending: true, &patience)
-            // An error that comes meanwhile is read at the end: until then the server passes over what it is sent.
-            guard PQconsumeInput(handle) == 1 else { throw lost() }
+            try wait(forSending: true, &timeout)
+            // An error that arrives meanwhile is read at the end; until then the server discards the data.
+            guard PQconsumeInput(handle) == 1 else { throw connectionLost() }
         }
     }
 
-    /// Ends a copy to the server, and undoes it if there is a reason.
-    /// - Returns: how many rows it had.
+    /// Ends a copy to the server. If there is a `reason`, the server discards the copied rows.
+    /// - Returns: how many rows were copied.
     @discardableResult
     func endCopy(_ sql: String, undoing reason: String? = nil) throws -> Int {
-        guard PQputCopyEnd(handle, reason) == 1 else { throw lost() }
+        guard PQputCopyEnd(handle, reason) == 1 else { throw connectionLost() }
         return try finish(sql)
     }
 
-    /// Gives the next piece of a copy from the server.
+    /// Passes the next piece of a copy from the server to `body`.
     /// - Returns: whether there may be more.
     func nextCopyPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
-        var patience = Patience(patience)
+        var timeout = Timeout(timeout)
         var piece: UnsafeMutablePointer<CChar>?
         while true {
             switch PQgetCopyData(handle, &piece, 1) {
-            case 0: try waitForInput(&patience)
+            case 0: try waitForInput(&timeout)
             case let count where count > 0:
                 defer { PQfreemem(piece) }
                 try body(UnsafeRawBufferPointer(start: piece, count: Int(count)))
                 return true
             case -1: return false
-            default: throw lost()
+            default: throw connectionLost()
             }
         }
     }
 
     // MARK: Waiting
 
-    /// Does `body`, whose questions cost nothing. A server that leaves one of them without an answer hangs, and hears of no
-    /// cancelling: the connection is given up.
-    func soon<T>(_ body: () throws -> T) rethrows -> T {
-        let usual = (patience: patience, cancellations: cancellations)
-        patience = Connection.grace
+    /// Runs `body`, which only executes trivial queries, with a short timeout. A server that does not respond in time
+    /// hangs and would not process a cancel request either, so the connection is given up.
+    func withProbeTimeout<T>(_ body: () throws -> T) rethrows -> T {
+        let usual = (timeout: timeout, cancellations: cancellations)
+        timeout = Connection.probeTimeout
         cancellations = 0
         defer {
-            patience = usual.patience
+            timeout = usual.timeout
             cancellations = usual.cancellations
         }
         return try body()
     }
 
-    /// The next result of what is pending, nil between two statements.
-    private func nextResult(_ patience: inout Patience) throws -> OpaquePointer? {
-        while PQisBusy(handle) != 0 { try waitForInput(&patience) }
-        let result = PQgetResult(handle)
+    /// The next result of the pending statements; nil between two statements.
+    private func nextResult(_ timeout: inout Timeout) throws -> OpaquePointer? {
+        while PQisBusy(handle) != 0 { try waitForInput(&timeout) }
+        let rawResult = PQgetResult(handle)
         if PQstatus(handle) == CONNECTION_BAD {
-            let said = result.map { PostgresError($0, statement: nil) }
-            if let result { PQclear(result) }
-            let lost = lost()
-            throw said.map { $0.sqlState == "08006" ? lost : broke($0) } ?? lost
+            let reported = rawResult.map { PostgresError($0, statement: nil) }
+            if let rawResult { PQclear(rawResult) }
+            let lost = connectionLost()
+            throw reported.map { $0.sqlState == "08006" ? lost : markBroken($0) } ?? lost
         }
-        return result
+        return rawResult
     }
 
-    /// Sends what is to be sent until there is something to read, and reads it.
-    private func waitForInput(_ patience: inout Patience) throws {
+    /// Waits until the socket is readable, sending buffered bytes meanwhile, and reads from it.
+    private func waitForInput(_ timeout: inout Timeout) throws {
         let unsent = PQflush(handle)
-        // What the server said before it closed is still to be read: so a failed write shows itself there.
-        if postgres_pending(handle) == 0 { try wait(forSending: unsent == 1, &patience) }
-        guard PQconsumeInput(handle) == 1 else { throw lost() }
+        // A failed write is ignored here: the message that the server sent before it closed is still to be read.
+        if postgres_pending(handle) == 0 { try wait(forSending: unsent == 1, &timeout) }
+        guard PQconsumeInput(handle) == 1 else { throw connectionLost() }
     }
 
-    /// Waits until the socket can be read, or written to; cancels what runs when that takes too long.
-    private func wait(forSending sends: Bool, _ patience: inout Patience) throws {
+    /// Waits until the socket is readable, or writable if `sends`. Cancels the running statement on a timeout.
+    private func wait(forSending sends: Bool, _ timeout: inout Timeout) throws {
         var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN) | (sends ? Int16(POLLOUT) : 0), revents: 0)
         while true {
-            switch poll(&socket, 1, max(0, patience.milliseconds)) {
+            switch poll(&socket, 1, max(0, timeout.milliseconds)) {
             case 1...: return
-            case 0 where patience.extensions < cancellations:
+            case 0 where timeout.extensions < cancellations:
                 cancel()
-                patience.extend(by: .seconds(1))
-            case 0: throw broke(.lost("no answer\(cancellations > 0 ? ", not even to being cancelled" : "") in time"))
-            default: guard errno == EINTR else { throw broke(.lost(String(cString: strerror(errno)))) }
+                timeout.extend(by: .seconds(1))
+            case 0:
+                throw markBroken(
+                    .lost(cancellations > 0 ? "no response in time, nor to a cancel request" : "no response in time"))
+            default: guard errno == EINTR else { throw markBroken(.lost(String(cString: strerror(errno)))) }
             }
         }
     }
 
-    /// Asks the server to end what it does for this session. libpq makes a connection of its own for it, to the same host.
+    /// Requests that the server cancel the running statement. libpq opens a connection to the same host for this.
     func cancel() {
         guard let request = PQgetCancel(handle) else { return }
         defer { PQfreeCancel(request) }
         var message = [CChar](repeating: 0, count: 256)
-        // Whether it arrived shows in what the statement answers.
+        // Success shows in the result of the statement.
         PQcancel(request, &message, Int32(message.count))
     }
 
-    /// Whether the server is there and takes writes, if it did, as far as the socket knows: costs no round trip.
+    /// Whether the connection looks usable, judging by the socket alone. Takes no round trip.
     func seemsAlive() -> Bool {
-        guard brokenBy == nil, PQstatus(handle) == CONNECTION_OK, !isOutOfOffice else { return false }
+        guard brokenBy == nil, PQstatus(handle) == CONNECTION_OK, !hasStoppedAcceptingWrites else { return false }
         var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
         guard poll(&socket, 1, 0) > 0 else { return true }
         guard PQconsumeInput(handle) == 1, PQisBusy(handle) == 0, PQstatus(handle) == CONNECTION_OK,
             notices.fatal == nil
         else {
-            _ = lost()
+            _ = connectionLost()
             return false
         }
         return true
     }
 
-    /// Waits for something to come while nothing was asked.
-    /// - Returns: whether something did.
+    /// Waits for a notification while no statement is running.
+    /// - Returns: whether anything arrived.
     func waitForNotification(_ duration: Duration) throws -> Bool {
         var socket = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-        guard postgres_pending(handle) > 0 || poll(&socket, 1, Patience(duration).milliseconds) > 0 else {
+        guard postgres_pending(handle) > 0 || poll(&socket, 1, Timeout(duration).milliseconds) > 0 else {
             return false
         }
-        guard PQconsumeInput(handle) == 1, PQisBusy(handle) == 0, notices.fatal == nil else { throw lost() }
+        guard PQconsumeInput(handle) == 1, PQisBusy(handle) == 0, notices.fatal == nil else { throw connectionLost() }
         return true
     }
 
-    /// What has come.
+    /// The next notification that has arrived; nil if there is none.
     func nextNotification() -> (channel: String, payload: String)? {
         guard let notification = PQnotifies(handle) else { return nil }
         defer { PQfreemem(notification) }

@@ -2,26 +2,27 @@ import CPostgres
 import Foundation
 
 extension PostgresStore {
-    /// What libpq finds wrong with a connection string, without connecting: one line without a full stop, in which nothing
-    /// of the string stands, as that may be a password; nil if it is well formed.
-    public static func complaint(about connectionString: String) -> String? {
-        var message: UnsafeMutablePointer<CChar>?
-        if let options = PQconninfoParse(connectionString, &message) {
+    /// Checks the syntax of a connection string without connecting.
+    /// - Returns: libpq's error in one line without a full stop, or nil if the string is well formed. The error quotes nothing
+    ///   from the string, which may contain a password.
+    public static func syntaxError(in connectionString: String) -> String? {
+        var error: UnsafeMutablePointer<CChar>?
+        if let options = PQconninfoParse(connectionString, &error) {
             PQconninfoFree(options)
             return nil
         }
-        defer { PQfreemem(message) }
-        let line = message.map(PostgresError.line) ?? "out of memory"
-        // What it quotes comes after what it says.
+        defer { PQfreemem(error) }
+        let line = error.map(PostgresError.line) ?? "out of memory"
+        // libpq puts quotations at the end of the message.
         let quote = line.firstIndex(of: "\"") ?? line.endIndex
-        let said = line[..<quote].drop { $0.isWhitespace }
-        return said.reversed().drop { " :".contains($0) }.reversed().map(String.init).joined()
+        let message = line[..<quote].drop { $0.isWhitespace }
+        return message.reversed().drop { " :".contains($0) }.reversed().map(String.init).joined()
     }
 }
 
 extension PostgresSettings {
-    /// Whether neither the string nor the environment says what kind of server is meant.
-    var leavesServerOpen: Bool {
+    /// Whether neither the connection string nor the environment sets `target_session_attrs`.
+    var lacksSessionAttributes: Bool {
         guard getenv("PGTARGETSESSIONATTRS") == nil, let options = PQconninfoParse(connectionString, nil) else {
             return false
         }

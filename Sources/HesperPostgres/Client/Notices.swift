@@ -1,15 +1,15 @@
 import CPostgres
 
-/// What a server says beside its answers.
+/// The notices that a server sends in addition to results.
 final class Notices {
-    /// Warnings, since they were asked for last, by their code.
+    /// The codes of the warnings since the last ``clearWarnings()``.
     private var warnings: [String] = []
-    /// What it said when it ended the session.
+    /// The error with which the server ended the session.
     private(set) var fatal: PostgresError?
 
-    /// Without this libpq would write them to standard error.
+    /// Receives the notices of a connection. By default libpq writes them to standard error.
     func attach(to connection: OpaquePointer) {
-        // The connection has both this and the handle, and gives up the handle first.
+        // The unretained pointer is safe: `Connection` owns this object and finishes the handle before it releases it.
         PQsetNoticeReceiver(
             connection,
             { context, result in
@@ -28,9 +28,9 @@ final class Notices {
         }
     }
 
-    func forgetWarnings() { warnings.removeAll() }
+    func clearWarnings() { warnings.removeAll() }
 
-    /// Whether a commit was kept here and not by the standbys that it was to wait for: the server only warns, and says
-    /// that all is well (PostgreSQL, syncrep.c).
-    var saysThatStandbysMayLackIt: Bool { warnings.contains { $0 == "01000" || $0 == "57P01" } }
+    /// Whether a commit is durable on this server but may be missing on the synchronous standbys. PostgreSQL reports this only
+    /// as a warning to a successful commit (syncrep.c).
+    var warnOfMissingReplication: Bool { warnings.contains { $0 == "01000" || $0 == "57P01" } }
 }

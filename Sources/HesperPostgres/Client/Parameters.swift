@@ -1,6 +1,6 @@
 import CPostgres
 
-/// The arguments of one statement as libpq wants them: one piece of memory, used again for the next.
+/// The arguments of one statement in libpq's form. The memory is reused for the next statement.
 struct Parameters {
     private var bytes: [UInt8] = []
     private var starts: [Int?] = []
@@ -8,13 +8,13 @@ struct Parameters {
     private var types: [Oid] = []
     private var formats: [Int32] = []
 
-    /// PostgreSQL ends the session over a message of 1 GiB.
+    /// PostgreSQL ends a session that sends a message of 1 GiB.
     private static let limit = 1_000_000_000
 
-    /// - Throws: ``PostgresError/misuse(_:)``, if they are more than a message holds.
+    /// - Throws: ``PostgresError/misuse(_:)`` if the arguments exceed the maximum message size.
     mutating func set(_ arguments: [PostgresValue]) throws(PostgresError) {
         let size = arguments.reduce(0) { $0 + $1.byteCount }
-        guard size <= Parameters.limit else { throw PostgresError.misuse("arguments of \(size) bytes") }
+        guard size <= Parameters.limit else { throw PostgresError.misuse("arguments too large: \(size) bytes") }
         bytes.removeAll(keepingCapacity: true)
         starts.removeAll(keepingCapacity: true)
         lengths.removeAll(keepingCapacity: true)
@@ -26,17 +26,17 @@ struct Parameters {
             lengths.append(Int32(bytes.count - start))
             types.append(argument.type ?? 0)
         }
-        // An empty value has an address too: without one it would be null.
+        // Ensures that an empty value has an address: libpq takes a null pointer for NULL.
         bytes.append(0)
         while formats.count < arguments.count { formats.append(1) }
     }
 
-    /// The types as they were given, 0 for null.
-    var given: [Oid] { types }
-    /// How many bytes they take on their way.
+    /// The types of the arguments, 0 for null.
+    var oids: [Oid] { types }
+    /// The number of bytes that they take in a message.
     var byteCount: Int { bytes.count }
 
-    /// What libpq is to be called with; good during the call.
+    /// The pointers that libpq functions take; valid only during the call.
     struct Pointers {
         let count: Int32
         let values: UnsafePointer<UnsafePointer<CChar>?>?

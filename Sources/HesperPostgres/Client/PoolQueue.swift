@@ -1,15 +1,15 @@
 import HesperStore
 import NIOCore
 
-/// Something to do on a connection of a pool.
+/// A job that runs on a connection of a pool.
 struct PoolJob: Sendable {
-    /// Whether it may wait for a commit.
+    /// Whether it commits changes.
     let writes: Bool
-    /// Gives back what tells who asked for it: for when the connection is free again.
+    /// Runs the job and returns a closure that reports its result, to be called when the connection is free again.
     let perform: @Sendable (Connection) -> () -> Void
     let refuse: @Sendable (StoreError) -> Void
     fileprivate(set) var number = 0
-    /// Ends its waiting.
+    /// The timer that ends its waiting.
     fileprivate(set) var timer: Scheduled<Void>?
 
     init(
@@ -22,12 +22,12 @@ struct PoolJob: Sendable {
     }
 }
 
-/// The jobs of a pool, first come, first served. Those that write have only so many connections at once: when their commits
-/// wait for a standby that is lost, those who only read go on with the others.
+/// The jobs of a pool, in order of arrival. The number of concurrent writing jobs is limited: when commits wait for a
+/// standby that is lost, reading jobs continue on the remaining connections.
 struct PoolQueue: Sendable {
-    /// How many may be done at once.
+    /// The maximum number of running jobs.
     private let size: Int
-    /// How many of these may write.
+    /// The maximum number of running jobs that write.
     private let writers: Int
     private(set) var running = 0
     private var writing = 0
@@ -35,7 +35,7 @@ struct PoolQueue: Sendable {
     private var waitingToWrite = CircularBuffer<PoolJob>()
     private var lastNumber = 0
 
-    /// Jobs of a kind that may wait at once: more would only wait in vain.
+    /// The maximum number of waiting jobs of each kind. More could not be served before their timeout.
     private static let limit = 10_000
 
     init(size: Int, writers: Int) {
@@ -43,10 +43,11 @@ struct PoolQueue: Sendable {
         self.writers = writers
     }
 
-    /// How many wait.
+    /// The number of waiting jobs.
     var waiting: Int { waitingToRead.count + waitingToWrite.count }
 
-    /// - Returns: whether it may be done at once; then it counts as begun.
+    /// Starts a job if a connection is free for it.
+    /// - Returns: whether the job was started; it then counts as running.
     mutating func begin(_ job: PoolJob) -> Bool {
         guard running < size, !job.writes || writing < writers else { return false }
         running += 1
@@ -54,9 +55,9 @@ struct PoolQueue: Sendable {
         return true
     }
 
-    /// Lets one wait that may not begin.
-    /// - Parameter timer: what ends the waiting of the job of that number.
-    /// - Returns: false if too many wait.
+    /// Queues a job that could not be started.
+    /// - Parameter timer: creates the timer that ends the waiting of the job with the given number.
+    /// - Returns: false if the queue is full.
     mutating func wait(_ job: PoolJob, timer: (Int) -> Scheduled<Void>) -> Bool {
         guard (job.writes ? waitingToWrite : waitingToRead).count < PoolQueue.limit else { return false }
         lastNumber += 1
@@ -67,7 +68,7 @@ struct PoolQueue: Sendable {
         return true
     }
 
-    /// Ends a job, and begins the one that came first of those that may be done now, if there is any.
+    /// Ends a job, and starts the oldest waiting job that may run now, if there is one.
     mutating func next(after job: PoolJob) -> PoolJob? {
         running -= 1
         if job.writes { writing -= 1 }
@@ -79,7 +80,7 @@ struct PoolQueue: Sendable {
         return next
     }
 
-    /// Takes one out that waits.
+    /// Removes a waiting job.
     mutating func remove(_ number: Int) -> PoolJob? {
         if let index = waitingToRead.firstIndex(where: { $0.number == number }) {
             return waitingToRead.remove(at: index)

@@ -1,30 +1,33 @@
 import CPostgres
 import HesperStore
 
-/// What went wrong on a connection, with PostgreSQL's own code (its documentation, Appendix A). Its texts are for the log.
+/// An error of a connection, with its SQLSTATE (PostgreSQL, Appendix A). Its texts are for the log only.
 struct PostgresError: Error, Sendable, Equatable {
-    /// Five characters; the first two are the class. Losses of the connection have those of class 08.
+    /// Five characters, of which the first two are the class. Losses of the connection have class 08.
     let sqlState: String
     let message: String
-    /// May hold values of rows: never for the log.
+    /// May contain values from rows, so it must not be logged.
     var detail: String?
     var constraint: String?
-    /// The statement that it happened in.
+    /// The statement that failed.
     var statement: String?
 
-    /// The connection is lost: whether the transaction was kept nobody knows.
+    /// The connection is lost. Whether a pending commit succeeded is unknown.
     static func lost(_ message: String) -> PostgresError { PostgresError(sqlState: "08006", message: message) }
     /// No connection could be made.
     static func unreachable(_ message: String) -> PostgresError { PostgresError(sqlState: "08001", message: message) }
-    /// It took too long and was cancelled.
+    /// A statement exceeded its timeout and was cancelled.
     static func late(_ message: String) -> PostgresError { PostgresError(sqlState: "57014", message: message) }
-    /// Something that the client was asked for and can not do: a mistake in Hesper.
+    /// An invalid use of this client: a bug in Hesper.
     static func misuse(_ message: String) -> PostgresError { PostgresError(sqlState: "0B000", message: message) }
+
+    /// Client and server disagree on which result comes next: a bug in Hesper.
+    static var outOfSync: PostgresError { .lost("unexpected result: the pipeline is out of sync") }
 
     var isUniqueViolation: Bool { sqlState == "23505" }
 
-    /// Whether the session is of no use any more: it is over, or on a server that no longer takes writes, or it knows a
-    /// schema that is no longer so (0A000: a cached plan; 26000: a statement that somebody deallocated).
+    /// Whether the session must be closed: it has ended, or its server no longer accepts writes, or its prepared statements
+    /// are invalid after a schema change (0A000) or DEALLOCATE (26000).
     var isConnection: Bool {
         switch sqlState.prefix(2) {
         case "08": true
@@ -33,7 +36,7 @@ struct PostgresError: Error, Sendable, Equatable {
         }
     }
 
-    /// Whether the same may go well the next time.
+    /// Whether a retry may succeed.
     var isRetryable: Bool {
         isConnection || ["08", "40", "53", "55", "57", "58"].contains(sqlState.prefix(2))
     }
@@ -42,14 +45,14 @@ struct PostgresError: Error, Sendable, Equatable {
 extension PostgresError {
     init(_ result: OpaquePointer, statement: String?) {
         func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
-        // libpq's own errors have no code: they are all of the connection.
+        // libpq's own errors have no SQLSTATE; all of them concern the connection.
         self.init(
             sqlState: field(postgres_sqlstate) ?? "08006",
             message: field(postgres_message) ?? PQresultErrorMessage(result).map(PostgresError.line) ?? "",
             detail: field(postgres_detail), constraint: field(postgres_constraint), statement: statement)
     }
 
-    /// libpq's text in one line.
+    /// A message of libpq as one line.
     static func line(_ text: UnsafePointer<CChar>) -> String {
         String(cString: text).split(whereSeparator: \.isNewline).joined(separator: " ")
     }
@@ -67,8 +70,9 @@ extension PostgresError: CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Sorts PostgreSQL's codes into what may pass (a server that is away, a full disk, somebody else's lock) and what is
-    /// a mistake. Who may not sign in, or may not do something, is told so by the operator's mending it.
+    /// Maps an SQLSTATE to a store error: temporary conditions (server down, disk full, lock held by another session) or
+    /// bugs. Failed authentication, a missing database and missing privileges are `unavailable` because the operator can
+    /// correct them while the server runs.
     init(_ error: PostgresError) {
         switch (error.sqlState, error.sqlState.prefix(2)) {
         case ("53100", _): self = .full("\(error)")
@@ -80,8 +84,8 @@ extension StoreError {
     }
 }
 
-/// Names what fails in PostgreSQL in the store's own words; all other errors pass.
-func namingErrors<T>(_ body: () throws -> T) throws -> T {
+/// Runs `body` and converts a ``PostgresError`` to a ``StoreError``; other errors pass unchanged.
+func mappingErrors<T>(_ body: () throws -> T) throws -> T {
     do {
         return try body()
     } catch let error as PostgresError {

@@ -1,37 +1,37 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Listens to channels (LISTEN) on a connection and a thread of its own, and goes on with another connection when that
-/// one breaks.
+/// Listens to channels (LISTEN) on its own connection and thread, and reconnects when the connection is lost.
 ///
 ///     let listener = PostgresListener(settings, channels: ["heads"])
 ///     for await event in listener.events { … }
 final class PostgresListener: Sendable {
     enum Event: Sendable, Equatable {
-        /// It listens, from now on: what was said before may have been missed, and is to be looked up.
+        /// Listening has started. Earlier notifications may have been missed, so the reader has to query the database.
         case connected
-        /// The connection is lost; another is being made.
+        /// The connection is lost. The listener reconnects.
         case disconnected
         case notification(channel: String, payload: String)
     }
 
-    /// What happens, for one reader. It ends when ``close()`` is called.
+    /// The events, for one reader. The stream ends after ``close()``.
     let events: AsyncStream<Event>
     private let settings: PostgresSettings
     private let channels: [String]
     private let isClosed = NIOLockedValueBox(false)
     private let continuation: AsyncStream<Event>.Continuation
 
-    /// Events that may wait for their reader; past them the oldest is dropped, and the reader told to look everything up.
+    /// The maximum number of buffered events. Beyond it the oldest is dropped, and `connected` is sent again so that the
+    /// reader queries the database.
     static let bufferLimit = 10_000
-    /// How long nothing may be heard before the server is asked whether it is there.
-    private static let silence: Duration = .seconds(15)
-    /// How often it looks whether it is to end.
-    private static let tick: Duration = .milliseconds(200)
+    /// After this time without a notification, a query checks that the server responds.
+    private static let probeInterval: Duration = .seconds(15)
+    /// How often the thread checks whether it has to end.
+    private static let pollInterval: Duration = .milliseconds(200)
     private static let firstPause: Duration = .milliseconds(100)
     private static let longestPause: Duration = .seconds(1)
 
-    /// - Parameter channels: names as they are in SQL, made of letters, digits and `_`.
+    /// - Parameter channels: names made of letters, digits and `_`; they are inserted into SQL.
     init(_ settings: PostgresSettings, channels: [String], bufferLimit: Int = PostgresListener.bufferLimit) {
         self.settings = settings
         self.channels = channels
@@ -41,7 +41,7 @@ final class PostgresListener: Sendable {
         thread.start()
     }
 
-    /// Ends it, soon.
+    /// Ends the listener, within some hundred milliseconds.
     func close() { isClosed.withLockedValue { $0 = true } }
 
     private var isOver: Bool { isClosed.withLockedValue { $0 } }
@@ -52,43 +52,43 @@ final class PostgresListener: Sendable {
             do {
                 let connection = try Connection(settings)
                 try connection.execute(script: channels.map { "LISTEN \($0);" }.joined())
-                tell(.connected)
+                emit(.connected)
                 pause = PostgresListener.firstPause
-                try hear(connection)
+                try receive(connection)
             } catch {
-                // Why does not matter: whoever asks for something meanwhile is told.
-                if pause == PostgresListener.firstPause { tell(.disconnected) }
-                rest(pause * Double.random(in: 0.5...1))
+                // The error is not reported here: requests that need the database report it.
+                if pause == PostgresListener.firstPause { emit(.disconnected) }
+                wait(pause * Double.random(in: 0.5...1))
                 pause = min(pause * 2, PostgresListener.longestPause)
             }
         }
         continuation.finish()
     }
 
-    private func rest(_ duration: Duration) {
+    private func wait(_ duration: Duration) {
         let end = ContinuousClock.now + duration
-        while !isOver, .now < end { Thread.sleep(forTimeInterval: PostgresListener.tick / .seconds(1) / 4) }
+        while !isOver, .now < end { Thread.sleep(forTimeInterval: PostgresListener.pollInterval / .seconds(1) / 4) }
     }
 
-    /// Hears notifications until it is to end.
-    /// - Throws: ``PostgresError`` when the connection is lost.
-    private func hear(_ connection: Connection) throws {
-        var lastHeard = ContinuousClock.now
+    /// Receives notifications until the listener is closed.
+    /// - Throws: ``PostgresError`` if the connection is lost.
+    private func receive(_ connection: Connection) throws {
+        var lastReceipt = ContinuousClock.now
         while !isOver {
-            if try connection.waitForNotification(PostgresListener.tick) { lastHeard = .now }
+            if try connection.waitForNotification(PostgresListener.pollInterval) { lastReceipt = .now }
             while let (channel, payload) = connection.nextNotification() {
-                tell(.notification(channel: channel, payload: payload))
+                emit(.notification(channel: channel, payload: payload))
             }
-            guard .now - lastHeard > PostgresListener.silence else { continue }
-            connection.patience = Connection.grace
+            guard .now - lastReceipt > PostgresListener.probeInterval else { continue }
+            connection.timeout = Connection.probeTimeout
             try connection.run("SELECT 1")
-            // Nothing that matters is said there any more.
-            if connection.isOutOfOffice { throw PostgresError.lost("the server takes no writes any more") }
-            lastHeard = .now
+            // Another server is the primary now, and notifications are sent there.
+            if connection.hasStoppedAcceptingWrites { throw PostgresError.lost("the server no longer accepts writes") }
+            lastReceipt = .now
         }
     }
 
-    private func tell(_ event: Event) {
+    private func emit(_ event: Event) {
         guard case .dropped = continuation.yield(event) else { return }
         continuation.yield(.connected)
     }

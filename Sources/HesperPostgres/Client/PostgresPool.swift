@@ -3,19 +3,20 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Connections to a server, a bounded number, made when they are needed. What is done on them is done on threads of the
-/// pool's own, first come, first served; nobody else's thread waits. Some of them are only for those who do not write.
+/// A bounded pool of connections, made on demand. Jobs run on the pool's own threads in order of arrival and block no
+/// other threads. Some connections are reserved for jobs that do not write.
 ///
 ///     let pool = PostgresPool(PostgresSettings("postgresql://localhost/hesper"))
 ///     let count = try await pool.run { try $0.first("SELECT count(*) FROM scopes") { $0.int(0) } }
 final class PostgresPool: Sendable {
     let settings: PostgresSettings
     private let threads: NIOThreadPool
-    private let gate = ConnectionGate()
+    private let throttle = ConnectionThrottle()
     private let state: NIOLockedValueBox<State>
 
-    /// A connection nobody has. It went from thread to thread under the lock, and never was with two.
-    private struct Parked: @unchecked Sendable {
+    /// A connection that is not in use. Sendable because it changes threads only under the lock of `state`, so no two threads
+    /// use it at once.
+    private struct IdleConnection: @unchecked Sendable {
         let connection: Connection
         let since: ContinuousClock.Instant
     }
@@ -23,11 +24,11 @@ final class PostgresPool: Sendable {
     private struct State {
         var isClosed = false
         var queue: PoolQueue
-        /// The one used last is at the end, and used next.
-        var idle: [Parked] = []
-        /// When a connection was lost: those that have been idle since may be lost too.
+        /// In order of last use; the most recently used one, at the end, is used next.
+        var idle: [IdleConnection] = []
+        /// When a connection was last lost. Connections that were idle then may be lost as well.
         var lossDate: ContinuousClock.Instant?
-        /// Who waits for the last thread to be done.
+        /// Callers of `close()` that wait for the last job.
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -38,10 +39,10 @@ final class PostgresPool: Sendable {
         threads.start()
     }
 
-    /// Does `body` on a connection, in no transaction but those that it begins; what it enqueued is waited for, and a
-    /// transaction that it left open is undone. It is done to its end even if its task is cancelled meanwhile.
-    /// - Parameter writes: whether it commits something, and so may have to wait for longer than a server takes to answer.
-    /// - Throws: what `body` throws; ``StoreError`` for a ``PostgresError``, `unavailable` if there is no connection.
+    /// Runs `body` on a connection with no open transaction. Afterwards enqueued statements are completed, and a transaction
+    /// that is still open is rolled back. `body` runs to its end even if the task is cancelled.
+    /// - Parameter writes: whether `body` commits changes; a commit may wait for synchronous standbys.
+    /// - Throws: what `body` throws, with each ``PostgresError`` as a ``StoreError``; `unavailable` if there is no connection.
     func run<T: Sendable>(
         writes: Bool = false, _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
@@ -51,13 +52,13 @@ final class PostgresPool: Sendable {
                     writes: writes,
                     perform: { connection in
                         let result = Result {
-                            try namingErrors {
+                            try mappingErrors {
                                 let value = try body(connection)
                                 try connection.flush()
                                 return value
                             }
                         }
-                        connection.tidy(patience: self.settings.statementTimeout)
+                        connection.reset(timeout: self.settings.statementTimeout)
                         return { done.resume(with: result) }
                     }, refuse: { done.resume(throwing: $0) }))
         }
@@ -65,17 +66,17 @@ final class PostgresPool: Sendable {
 
     private func enter(_ job: PoolJob) {
         let refusal: StoreError? = state.withLockedValue { state in
-            if state.isClosed { return .unavailable("it is being closed") }
+            if state.isClosed { return .unavailable("the connection pool is closed") }
             if state.queue.begin(job) {
                 threads.submit { _ in self.work(job) }
                 return nil
             }
             let waits = state.queue.wait(job) { number in
-                MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .init(settings.patience)) {
+                MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .init(settings.checkoutTimeout)) {
                     self.expire(number)
                 }
             }
-            return waits ? nil : .unavailable("too many wait for it")
+            return waits ? nil : .unavailable("too many requests are waiting for a connection")
         }
         if let refusal { job.refuse(refusal) }
     }
@@ -83,69 +84,70 @@ final class PostgresPool: Sendable {
     private func expire(_ number: Int) {
         guard let job = state.withLockedValue({ $0.queue.remove(number) }) else { return }
         let connections = job.writes ? "\(settings.writers) connections for writing" : "\(settings.size) connections"
-        job.refuse(.unavailable("all \(connections) were busy for \(settings.patience)"))
+        job.refuse(.unavailable("all \(connections) were busy for \(settings.checkoutTimeout)"))
     }
 
-    /// Does a job, and then those that wait, until there are none.
+    /// Runs a job, and then waiting jobs until there are none.
     private func work(_ job: PoolJob) {
         var next: PoolJob? = job
         while let job = next {
             job.timer?.cancel()
-            let tell = done(job)
+            let complete = perform(job)
             let closers = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
                 next = state.queue.next(after: job)
                 guard state.queue.running == 0 else { return [] }
                 defer { state.closers = [] }
                 return state.closers
             }
-            tell()
+            complete()
             for closer in closers { closer.resume() }
         }
     }
 
-    /// Does a job, and gives what tells its end.
-    private func done(_ job: PoolJob) -> () -> Void {
+    /// Runs a job.
+    /// - Returns: a closure that reports its result.
+    private func perform(_ job: PoolJob) -> () -> Void {
         do {
             let connection = try checkOut()
-            let tell = job.perform(connection)
-            park(connection)
-            return tell
+            let complete = job.perform(connection)
+            checkIn(connection)
+            return complete
         } catch {
             let error = error as? StoreError ?? .failed("\(error)")
             return { job.refuse(error) }
         }
     }
 
-    /// An idle connection that is still there, or a new one.
+    /// Returns an idle connection that is still usable, or a new one.
     private func checkOut() throws -> Connection {
-        while let parked = state.withLockedValue({ $0.idle.popLast() }) {
+        while let idle = state.withLockedValue({ $0.idle.popLast() }) {
             let lossDate = state.withLockedValue { $0.lossDate }
             let isTrusted =
-                lossDate.map { $0 < parked.since } ?? true && .now - parked.since < settings.trustsIdle
-            let connection = parked.connection
+                lossDate.map { $0 < idle.since } ?? true && .now - idle.since < settings.idleCheckThreshold
+            let connection = idle.connection
             guard connection.seemsAlive() else {
                 lose()
                 continue
             }
             if isTrusted { return connection }
-            let answers = connection.answers()
-            if answers, connection.seemsAlive() { return connection }
+            let responds = connection.responds()
+            if responds, connection.seemsAlive() { return connection }
             lose()
-            // If the server hangs, so do the others: a new one tells, and nobody waits for each of them.
-            if !answers { break }
+            // The server hangs, so the other idle connections hang too. Instead of testing each, make a new one.
+            if !responds { break }
         }
-        return try namingErrors { try gate.connect { try Connection(settings) } }
+        return try mappingErrors { try throttle.connect { try Connection(settings) } }
     }
 
-    private func park(_ connection: Connection) {
+    private func checkIn(_ connection: Connection) {
         guard connection.brokenBy == nil else { return lose() }
-        let parked = Parked(connection: connection, since: .now)
-        state.withLockedValue { if !$0.isClosed { $0.idle.append(parked) } }
+        let idle = IdleConnection(connection: connection, since: .now)
+        state.withLockedValue { if !$0.isClosed { $0.idle.append(idle) } }
     }
 
     private func lose() { state.withLockedValue { $0.lossDate = .now } }
 
-    /// Ends when all that was asked for is done and all connections are closed; what is asked for after it is refused.
+    /// Closes the pool: refuses new jobs, waits for accepted ones, then closes all connections.
     func close() async {
         await withCheckedContinuation { done in
             let isDone = state.withLockedValue { state in
@@ -160,20 +162,20 @@ final class PostgresPool: Sendable {
         try? await threads.shutdownGracefully()
     }
 
-    /// How busy it is.
+    /// The load of the pool, for metrics.
     var status: PoolStatus {
         state.withLockedValue {
             PoolStatus(
                 limit: settings.size, busy: $0.queue.running, idle: $0.idle.count, waiting: $0.queue.waiting)
         }
     }
-    /// How many connections nobody has.
+    /// The number of idle connections.
     var idleCount: Int { state.withLockedValue { $0.idle.count } }
-    /// How many requests wait.
+    /// The number of waiting jobs.
     var waitingCount: Int { state.withLockedValue { $0.queue.waiting } }
 }
 
 extension Connection {
-    /// Whether a look at the server comes back; it need not take long.
-    fileprivate func answers() -> Bool { (try? soon { try run("SELECT 1") }) != nil }
+    /// Whether the server responds to a trivial query in a short time.
+    fileprivate func responds() -> Bool { (try? withProbeTimeout { try run("SELECT 1") }) != nil }
 }

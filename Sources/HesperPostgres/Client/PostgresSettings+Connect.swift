@@ -4,7 +4,7 @@ import Foundation
 extension PostgresSettings {
     private static let keepOpenSSL: Void = postgres_disable_openssl_cleanup()
 
-    /// Connects, as libpq does it; nil without memory. Whether it came to be is for the caller to ask.
+    /// Starts a connection and waits for its result, which the caller must check. Nil if memory is exhausted.
     func connect() -> OpaquePointer? {
         PostgresSettings.keepOpenSSL
         let parameters = parameters

@@ -1,37 +1,38 @@
-/// How connections to a server are made and how long they wait.
+/// How connections to a server are made, and their timeouts.
 struct PostgresSettings: Sendable {
-    /// Any connection string of libpq: `postgresql://…` or `key=value`, with one host or several.
+    /// A libpq connection string: `postgresql://…` or `key=value`, with one or more hosts.
     var connectionString: String
-    /// How many connections the pool has at most.
+    /// The maximum number of connections in the pool.
     var size = 16
-    /// How many of these may be used to write at once. The others are for those who read, also while commits wait.
+    /// The maximum number of connections that write at once. The others are reserved for reads, also while commits wait.
     var writers: Int { max(1, size - max(2, size / 4)) }
     /// How long a request waits for a free connection.
-    var patience: Duration = .seconds(10)
-    /// How long one wait for the server may take before what it does is cancelled.
+    var checkoutTimeout: Duration = .seconds(10)
+    /// How long one wait for the server may take before the statement is cancelled.
     var statementTimeout: Duration = .seconds(30)
-    /// How long a statement waits for a lock that somebody else holds.
+    /// How long a statement waits for a lock.
     var lockTimeout: Duration = .seconds(10)
-    /// How long a transaction may stand still before the server ends its connection: ours never do.
+    /// How long a transaction may be idle before the server ends its session. A safety net: Hesper's transactions are never
+    /// idle that long.
     var idleInTransactionTimeout: Duration = .seconds(60)
-    /// After how long an idle connection is asked whether it is still there.
-    var trustsIdle: Duration = .seconds(30)
-    /// Seconds that each host of the string has to answer in, unless the string says otherwise.
+    /// A connection that has been idle this long is tested with a query before it is used.
+    var idleCheckThreshold: Duration = .seconds(30)
+    /// The time limit in seconds for connecting to each host, unless the connection string sets one.
     var connectTimeout = 5
 
-    /// Whether it is a session of those that use the database, which a move into it must not find.
-    var isUse = true
+    /// Whether the session takes ``useLock``. Only a move into the database does not: it requires that nothing else uses it.
+    var takesUseLock = true
 
-    /// The key of the lock that each of these shares as long as it lasts, "in use" in ASCII: whatever they are called.
-    static let use: Int64 = 0x696e_2075_7365
+    /// The key of the advisory lock that every session holds in shared mode; "in use" in ASCII.
+    static let useLock: Int64 = 0x696e_2075_7365
 
-    /// Milliseconds after which a host that takes no packets is given up; without it the kernel tries for 15 minutes.
+    /// Milliseconds after which a connection whose packets are not acknowledged is closed; the kernel's default is 15 minutes.
     private static let tcpUserTimeout = 10_000
 
     init(_ connectionString: String) { self.connectionString = connectionString }
 
-    /// Keywords and values for libpq, in its order: what comes before `dbname` the string may change, what comes after
-    /// it may not (libpq, PQconnectdbParams).
+    /// Keywords and values for libpq. The connection string overrides those before `dbname`, not those after it
+    /// (libpq, PQconnectdbParams).
     var parameters: [(keyword: String, value: String)] {
         [
             ("connect_timeout", "\(connectTimeout)"),
@@ -39,21 +40,22 @@ struct PostgresSettings: Sendable {
             ("keepalives_idle", "10"),
             ("keepalives_interval", "5"),
             ("keepalives_count", "3"),
-            // As `pg_stat_activity` shows it, unless the string says otherwise.
+            // Shown in `pg_stat_activity`.
             ("application_name", "hesper"),
-            // A server that takes writes, also where there is one host: a balancer's, or a name that moves, may lead to a
-            // standby which is behind, and not promoted yet. Any, says an empty value.
-            ("target_session_attrs", leavesServerOpen ? "read-write" : ""),
+            // Also with a single host require a server that accepts writes: a load balancer or a DNS name that is being moved
+            // may lead to a standby that lags and is not promoted yet. An empty value means any server.
+            ("target_session_attrs", lacksSessionAttributes ? "read-write" : ""),
             ("dbname", connectionString),
             ("client_encoding", "UTF8"),
         ]
     }
 
-    /// What a session is told once. The server's own limit is only a net below ours, for when nobody is there to cancel.
+    /// The statements that set up a session. The server's statement timeout is a safety net above our own, for when this
+    /// process cannot cancel.
     ///
-    /// A statement is planned once, whatever its arguments: planning costs as much as doing it. Plans are kept for ever, so
-    /// none may be made for a table as small as it once was: every statement has an index.
-    /// Commits wait for the disk whatever the server's default is; whether for standbys too is for that to say.
+    /// Each statement is planned once, for any arguments, because planning takes as long as executing. Plans are kept for the
+    /// life of the session, so a plan must not depend on the table being small now: every statement has to use an index.
+    /// Commits wait for the disk whatever the server's default is; waiting for standbys is left to the server's setting.
     var sessionScript: String {
         """
         SET statement_timeout = \(PostgresSettings.milliseconds(statementTimeout * 2));
@@ -65,7 +67,7 @@ struct PostgresSettings: Sendable {
         SET plan_cache_mode = force_generic_plan;
         SET jit = off;
         SELECT set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false);
-        \(isUse ? "SELECT pg_advisory_lock_shared(\(PostgresSettings.use));" : "")
+        \(takesUseLock ? "SELECT pg_advisory_lock_shared(\(PostgresSettings.useLock));" : "")
         """
     }
 

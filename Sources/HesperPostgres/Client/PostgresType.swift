@@ -1,4 +1,4 @@
-/// The types of parameters and columns, by the numbers that PostgreSQL has for them (its pg_type.dat).
+/// The types of parameters and columns, by their OIDs (PostgreSQL, pg_type.dat).
 enum PostgresType: UInt32, Sendable {
     case bool = 16
     case bytes = 17
@@ -10,7 +10,7 @@ enum PostgresType: UInt32, Sendable {
     case date = 1_184
     case uuid = 2_950
 
-    /// The type of an array of these.
+    /// The OID of the array type.
     var array: UInt32 {
         switch self {
         case .bool: 1_000
@@ -33,7 +33,7 @@ enum PostgresDate {
 
     static func microseconds(_ milliseconds: Int64) -> Int64 { (milliseconds - epoch) * 1_000 }
 
-    /// Rounded down, so that what is read is never later than what is kept; `infinity` is merely far away.
+    /// Rounded down, so that a date that is read is never later than the stored one. `infinity` becomes a distant date.
     static func milliseconds(_ microseconds: Int64) -> Int64 {
         let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000)
         return quotient - (remainder < 0 ? 1 : 0) + epoch

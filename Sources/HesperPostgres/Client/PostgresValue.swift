@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// An argument of a statement. Sent in binary, as the type that it says; `null` is of whatever type the statement wants.
+/// An argument of a statement, sent in binary as its own type. `null` takes the type that the statement requires.
 enum PostgresValue: Sendable, Equatable {
     case null
     case int8(Int64)
@@ -9,21 +9,21 @@ enum PostgresValue: Sendable, Equatable {
     case int2(Int16)
     case bool(Bool)
     case text(String)
-    /// Text, as bytes that are UTF-8.
+    /// Text, as UTF-8 bytes.
     case utf8([UInt8])
-    /// A JSON document, as bytes that are UTF-8.
+    /// A JSON document, as UTF-8 bytes.
     case json([UInt8])
     case bytes([UInt8])
-    /// `bytea` of 16 bytes, the most significant first: clocks and digests.
+    /// `bytea` of 16 bytes, most significant first: clocks and digests.
     case pair(UInt64, UInt64)
-    /// `bytea` of 8 bytes, the most significant first: nodes.
+    /// `bytea` of 8 bytes, most significant first: nodes.
     case word(UInt64)
     case uuid(UniqueID)
     case date(Timestamp)
-    /// One dimension, of elements of that type and null.
+    /// A one-dimensional array whose elements have the given type or are null.
     case array(PostgresType, [PostgresValue])
 
-    /// Nil if the statement decides.
+    /// The type's OID; nil for `null`.
     var type: UInt32? {
         switch self {
         case .null: nil
@@ -65,7 +65,7 @@ extension PostgresValue {
 }
 
 extension PostgresValue {
-    /// How many bytes its binary form has, without a length.
+    /// The size of the binary form in bytes, without a length prefix.
     var byteCount: Int {
         switch self {
         case .null: 0
@@ -80,8 +80,8 @@ extension PostgresValue {
         }
     }
 
-    /// Appends its binary form, without a length; nothing for null.
-    /// - Throws: ``PostgresError/misuse(_:)``, if an element of it has more bytes than its length can say.
+    /// Appends the binary form without a length prefix; nothing for null.
+    /// - Throws: ``PostgresError/misuse(_:)`` if the length of an element does not fit its length prefix.
     func append(to bytes: inout [UInt8]) throws(PostgresError) {
         switch self {
         case .null: break
@@ -103,8 +103,8 @@ extension PostgresValue {
         }
     }
 
-    /// Dimensions, whether there are nulls, the elements' type; length and first index of the dimension; the elements
-    /// (PostgreSQL, array_send).
+    /// Writes an array: number of dimensions, whether there are nulls, the type of the elements; length and lower bound of the
+    /// dimension; the elements (PostgreSQL, array_send).
     private static func append(
         _ values: [PostgresValue], of element: PostgresType, to bytes: inout [UInt8]
     ) throws(PostgresError) {
@@ -117,13 +117,15 @@ extension PostgresValue {
         for value in values { try value.appendCounted(to: &bytes) }
     }
 
-    /// Appends its binary form after its length, which is -1 for null: as arrays and COPY have it.
-    /// - Throws: ``PostgresError/misuse(_:)``, if it has more bytes than that can say.
+    /// Appends the length, which is -1 for null, and the binary form: the format of array elements and of COPY.
+    /// - Throws: ``PostgresError/misuse(_:)`` if the length does not fit its prefix.
     func appendCounted(to bytes: inout [UInt8]) throws(PostgresError) {
         let start = bytes.count
         bytes.append(bigEndian: Int32(-1))
         guard self != .null else { return }
-        guard let count = Int32(exactly: byteCount) else { throw PostgresError.misuse("a value of \(byteCount) bytes") }
+        guard let count = Int32(exactly: byteCount) else {
+            throw PostgresError.misuse("value too large: \(byteCount) bytes")
+        }
         try append(to: &bytes)
         withUnsafeBytes(of: count.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
     }

@@ -1,6 +1,6 @@
 import CPostgres
 
-/// The statements that the server knows, or will when it has read what is on its way.
+/// The prepared statements of a session, including those whose preparation is still in the pipeline.
 struct PreparedStatements {
     private var statements: [String: Statement] = [:]
     private var count = 0
@@ -10,19 +10,19 @@ struct PreparedStatements {
         let types: [Oid]
     }
 
-    /// The name of a statement that is prepared; nil if it is not.
-    /// - Parameter types: those of its arguments, 0 for null.
-    /// - Throws: ``PostgresError/misuse(_:)``, if it was prepared for others.
+    /// The name of the prepared statement for a text; nil if there is none.
+    /// - Parameter types: the types of the arguments, 0 for null.
+    /// - Throws: ``PostgresError/misuse(_:)`` if it was prepared with other types.
     func name(of sql: String, _ types: [Oid]) throws -> String? {
         guard let known = statements[sql] else { return nil }
         for (given, declared) in zip(types, known.types) where given != 0 && declared != 0 && given != declared {
-            throw PostgresError.misuse("an argument of type \(given) where the first was of \(declared) in: \(sql)")
+            throw PostgresError.misuse("argument type \(given) differs from the prepared type \(declared) in: \(sql)")
         }
         return known.name
     }
 
-    /// Adds one.
-    /// - Returns: its name. Never the same again: whether one that failed is there is not always known.
+    /// Adds a statement.
+    /// - Returns: its name, which is never reused: after a failure it is unknown whether the server has the statement.
     mutating func add(_ sql: String, _ types: [Oid]) -> String {
         count += 1
         let statement = Statement(name: "s\(count)", types: types)

@@ -2,25 +2,25 @@ import CPostgres
 import HesperModel
 import HesperStore
 
-/// A row as libpq has it.
+/// A row of a query result in libpq's memory.
 struct Row: StoredRow {
-    private let answer: Answer
+    private let result: QueryResult
     private let index: Int32
 
-    init(_ answer: Answer, _ index: Int32) {
-        self.answer = answer
+    init(_ result: QueryResult, _ index: Int32) {
+        self.result = result
         self.index = index
     }
 
-    func isNull(_ column: Int32) -> Bool { PQgetisnull(answer.handle, index, column) != 0 }
+    func isNull(_ column: Int32) -> Bool { PQgetisnull(result.handle, index, column) != 0 }
 
-    /// In binary.
+    /// The value in PostgreSQL's binary format.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(
-            start: PQgetvalue(answer.handle, index, column), count: Int(PQgetlength(answer.handle, index, column)))
+            start: PQgetvalue(result.handle, index, column), count: Int(PQgetlength(result.handle, index, column)))
     }
 
-    private func kind(_ column: Int32) -> PostgresType? { PostgresType(rawValue: PQftype(answer.handle, column)) }
+    private func kind(_ column: Int32) -> PostgresType? { PostgresType(rawValue: PQftype(result.handle, column)) }
 
     func integer(_ column: Int32) -> Int64 {
         let bytes = bytes(column)
@@ -31,7 +31,7 @@ struct Row: StoredRow {
         case (.bool, 1): return Int64(bytes[0])
         case (_, 0) where isNull(column): return 0
         default:
-            answer.misread(column, as: "integer")
+            result.misread(column, as: "integer")
             return 0
         }
     }
@@ -39,12 +39,12 @@ struct Row: StoredRow {
     func timestamp(_ column: Int32) -> Timestamp {
         let bytes = bytes(column)
         guard kind(column) == .date, bytes.count == 8 else {
-            answer.misread(column, as: "date")
+            result.misread(column, as: "date")
             return Timestamp(clamping: 0)
         }
         return Timestamp(
             clamping: PostgresDate.milliseconds(Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))))
     }
 
-    func name(of column: Int32) -> String { PQfname(answer.handle, column).map { String(cString: $0) } ?? "?" }
+    func name(of column: Int32) -> String { PQfname(result.handle, column).map { String(cString: $0) } ?? "?" }
 }

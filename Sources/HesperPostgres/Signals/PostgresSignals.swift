@@ -1,31 +1,31 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Signals through LISTEN and NOTIFY. At its commit a NOTIFY takes a lock over all databases of the server, gets a
-/// transaction number and a place in the log: so there is none in a transaction that somebody waits for, and whatever comes
-/// up while one is under way goes into the next one together.
+/// Sends signals with LISTEN and NOTIFY. A commit with NOTIFY takes a lock across all databases of the server, and gets a
+/// transaction ID and an entry in the write-ahead log. So signals are never sent in a request's transaction, and signals
+/// that arrive while one transaction is running are sent together in the next.
 final class PostgresSignals: Signals {
     private let server = ServerID.random()
     private let settings: PostgresSettings
-    /// Two installations in schemas of one database do not hear each other.
+    /// Named after the installation, as two installations may use schemas of one database.
     private let channel: String
-    /// Of one connection, which sends.
+    /// The pool of one connection that sends.
     private let pool: PostgresPool
     private let log: (@Sendable (String) -> Void)?
     private let state = NIOLockedValueBox(State())
 
     private struct State {
-        var outbox = Outbox()
+        var queue = SignalQueue()
         var (isSending, isClosed) = (false, false)
         var closer: CheckedContinuation<Void, Never>?
     }
 
-    /// Between two sendings, at least.
+    /// The minimum time between two transactions.
     private static let pause: Duration = .milliseconds(10)
-    /// Payloads that one statement sends at most.
+    /// The maximum number of payloads in one statement.
     private static let payloadsOfStatement = 64
-    /// How long a statement may wait for the lock: what it has to say is stale by then.
-    private static let patience: Duration = .seconds(5)
+    /// How long a statement may wait for the lock. After that the signals would be outdated.
+    private static let statementTimeout: Duration = .seconds(5)
 
     init(
         _ settings: PostgresSettings, of installation: Installation, log: (@Sendable (String) -> Void)? = nil
@@ -35,7 +35,7 @@ final class PostgresSignals: Signals {
         channel = "hesper_\(installation.node)"
         var own = settings
         own.size = 1
-        own.statementTimeout = PostgresSignals.patience
+        own.statementTimeout = PostgresSignals.statementTimeout
         pool = PostgresPool(own)
     }
 
@@ -44,8 +44,8 @@ final class PostgresSignals: Signals {
     func send(_ signals: [Signal]) {
         let begins = state.withLockedValue { state in
             guard !state.isClosed else { return false }
-            for signal in signals { state.outbox.add(signal) }
-            guard !state.isSending, !state.outbox.isEmpty else { return false }
+            for signal in signals { state.queue.add(signal) }
+            guard !state.isSending, !state.queue.isEmpty else { return false }
             state.isSending = true
             return true
         }
@@ -63,10 +63,10 @@ final class PostgresSignals: Signals {
         }
     }
 
-    /// What is to be sent now; if there is nothing, the sending is over.
+    /// Returns the signals to send now; ends the sending if there are none.
     private func next() -> [Signal]? {
         let (signals, closer) = state.withLockedValue { state -> ([Signal]?, CheckedContinuation<Void, Never>?) in
-            guard state.outbox.isEmpty else { return (state.outbox.take(), nil) }
+            guard state.queue.isEmpty else { return (state.queue.take(), nil) }
             state.isSending = false
             return (nil, state.closer)
         }
@@ -74,7 +74,7 @@ final class PostgresSignals: Signals {
         return signals
     }
 
-    /// What can not be sent is not sent: those who wait for it look at the store before long.
+    /// Sends payloads once. Errors are ignored: the receivers query the database every few seconds anyway.
     private func notify(_ payloads: [String]) async {
         try? await pool.run { [channel, log] connection in
             connection.log = log
@@ -88,7 +88,7 @@ final class PostgresSignals: Signals {
     static let notify =
         "SELECT pg_notify($1, payload) FROM unnest($2) WITH ORDINALITY AS of(payload, place) ORDER BY place"
 
-    /// Ends when what was said last, such as that nobody listens any more, is sent.
+    /// Closes the sender after the queued signals, such as the last listener's end, are sent.
     func close() async {
         await withCheckedContinuation { done in
             let isSending = state.withLockedValue { state in
@@ -101,23 +101,23 @@ final class PostgresSignals: Signals {
         await pool.close()
     }
 
-    // MARK: Hearing
+    // MARK: Receiving
 
-    func listen(_ hear: @Sendable (SignalEvent) -> Void) async {
+    func listen(_ receive: @Sendable (SignalEvent) -> Void) async {
         let listener = PostgresListener(settings, channels: [channel])
         defer { listener.close() }
         for await event in listener.events {
             switch event {
-            case .connected: hear(.connected)
-            case .disconnected: hear(.disconnected)
+            case .connected: receive(.connected)
+            case .disconnected: receive(.disconnected)
             case .notification(_, let payload):
                 guard let (server, signals) = SignalPayload.read(payload) else {
-                    hear(.unreadable(String(payload.prefix(80))))
+                    receive(.unreadable(String(payload.prefix(80))))
                     continue
                 }
-                // NOTIFY comes back to whoever sent it.
+                // A session receives its own notifications.
                 guard server != self.server else { continue }
-                for signal in signals { hear(.signal(signal, from: server)) }
+                for signal in signals { receive(.signal(signal, from: server)) }
             }
         }
     }

@@ -2,26 +2,26 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// Signals as they go through NOTIFY: lines of text, as many as fit.
+/// The text form of signals in a NOTIFY payload: lines, as many as fit.
 ///
-///     1 9f86d081884c7d65               a version, and who sends it
-///     w                                who listens?
-///     h 17 77c190ab77c190ab …          here listen to scope 17 these, and no others
-///     + 17 90ab77c190ab77c1            one more
-///     - 17 90ab77c190ab77c1            one less
-///     c 17                             check
-///     m 17 4711                        moved up to 4711
-///     s 17 77c190ab77c190ab {"uni…     a device of scope 17 said
+///     1 9f86d081884c7d65               version and sender
+///     w                                asks all servers to report their listeners
+///     h 17 77c190ab77c190ab …          all devices that listen to scope 17 on this server
+///     + 17 90ab77c190ab77c1            a device started to listen
+///     - 17 90ab77c190ab77c1            a device stopped listening
+///     c 17                             check whether scope 17 and its devices still exist
+///     m 17 4711                        scope 17 has reached sequence 4711
+///     s 17 77c190ab77c190ab {"uni…     a message from a device of scope 17
 enum SignalPayload {
-    /// PostgreSQL's limit is 8,000 bytes with a zero at the end (NOTIFY, payload).
+    /// PostgreSQL requires a payload to be shorter than 8,000 bytes (NOTIFY, payload).
     static let limit = 7_999
-    /// Devices that one line names at most.
+    /// The maximum number of devices in one line.
     private static let devicesOfLine = 200
     private static let version = "1"
 
     // MARK: Writing
 
-    /// The signals in as few payloads as they take, in their order. What can never fit is left out.
+    /// Writes signals, in order, into as few payloads as possible. Signals that exceed the limit alone are omitted.
     static func payloads(of signals: [Signal], from server: ServerID) -> [String] {
         let head = "\(version) \(NodeID(server.rawValue))"
         var payloads: [String] = []
@@ -56,14 +56,14 @@ enum SignalPayload {
         }
     }
 
-    /// What may go into a stream of events as it is.
+    /// Whether a message can be inserted into an event stream unchanged.
     private static func isLine(_ bytes: some BidirectionalCollection<UInt8>) -> Bool {
         bytes.first == UInt8(ascii: "{") && bytes.last == UInt8(ascii: "}") && bytes.allSatisfy { $0 >= 0x20 }
     }
 
     // MARK: Reading
 
-    /// Who sent what; nil if any of it is not what a server of this version sends.
+    /// Reads a payload; nil if any part of it is not what a server of this version sends.
     static func read(_ payload: String) -> (server: ServerID, signals: [Signal])? {
         var lines = payload.split(separator: "\n", omittingEmptySubsequences: false)[...]
         guard let head = lines.popFirst()?.split(separator: " ", omittingEmptySubsequences: false), head.count == 2,
@@ -94,14 +94,14 @@ enum SignalPayload {
         }
     }
 
-    /// The words after the first two.
+    /// The devices in a line: the words after the first two.
     private static func devices(_ line: Substring) -> [NodeID]? {
         let words = line.split(separator: " ", omittingEmptySubsequences: false).dropFirst(2)
         let devices = words.compactMap { NodeID(String($0)) }
         return devices.count == words.count ? devices : nil
     }
 
-    /// Digits, of a number above zero.
+    /// A positive number in digits.
     private static func number(_ word: Substring) -> Int64? {
         guard word.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(word), number > 0 else {
             return nil

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import HesperStore
 
-/// The rows of a SQLite file, read from its pages without SQLite, which stops at the first damaged page of a table
+/// Reads the rows of a SQLite file page by page, without SQLite, which stops at the first damaged page of a table
 /// (SQLite, Database File Format).
 ///
-/// It is for files that `VACUUM INTO` wrote: these have no free pages, so every row found is one that was not deleted.
+/// Only for files written by `VACUUM INTO`: they have no free pages, so no row that is found was deleted.
 final class SQLitePages {
-    /// The page size that SQLite has by default, and Hesper never changes: for a file whose header cannot be read.
+    /// SQLite's default page size, which Hesper does not change. Used if the header cannot be read.
     private static let defaultPageSize = 4_096
     private static let headerSize = 100
     private static let magic = Array("SQLite format 3\0".utf8)
@@ -19,7 +19,7 @@ final class SQLitePages {
     /// The version of the tables; nil if the header cannot be read.
     let userVersion: Int?
 
-    /// The kinds of pages of a B-tree, by their first byte. All others hold the rest of long rows.
+    /// The kinds of B-tree pages, by their first byte. All other pages contain overflow of long rows.
     private enum Kind: UInt8 {
         case indexInterior = 2
         case tableInterior = 5
@@ -30,7 +30,7 @@ final class SQLitePages {
         var isInterior: Bool { self == .indexInterior || self == .tableInterior }
     }
 
-    /// - Throws: ``StoreError`` if there is no such file, or it cannot be opened.
+    /// - Throws: ``StoreError`` if the file does not exist or cannot be opened.
     init(path: String) throws {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -40,7 +40,7 @@ final class SQLitePages {
         let header = SQLitePages.read(descriptor, SQLitePages.headerSize, at: 0) ?? []
         let isHeader = header.starts(with: SQLitePages.magic)
         let size = isHeader ? SQLitePages.number(header[16..<18]) : 0
-        // 65,536 does not fit and is written as 1.
+        // 65,536 does not fit and is stored as 1.
         let pageSize = size == 1 ? 65_536 : size
         let isSize = (512...65_536).contains(pageSize) && pageSize & (pageSize - 1) == 0
         self.pageSize = isSize ? pageSize : SQLitePages.defaultPageSize
@@ -53,7 +53,7 @@ final class SQLitePages {
 
     // MARK: Rows
 
-    /// Gives every row that can be read of every table that has row IDs, whichever table it is of.
+    /// Passes every readable row of all tables with row IDs to `body`, without saying which table it is from.
     func eachTableRow(_ body: (_ rowID: Int64, _ values: [DatabaseValue]) throws -> Void) throws {
         for number in stride(from: 1, through: pageCount, by: 1) {
             guard let page = page(number), kind(of: page, number) == .tableLeaf else { continue }
@@ -68,12 +68,12 @@ final class SQLitePages {
         }
     }
 
-    /// Gives every row that can be read of one index, or of one table without row IDs.
-    /// - Parameter root: the number of its first page; nil for those of all of them.
+    /// Passes every readable row of an index, or of a table without row IDs, to `body`.
+    /// - Parameter root: the number of the root page; nil for the rows of all of them.
     func eachIndexRow(root: Int?, _ body: (_ values: [DatabaseValue]) throws -> Void) throws {
         var (next, seen): ([Int], Set<Int>) = (root.map { [$0] } ?? Array(1...max(pageCount, 1)), [])
         while let number = next.popLast() {
-            // In a damaged file pages may name each other in a circle.
+            // In a damaged file, pages may refer to each other in a cycle.
             guard seen.insert(number).inserted, let page = page(number), let kind = kind(of: page, number),
                 kind.isIndex
             else { continue }
@@ -97,7 +97,7 @@ final class SQLitePages {
 
     // MARK: Pages
 
-    /// - Returns: nil if there is no such page, or the disk cannot read it.
+    /// - Returns: nil if the page does not exist or cannot be read.
     private func page(_ number: Int) -> [UInt8]? {
         guard (1...max(pageCount, 1)).contains(number) else { return nil }
         return SQLitePages.read(descriptor, pageSize, at: (number - 1) * pageSize)
@@ -110,12 +110,12 @@ final class SQLitePages {
         return bytes.count == count ? bytes : nil
     }
 
-    /// The file's header comes before that of the first page.
+    /// The first page starts with the file's header.
     private func headerStart(of number: Int) -> Int { number == 1 ? SQLitePages.headerSize : 0 }
 
     private func kind(of page: [UInt8], _ number: Int) -> Kind? { Kind(rawValue: page[headerStart(of: number)]) }
 
-    /// Where the cells of a page begin.
+    /// The offsets of the cells of a page.
     private func cells(of page: [UInt8], _ number: Int, _ kind: Kind) -> [Int] {
         let header = headerStart(of: number)
         let first = header + (kind.isInterior ? 12 : 8)
@@ -123,7 +123,7 @@ final class SQLitePages {
         return (0..<count).map { SQLitePages.number(page[first + 2 * $0..<first + 2 * $0 + 2]) }
     }
 
-    /// A row's bytes: those on its page, and those on the pages that these lead to.
+    /// The bytes of a row: those on its page and those on its overflow pages.
     private func payload(of page: [UInt8], from start: Int, size: Int64, _ kind: Kind) -> [UInt8]? {
         guard size >= 0, size <= Int64(pageCount) * Int64(pageSize) else { return nil }
         let size = Int(size)
@@ -151,7 +151,7 @@ final class SQLitePages {
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
 
-    /// Four bytes of a page.
+    /// A number of four bytes.
     private static func number(_ page: [UInt8], at start: Int) -> Int? {
         start + 4 <= page.count ? number(page[start..<start + 4]) : nil
     }
@@ -168,7 +168,7 @@ final class SQLitePages {
         return nil
     }
 
-    /// The values of a record; nil if it is none, or has a value that no row of Hesper's has.
+    /// The values of a record; nil if the bytes are no record, or contain a value that no row of Hesper has.
     private static func values(_ record: [UInt8]) -> [DatabaseValue]? {
         guard let (headerSize, start) = varint(record, 0), (1...Int64(record.count)).contains(headerSize) else {
             return nil

@@ -3,48 +3,48 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// Makes a new database of all that can be read of a damaged one.
+/// Builds a new database from the readable rows of a damaged one.
 ///
-/// Rows are found page by page (``SQLitePages``), also those whose pages no other page leads to any more. What is kept only to
-/// find other rows is made again from these.
+/// Rows are read page by page (``SQLitePages``), including those on pages that no other page refers to any more. Derived
+/// tables, such as indexes, are computed again.
 public struct SQLiteSalvage: Sendable {
     private let damaged: String
     private let new: String
-    /// The hash of a password that nobody has.
+    /// The hash of a random password, for accounts whose own hash is lost.
     private let passwordHash: String
     private let date: Timestamp
 
-    /// An object that is found nowhere: how many of one account are named.
+    /// The maximum number of lost objects that the report names for each account.
     private static let namedObjects = 20
-    /// The domain of addresses that are made up (RFC 2606).
+    /// The domain of placeholder addresses (RFC 2606).
     private static let domain = "salvage.invalid"
 
     /// - Parameters:
-    ///   - damaged: the path of a file that ``SQLiteStore/copy(to:)`` made; it is not changed.
-    ///   - new: the path of the new database, where nothing is yet.
+    ///   - damaged: the path of a file that ``SQLiteStore/copy(to:)`` wrote; it is not changed.
+    ///   - new: the path of the new database, where no file exists yet.
     ///   - passwordHash: for accounts whose own hash is lost.
-    ///   - date: when rows that are made again were made.
+    ///   - date: the creation date of rows that are created again.
     public init(of damaged: String, to new: String, passwordHash: String, at date: Timestamp) {
         (self.damaged, self.new, self.passwordHash, self.date) = (damaged, new, passwordHash, date)
     }
 
-    /// - Returns: what is lost, in sentences for an operator.
-    /// - Throws: ``StoreError``: `newerDatabase` if a later Hesper has written it; what the new file cannot hold.
+    /// - Returns: a report of what is lost, in sentences for an operator.
+    /// - Throws: ``StoreError``: `newerDatabase` if a later version of Hesper wrote the damaged file; errors of the new one.
     public func run() throws -> [String] {
         let pages = try SQLitePages(path: damaged)
-        // Version 0 is that of a header which is zeroed.
+        // Version 0 means that the header was overwritten with zeros.
         let version = pages.userVersion.flatMap { $0 > 0 ? $0 : nil } ?? Migrations.version
         guard version <= Migrations.version else {
             throw StoreError.newerDatabase(version: version, known: Migrations.version)
         }
-        return try namingErrors {
+        return try mappingErrors {
             var configuration = Configuration()
             configuration.foreignKeysEnabled = false
             let queue = try DatabaseQueue(path: new, configuration: configuration)
             let report = try queue.inDatabase { database in
-                // Until it is complete, the file is of no use: it needs no journal.
+                // No journal, as an incomplete file is useless anyway.
                 try database.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-                // The rows have the columns of the version that wrote them.
+                // The rows have the columns of the version that wrote them, so create its tables and migrate afterwards.
                 try Migrations.run(on: database, to: version)
                 let links = try copyRows(of: pages, into: database)
                 try Migrations.run(on: database)
@@ -59,11 +59,11 @@ public struct SQLiteSalvage: Sendable {
 
     // MARK: Rows
 
-    /// What is known of trees that have no row IDs.
+    /// What the damaged file says about B-trees and scopes.
     private struct Links {
-        /// The number of a tree's first page, by the tree's name.
+        /// The root page of each tree, by name.
         var roots: [String: Int] = [:]
-        /// The greatest number that a scope ever had, as far as it is known.
+        /// The greatest scope number ever used, as far as it is known.
         var lastScope: Int64 = 0
     }
 
@@ -96,8 +96,8 @@ public struct SQLiteSalvage: Sendable {
         return links
     }
 
-    /// From the table and from its index: each has all of them. Without the schema only the rows of the index can be told from
-    /// all others.
+    /// Copies memberships from the table and from its index, each of which has all of them. If the schema is lost, only the
+    /// rows of the index can be told from those of other trees.
     private func copyMemberships(_ links: Links, _ pages: SQLitePages, into database: Database) throws {
         let insert = try database.makeStatement(
             sql: "INSERT OR IGNORE INTO memberships (account, scope) VALUES (?, ?)")
@@ -111,7 +111,7 @@ public struct SQLiteSalvage: Sendable {
         }
     }
 
-    // MARK: What is made again
+    // MARK: Derived rows
 
     private func rebuild(_ transaction: SQLiteTransaction, _ links: Links, _ pages: SQLitePages) throws -> [String] {
         let database = transaction.database
@@ -138,7 +138,8 @@ public struct SQLiteSalvage: Sendable {
             var rebuild = try ScopeRebuild(transaction, locked, at: date)
             try rebuild.run()
             if !rebuild.incomplete.isEmpty {
-                report.append("\(email): parts of the history are lost, of objects: \(rebuild.incomplete.count).")
+                report.append(
+                    "\(email): parts of the history are lost, for this number of objects: \(rebuild.incomplete.count).")
             }
             let lost = try missing(named[scope] ?? [], scope, database)
             guard !lost.isEmpty else { continue }
@@ -153,8 +154,8 @@ public struct SQLiteSalvage: Sendable {
         return report
     }
 
-    /// Gives every scope an account: if its row is lost, the address is read from an index, else one is made up. Gives every
-    /// account a scope.
+    /// Creates missing accounts: their addresses are read from an index, or else placeholders. Creates missing scopes of
+    /// accounts.
     private func rebuildAccounts(
         _ links: Links, _ pages: SQLitePages, _ database: Database
     ) throws -> [String] {
@@ -180,20 +181,20 @@ public struct SQLiteSalvage: Sendable {
                 sql: "INSERT OR IGNORE INTO memberships (account, scope) VALUES (?, ?)", arguments: [id, scope])
             report.append("\(email): the account's row is lost. Set a password: hesper account reset-password \(email)")
         }
-        let homeless = try Row.fetchAll(
+        let withoutScope = try Row.fetchAll(
             database, sql: "SELECT id, email FROM accounts WHERE id NOT IN (SELECT account FROM memberships)")
-        for account in homeless {
+        for account in withoutScope {
             let (id, email): (Data, String) = (account[0], account[1])
             try database.execute(sql: "INSERT INTO scopes (digest) VALUES (zeroblob(16))")
             try database.execute(
                 sql: "INSERT INTO memberships (account, scope) VALUES (?, ?)",
                 arguments: [id, database.lastInsertedRowID])
-            report.append("\(email): which objects are this account's could not be read. It is empty.")
+            report.append("\(email): the objects of this account could not be identified. The account is empty.")
         }
         return report
     }
 
-    /// The addresses of accounts, from the two indexes that SQLite keeps for the table's keys.
+    /// The addresses of accounts, read from the indexes of the table's two keys.
     private func emailKeys(_ links: Links, _ pages: SQLitePages) throws -> [Data: String] {
         var (keys, ids): ([Int: String], [Data: String]) = ([:], [:])
         if let root = links.roots["sqlite_autoindex_accounts_2"] {
@@ -207,7 +208,7 @@ public struct SQLiteSalvage: Sendable {
         return ids
     }
 
-    /// The objects of each scope that an index names.
+    /// The objects of each scope that are in an index.
     private func lostObjects(_ links: Links, _ pages: SQLitePages) throws -> [Int64: Set<UniqueID>] {
         var named: [Int64: Set<UniqueID>] = [:]
         for root in ["objects_id", "edits_object", "tombstones_id"].compactMap({ links.roots[$0] }) {
@@ -220,7 +221,7 @@ public struct SQLiteSalvage: Sendable {
     }
 
     private func missing(_ ids: Set<UniqueID>, _ scope: Int64, _ database: Database) throws -> [UniqueID] {
-        let find = try Prepared(
+        let find = try PreparedStatement(
             """
             SELECT 1 FROM objects WHERE scope = ?1 AND id = ?2 UNION ALL
             SELECT 1 FROM tombstones WHERE scope = ?1 AND id = ?2

@@ -3,22 +3,22 @@ import GRDB
 import HesperModel
 import HesperStore
 
-/// A table of a new database that takes the rows which were read from a damaged one. The rows of a damaged page may be of
-/// any table, or be none: a table tells its own by their values.
+/// A table of a new database that receives rows read from a damaged one. A row from a damaged page may belong to any table
+/// or to none, so a table recognizes its rows by their values.
 struct SalvagedTable {
     private struct Column {
         let name: String
         let storage: DatabaseValue.Storage.Kind
-        /// Whether it may be missing at the end of a row that is older than the column.
+        /// Whether it may be missing at the end of a row that was written before the column was added.
         let isOptional: Bool
         let isNullable: Bool
-        /// Whether it is another name for the row's ID, which its rows then have NULL for.
+        /// Whether it is an alias of the row ID, for which rows contain NULL.
         let isRowID: Bool
     }
 
     let name: String
     private let columns: [Column]
-    /// What else a row of it has to be, by the positions of its columns.
+    /// An additional check of a row's values.
     private let isSound: ([DatabaseValue]) -> Bool
 
     init(_ name: String, of database: Database, where isSound: @escaping ([DatabaseValue]) -> Bool) throws {
@@ -39,7 +39,7 @@ struct SalvagedTable {
         }
     }
 
-    /// Whether these can be the values of a row of this table.
+    /// Whether the values can be a row of this table.
     func accepts(_ values: [DatabaseValue]) -> Bool {
         guard values.count <= columns.count, columns.dropFirst(values.count).allSatisfy(\.isOptional) else {
             return false
@@ -51,7 +51,7 @@ struct SalvagedTable {
         return fits && isSound(values)
     }
 
-    /// Keeps a row, unless there is one with the same key.
+    /// Inserts a row unless one with the same key exists.
     func insert(_ rowID: Int64, _ values: [DatabaseValue], into database: Database) throws {
         let named = zip(columns, values).map { ($0.name, $0.isRowID ? rowID.databaseValue : $1) }
         let marks = named.map { _ in "?" }.joined(separator: ", ")
@@ -62,8 +62,8 @@ struct SalvagedTable {
 }
 
 extension SalvagedTable {
-    /// The tables with row IDs that cannot be made again from others. Left out are the tables of what ends with a restore, and
-    /// the indexes of the fold.
+    /// The tables with row IDs that cannot be computed from others. Tables that a restore empties and derived tables are left
+    /// out.
     static func withRowIDs(of database: Database) throws -> [SalvagedTable] {
         try [
             SalvagedTable("installation", of: database) { $0.isBlob(2, of: 8) },
@@ -82,7 +82,7 @@ extension SalvagedTable {
         try SalvagedTable("revocations", of: database) { $0.isBlob(1, of: 8) }
     }
 
-    /// Whether its body is that of the object whose digest stands beside it.
+    /// Whether the body has the digest that is stored with it.
     private static func isObject(_ values: [DatabaseValue]) -> Bool {
         guard values.count == 9, let id = UniqueID(bytes: values.blob(2)),
             let section = Section(rawValue: values.int(3)),
@@ -95,7 +95,7 @@ extension SalvagedTable {
         Array(body.utf8).withUnsafeBytes { try? Entity.read($0, id: id, section: section) }
     }
 
-    /// Whether its body has the clocks that stand beside it.
+    /// Whether the body has the clocks that are stored with it.
     private static func isParcel(_ values: [DatabaseValue]) -> Bool {
         guard values.count >= 13, let id = UniqueID(bytes: values.blob(2)),
             values[6].isNull || ObjectType(values.text(6)) != nil,
@@ -120,7 +120,7 @@ extension DatabaseValue.Storage {
     }
 }
 
-/// Values by their positions; what is not there is empty.
+/// Access to values by position. A missing value or one of another type is -1 or empty.
 extension [DatabaseValue] {
     func int(_ index: Int) -> Int { indices.contains(index) ? Int.fromDatabaseValue(self[index]) ?? -1 : -1 }
     func text(_ index: Int) -> String { indices.contains(index) ? String.fromDatabaseValue(self[index]) ?? "" : "" }

@@ -2,11 +2,11 @@ import HesperModel
 import HesperSQL
 import HesperStore
 
-/// Makes the fold of one scope again from the rows that were read from a damaged database: objects, digest, sequence, and what
-/// objects are found by.
+/// Computes the derived rows of one scope from the rows that were read from a damaged database: objects, digest, sequence,
+/// and the tables by which objects are found.
 ///
-/// Of an object either its own row or its edits are enough. If the row has values that the edits lack, these join the edits,
-/// so that the bag comes to what stood.
+/// An object can be restored from its own row or from its edits. Values of the row that the edits lack are added as edits, so
+/// that folding the edits yields the same object.
 struct ScopeRebuild {
     private let transaction: SQLiteTransaction
     private let scope: ScopeID
@@ -15,14 +15,15 @@ struct ScopeRebuild {
     private var digest = Digest.zero
     private var greatestClock: Clock?
     private var sequence: Int64
-    /// The sequence numbers that objects and DeletedObjects have.
+    /// The sequence numbers in use by objects and DeletedObjects.
     private var sequences: Set<Int64> = []
-    /// Objects whose edits were not all there.
+    /// The objects that lack some edits.
     private(set) var incomplete: Set<UniqueID> = []
 
     private struct Statements {
-        let object, tombstone, parcels, insertObject, updateObject, deleteObject, insertParcel, insertMember: Prepared
-        let tagNamed, claimTagName: Prepared
+        let object, tombstone, parcels, insertObject, updateObject, deleteObject, insertParcel,
+            insertMember: PreparedStatement
+        let tagNamed, claimTagName: PreparedStatement
     }
 
     init(_ transaction: SQLiteTransaction, _ scope: LockedScope, at date: Timestamp) throws {
@@ -51,7 +52,7 @@ struct ScopeRebuild {
 
     mutating func run() throws {
         try removeDamagedParcels()
-        // Those with a row of their own come first: of two tags with one name, the other was deleted, or renamed.
+        // Objects with their own row come first: if two tags have one name, the other was deleted or renamed.
         for sql in [
             "SELECT id FROM tombstones WHERE scope = ?1", "SELECT id FROM objects WHERE scope = ?1",
             """
@@ -78,7 +79,7 @@ struct ScopeRebuild {
         try advance.run()
     }
 
-    /// Removes edits that can be read and are not what was written.
+    /// Removes edits whose checksum is wrong.
     private mutating func removeDamagedParcels() throws {
         let rows = try transaction.prepare("SELECT \(ParcelChecksum.columns), number FROM edits WHERE scope = ?1")
         rows.bind(1, scope)
@@ -97,8 +98,8 @@ struct ScopeRebuild {
 
     // MARK: One object
 
-    /// An object's own row, if it can be read.
-    private struct Standing {
+    /// The content of an object's own row.
+    private struct StoredObject {
         let entity: Entity
         let edits: [Edit]
         let sequence: Int64?
@@ -106,12 +107,12 @@ struct ScopeRebuild {
 
     private mutating func rebuild(_ id: UniqueID) throws {
         if let (deleted, sequence) = try deletedObject(id) { return try rebuild(deleted, sequence) }
-        let standing = try standing(id)
+        let stored = try stored(id)
         let parcels = try parcels(of: id)
-        let section = standing?.entity.section ?? parcels.compactMap(\.objectType).first.map(Section.init) ?? .objects
+        let section = stored?.entity.section ?? parcels.compactMap(\.objectType).first.map(Section.init) ?? .objects
         var entity = section.empty(id)
         for edit in parcels.flatMap(\.edits) { entity.fold(edit) }
-        let lacking = standing?.edits.filter { edit in
+        let lacking = stored?.edits.filter { edit in
             var more = entity
             return more.fold(edit)
         }
@@ -121,23 +122,23 @@ struct ScopeRebuild {
             let taken = try statements.tagNamed.first { try statements.tagNamed.id(0) } != nil
             guard !taken else { return try remove(id) }
         }
-        let sequence = entity.exists ? number(standing?.sequence) : nil
+        let sequence = entity.exists ? number(stored?.sequence) : nil
         if let lacking, !lacking.isEmpty {
             let type = entity.objectType
             try append(Parcel(object: id, objectType: type, edits: lacking), at: sequence ?? self.sequence)
             incomplete.insert(id)
         }
-        try write(entity, sequence, isNew: standing == nil)
+        try write(entity, sequence, isNew: stored == nil)
         let clocks = parcels.map(\.lastClock) + [entity.lastClock, greatestClock]
         greatestClock = clocks.compactMap(\.self).max()
     }
 
-    private func standing(_ id: UniqueID) throws -> Standing? {
+    private func stored(_ id: UniqueID) throws -> StoredObject? {
         let row = statements.object
         row.bind(2, id)
         return try row.first {
             let section = try row.section(0)
-            return Standing(
+            return StoredObject(
                 entity: try Entity.read(row.bytes(2), id: id, section: section),
                 edits: try Entity.edits(in: row.bytes(2), id: id, section: section), sequence: row.integerIfAny(1))
         }
@@ -148,7 +149,7 @@ struct ScopeRebuild {
         return try statements.parcels.all { try statements.parcels.parcel(of: id) }
     }
 
-    /// An object that is found by nothing else, though its edits are here: a device that has it pushes it again.
+    /// Removes a tag whose name another tag has. A device that has it pushes it again.
     private func remove(_ id: UniqueID) throws {
         for sql in [
             "DELETE FROM objects WHERE scope = ?1 AND id = ?2", "DELETE FROM edits WHERE scope = ?1 AND object = ?2",
@@ -225,7 +226,7 @@ struct ScopeRebuild {
         digest ^= deleted.digest
     }
 
-    /// The sequence number that an object has, if no other has it; else the next.
+    /// The stored sequence number if no other object has it; otherwise the next one.
     private mutating func number(_ found: Int64?) -> Int64 {
         if let found, (1...max(sequence, 1)).contains(found), sequences.insert(found).inserted { return found }
         sequence += 1
@@ -233,9 +234,9 @@ struct ScopeRebuild {
         return sequence
     }
 
-    // MARK: The bytes of attachments
+    // MARK: Bytes of attachments
 
-    /// Every attachment that is there has a row of its bytes, which says what the attachment says.
+    /// Ensures that every attachment has a row in `blobs` that agrees with it.
     private func rebuildBlobs() throws {
         let known = try transaction.prepare(
             "SELECT id, body FROM objects WHERE scope = ?1 AND section = ?2 AND sequence IS NOT NULL")

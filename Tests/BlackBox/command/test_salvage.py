@@ -207,7 +207,7 @@ def test_whose_notes_are_whose_is_never_guessed(household: Household, tmp_path: 
     household.server.stop()
     overwrite(database(backup), {1} | pages_of(database(backup), "memberships", "memberships_scope"))
     said = salvage(backup, data)
-    assert "ada@example.org: which objects are this account's could not be read. It is empty." in said
+    assert "ada@example.org: the objects of this account could not be identified. The account is empty." in said
     assert "hesper account reset-password account-1@salvage.invalid" in said
     with Server(data) as server:
         assert new_device(server).notes == {}

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Sockets of loopback, which block: for what stands between a test and its server, each connection on threads of its own.
+/// Blocking loopback sockets for proxies between a test and its server. Each connection uses its own threads.
 enum Loopback {
     struct Failure: Error { let call: String, code: Int32 }
 
@@ -12,7 +12,7 @@ enum Loopback {
         private static let noSignal = Int32(MSG_NOSIGNAL)
     #endif
 
-    /// A listening socket, on any port that is free.
+    /// Creates a listening socket on a free port.
     static func listen() throws -> (descriptor: Int32, port: Int) {
         let descriptor = try check("socket", socket(AF_INET, stream, 0))
         var address = sockaddr_in()
@@ -29,7 +29,7 @@ enum Loopback {
         return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    /// A port that was free a moment ago.
+    /// A port that was free just now.
     static func freePort() throws -> Int {
         let (descriptor, port) = try listen()
         close(descriptor)
@@ -50,14 +50,14 @@ enum Loopback {
         return descriptor
     }
 
-    /// What has come; nil when nothing more will.
+    /// Receives bytes; nil at the end of the stream.
     static func receive(_ descriptor: Int32) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
         let count = recv(descriptor, &bytes, bytes.count, 0)
         return count > 0 ? Array(bytes[..<count]) : nil
     }
 
-    /// - Returns: whether it is gone out.
+    /// - Returns: whether everything was sent.
     static func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

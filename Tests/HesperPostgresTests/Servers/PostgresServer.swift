@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 
 @testable import HesperPostgres
 
-/// A real server, in a folder of its own below `.build`. It ends with the tests' process, however that ends.
+/// A PostgreSQL server in its own folder below `.build`. It ends with the test process, however that ends.
 final class PostgresServer: Sendable {
     let port: Int
     let folder: URL
@@ -15,7 +15,7 @@ final class PostgresServer: Sendable {
     static let password = "a secret of tests"
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
-    /// Debian has no server's program on the PATH.
+    /// The folder of the server's programs, which Debian does not put on the PATH.
     private static let programs: String? = {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         return versions.compactMap(Int.init).sorted().reversed().map { "/usr/lib/postgresql/\($0)/bin" }
@@ -26,16 +26,16 @@ final class PostgresServer: Sendable {
 
     struct Failure: Error { let what: String, log: String }
 
-    /// One for all tests that leave it as it is, started for the first who asks.
+    /// The server shared by all tests that do not change its settings. It is started on first use.
     static var running: PostgresServer { get async throws { try await server.value } }
     private static let server = Task { try await PostgresServer() }
-    /// What must be held for a server to live until the process ends.
+    /// Keeps the servers alive until the process ends.
     private static let lives = NIOLockedValueBox<[PostgresServer]>([])
 
-    /// In a folder of its own, which is not only for us: as root the server runs as another user.
+    /// Starts a server. Its folder is readable by other users, because as root the server runs as another user.
     /// - Parameter settings: lines of `postgresql.conf`.
     init(settings: [String] = []) async throws {
-        // A write to a script that has ended is an error of one test, not the end of all.
+        // Without this, a write to a script that has ended would end the test process.
         signal(SIGPIPE, SIG_IGN)
         folder = PostgresServer.root.appending(path: ".build/postgres/\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -51,18 +51,18 @@ final class PostgresServer: Sendable {
         process.standardInput = input
         process.standardOutput = output
         try process.run()
-        guard try await answer() == "ok" else { throw failure("start") }
+        guard try await reply() == "ok" else { throw failure("start") }
         PostgresServer.lives.withLockedValue { $0.append(self) }
     }
 
-    /// Does something with `pg_ctl`, one thing at a time: `restart -m immediate`, `stop -m fast`, `start`, `promote`.
+    /// Runs a `pg_ctl` command; one at a time: `restart -m immediate`, `stop -m fast`, `start`, `promote`.
     func control(_ command: String) async throws {
         try input.fileHandleForWriting.write(contentsOf: Data((command + "\n").utf8))
-        guard try await answer() == "ok" else { throw failure(command) }
+        guard try await reply() == "ok" else { throw failure(command) }
     }
 
-    /// The next line that the script says.
-    private func answer() async throws -> String {
+    /// The next line of output of the script.
+    private func reply() async throws -> String {
         try await onThread { [output] in
             let data = output.fileHandleForReading.availableData
             return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
@@ -76,12 +76,12 @@ final class PostgresServer: Sendable {
         return Failure(what: what, log: logs.joined(separator: "\n"))
     }
 
-    /// A connection string for one of its databases.
+    /// Returns a connection string for a database.
     func string(_ database: String = "postgres", more: String = "sslmode=disable") -> String {
         "host=127.0.0.1 port=\(port) user=hesper password='\(PostgresServer.password)' dbname=\(database) gssencmode=disable \(more)"
     }
 
-    /// An empty database, or a copy of another that nobody is connected to; gone when nobody has it any more.
+    /// Creates an empty database, or a copy of one without connections. It is dropped when it is released.
     func database(from template: String = "template0") async throws -> Database {
         let name = names.withLockedValue { number in
             number += 1
@@ -107,7 +107,7 @@ final class PostgresServer: Sendable {
         }
     }
 
-    /// Does one statement as the server's owner, on a thread that may wait.
+    /// Runs a statement as the server's owner, on a separate thread.
     func administer(_ sql: String) async throws {
         let settings = PostgresSettings(string())
         try await onThread { try Connection(settings).execute(script: sql) }

@@ -1,8 +1,8 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Between a client and a server on loopback: passes everything on until it is told to swallow what comes on the
-/// connections that there are. It is there until the process ends.
+/// A proxy between a client and a server on loopback. It forwards everything until it is told to discard the data of all
+/// current connections. It runs until the process ends.
 final class Switch: Sendable {
     let port: Int
     private let state = NIOLockedValueBox((last: 0, swallowed: 0))
@@ -34,6 +34,6 @@ final class Switch: Sendable {
         }
     }
 
-    /// Nothing passes any more on the connections that there are.
+    /// Discards all further data of the current connections.
     func swallow() { state.withLockedValue { $0.swallowed = $0.last } }
 }

@@ -1,6 +1,6 @@
-# Keeps one PostgreSQL server in the folder that it is started in, does what it is told line by line, and ends with whoever
-# tells it. Usage: sh postgres.sh PROGRAMS PORT PASSWORD [PRIMARY]
-# With the port of a primary it is a standby of that one, which streaming replication keeps up to it.
+# Runs a PostgreSQL server in the current folder, executes pg_ctl commands from its input line by line, and stops at the end
+# of the input. Usage: sh postgres.sh PROGRAMS PORT PASSWORD [PRIMARY]
+# With the port of a primary, the server is a standby of it by streaming replication.
 programs=$1 port=$2 password=$3 primary=$4
 exec 2>>log
 umask 077
@@ -10,7 +10,7 @@ if [ "$(id -u)" -eq 0 ]; then as="setpriv --reuid=postgres --regid=postgres --cl
 owned() { [ -z "$as" ] || chown -R postgres "$@"; }
 control() { $as "$programs/pg_ctl" -D data -s -w -t 60 -l data/log "$@" </dev/null >>log 2>&1; }
 
-# An authority and what it says of this server, and another that says the same of nobody we know.
+# Creates an authority with a certificate of this server, and a second authority that is not trusted.
 certify() {
     for name in authority stranger; do
         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$name" \
@@ -23,7 +23,7 @@ certify() {
         -out data/server.crt
 }
 
-# A standby has all settings of its primary.
+# A standby copies all settings of its primary.
 follow() {
     chmod 755 .. . && mkdir -m 700 data && owned data || return
     PGPASSWORD=$password $as "$programs/pg_basebackup" -d "host=127.0.0.1 port=$primary user=hesper application_name=standby" \
@@ -48,7 +48,7 @@ full_page_writes = off
 shared_buffers = 64MB
 lc_messages = 'C'
 END
-    # Settings of one server, one a line.
+    # The settings of this server, one per line.
     cat settings >>data/postgresql.conf
 }
 

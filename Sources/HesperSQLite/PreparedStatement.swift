@@ -3,24 +3,25 @@ import GRDBSQLite
 import HesperModel
 import HesperStore
 
-/// A prepared statement that is bound and stepped by hand.
+/// A prepared statement with direct access to SQLite's values.
 ///
-/// GRDB's own rows copy every column; a scan hands SQLite's bytes on as they lie in its page cache. IDs, clocks, nodes and
-/// digests are BLOBs of 16 or 8 bytes, most significant first, so that SQLite compares them as the model does.
-struct Prepared {
+/// GRDB's rows copy every column, whereas this reads SQLite's own buffers. IDs, clocks, nodes and digests are BLOBs of 16 or
+/// 8 bytes, most significant first, so that SQLite compares them as the model does.
+struct PreparedStatement {
     /// Keeps the handle alive.
     private let statement: Statement
     private let handle: SQLiteStatement
 
     init(_ sql: String, on database: Database) throws {
         let cached = try database.cachedStatement(sql: sql)
-        // A scan whose body asks for the same statement, and a merge of two scans, need one each.
+        // The cached statement may be in use, as in a merge of two scans, or when the body of a scan runs the same statement.
         let isBusy = sqlite3_stmt_busy(cached.sqliteStatement) != 0
         statement = isBusy ? try database.makeStatement(sql: sql) : cached
         handle = statement.sqliteStatement
     }
 
-    /// Whether there is a row; after the last it is reset by itself.
+    /// Advances to the next row. After the last row the statement is reset.
+    /// - Returns: whether there is a row.
     func step() throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -34,7 +35,7 @@ struct Prepared {
         }
     }
 
-    /// Does a statement that has no rows.
+    /// Runs a statement that returns no rows.
     /// - Returns: how many rows it changed.
     @discardableResult
     func run() throws -> Int {
@@ -42,21 +43,22 @@ struct Prepared {
         return Int(sqlite3_changes(sqlite3_db_handle(handle)))
     }
 
-    /// Lets go of the row it stands on: until then the snapshot it reads can not end.
+    /// Resets the statement. Until then its snapshot cannot end.
     func reset() { sqlite3_reset(handle) }
 
-    /// Gives every row, and resets whatever happens.
+    /// Calls `body` for each row, and resets the statement, also after an error.
     func eachRow(_ body: () throws -> Void) throws {
         defer { reset() }
         while try step() { try body() }
     }
 
-    /// What `body` makes of the first row.
+    /// Returns what `body` makes of the first row; nil if there is no row.
     func first<T>(_ body: () throws -> T?) throws -> T? {
         defer { reset() }
         return try step() ? try body() : nil
     }
 
+    /// Returns what `body` makes of each row.
     func all<T>(_ body: () throws -> T) throws -> [T] {
         var rows: [T] = []
         try eachRow { rows.append(try body()) }
@@ -66,13 +68,13 @@ struct Prepared {
 
 // MARK: - Arguments
 
-/// SQLite copies what is bound so: the bytes need not outlive the call.
+/// Tells SQLite to copy a bound value, so that the bytes need not outlive the call.
 private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-extension Prepared {
+extension PreparedStatement {
     var parameterCount: Int32 { sqlite3_bind_parameter_count(handle) }
 
-    /// The number in the name of a parameter: SQLite takes `$2` for a name, and counts parameters as they come in the text.
+    /// The number in a parameter's name. SQLite treats `$2` as a name, and numbers parameters in order of appearance.
     func parameterNumber(_ index: Int32) -> Int? {
         sqlite3_bind_parameter_name(handle, index).flatMap { Int(String(cString: $0 + 1)) }
     }
@@ -115,7 +117,7 @@ extension Prepared {
         blob.withUnsafeBytes { _ = sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), transient) }
     }
 
-    /// Bytes that are UTF-8.
+    /// Binds UTF-8 bytes as text.
     func bind(_ index: Int32, text: [UInt8]) { text.withUnsafeBytes { bind(index, text: $0) } }
 
     private func bind(_ index: Int32, text: UnsafeRawBufferPointer) {
@@ -136,12 +138,12 @@ extension Prepared {
 
 // MARK: - Columns
 
-extension Prepared: StoredRow {
+extension PreparedStatement: StoredRow {
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
     func timestamp(_ column: Int32) -> Timestamp { Timestamp(clamping: integer(column)) }
 
-    /// Good until the next step.
+    /// The bytes of a column; valid until the next step.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(handle, column)
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))

@@ -1,12 +1,12 @@
 import GRDB
 import Synchronization
 
-/// Whether the writer's commits wait for the disk (`synchronous = FULL`). Those of what is derived do not: they are in the
-/// log, in its order, and durable with the next commit that waits.
-final class CommitWaits: Sendable {
+/// Switches whether the writer's commits wait for the disk (`synchronous = FULL`). Commits of derived data do not wait: they
+/// are in the log in order, and become durable with the next commit that waits.
+final class CommitDurability: Sendable {
     private let isSuspended = Atomic(false)
 
-    /// Does `body`, whose commits do not wait.
+    /// Runs `body` with commits that do not wait for the disk.
     func suspend<T>(on database: Database, _ body: () throws -> T) throws -> T {
         isSuspended.store(true, ordering: .relaxed)
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
@@ -15,7 +15,7 @@ final class CommitWaits: Sendable {
         return try result.get()
     }
 
-    /// Before every commit that must wait: had it once failed to be set back, no such commit is begun until it is.
+    /// Restores durable commits. Called before every transaction that requires them, in case an earlier attempt failed.
     func ensure(on database: Database) throws {
         guard isSuspended.load(ordering: .relaxed) else { return }
         try database.execute(sql: "PRAGMA synchronous = FULL")

@@ -1,0 +1,62 @@
+import Foundation
+import NIOConcurrencyHelpers
+
+/// Makes one connection at a time, with exponential back-off after a failure. During the back-off all callers get the
+/// last error immediately, and a server that becomes available again is not flooded with connections.
+final class ConnectionThrottle: Sendable {
+    private struct State {
+        var failures = 0
+        var notBefore = ContinuousClock.now
+        var error: PostgresError?
+        var isRetrying = false
+    }
+
+    /// True while a connection is being made.
+    private let isConnecting = ConditionLock(value: false)
+    private let state = NIOLockedValueBox(State())
+
+    private static let firstPause: Duration = .milliseconds(100)
+    private static let longestPause: Duration = .seconds(2)
+    /// The number of doublings after which the pause no longer grows.
+    private static let doublings = 6
+
+    func connect(_ make: () throws -> Connection) throws -> Connection {
+        try throwDuringBackOff()
+        isConnecting.lock(whenValue: false)
+        isConnecting.unlock(withValue: true)
+        defer {
+            isConnecting.lock()
+            isConnecting.unlock(withValue: false)
+        }
+        // The attempt that this thread waited for may have failed.
+        try throwDuringBackOff()
+        state.withLockedValue { $0.isRetrying = true }
+        do {
+            let connection = try make()
+            state.withLockedValue { $0 = State() }
+            return connection
+        } catch {
+            fail(error as? PostgresError ?? .unreachable("\(error)"))
+            throw error
+        }
+    }
+
+    /// - Throws: the last error, during the back-off and while another thread retries.
+    private func throwDuringBackOff() throws {
+        try state.withLockedValue { state in
+            guard let error = state.error, state.isRetrying || state.notBefore > .now else { return }
+            throw error
+        }
+    }
+
+    private func fail(_ error: PostgresError) {
+        state.withLockedValue { state in
+            let pause = ConnectionThrottle.firstPause * (1 << min(state.failures, ConnectionThrottle.doublings))
+            // Random, so that servers that lost their connections together do not reconnect together.
+            state.notBefore = .now + min(pause, ConnectionThrottle.longestPause) * Double.random(in: 0.5...1)
+            state.failures += 1
+            state.error = error
+            state.isRetrying = false
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import CPostgres
+import HesperStore
+
+/// The result of one statement. All its rows stay in memory until it is released.
+final class QueryResult {
+    let handle: OpaquePointer
+    let rowCount: Int32
+    /// The first attempt to read a column as a type that it does not have.
+    fileprivate(set) var misread: StoreError?
+
+    init(_ handle: OpaquePointer) {
+        self.handle = handle
+        rowCount = PQntuples(handle)
+    }
+
+    deinit { PQclear(handle) }
+
+    /// The number of rows that were changed or returned.
+    var changed: Int { PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0 }
+
+    /// The approximate number of bytes that the rows take in memory.
+    var byteCount: Int { PQresultMemorySize(handle) }
+
+    /// Returns what `body` makes of one row.
+    /// - Throws: ``StoreError/damaged(_:)`` if `body` read a column as a wrong type.
+    func row<T>(_ index: Int32, _ body: (Row) throws -> T) throws -> T {
+        let result = try body(Row(self, index))
+        if let misread { throw misread }
+        return result
+    }
+
+    /// Records a read of a column as a wrong type. Stored data cannot change a column's type, but an operator can with
+    /// `psql`, so this is reported instead of returning a wrong value.
+    func misread(_ column: Int32, as what: String) {
+        let name = PQfname(handle, column).map { String(cString: $0) } ?? "\(column)"
+        misread =
+            misread ?? .damaged("column \(name) has the type \(PQftype(handle, column)) and cannot be read as \(what)")
+    }
+}

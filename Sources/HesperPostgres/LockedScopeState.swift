@@ -1,0 +1,85 @@
+import HesperModel
+import HesperStore
+
+/// What a transaction has read of a scope whose row it has locked. No other transaction changes the scope until it ends.
+struct LockedScopeState {
+    private(set) var locked: LockedScope
+    /// The number of the scope's last parcel.
+    private(set) var lastEdit: Int64
+    /// Prefetched objects that have not been written since. An entry without a state is an object that does not exist.
+    fileprivate(set) var prefetched: [UniqueID: PrefetchedObject] = [:]
+
+    struct PrefetchedObject {
+        let state: ObjectState?
+        /// The size of the body in bytes.
+        let bytes: Int
+    }
+
+    /// Records that a device of the scope was revoked.
+    mutating func hasRevocation() {
+        locked.hasRevocations = true
+    }
+
+    /// Updates the state with what is about to be written.
+    mutating func advance(to writing: RowChanges, lastEdit: Int64, parcelBytes: Int) {
+        locked.head = writing.head
+        locked.greatestClock = writing.greatestClock
+        locked.serverClock = writing.serverClock
+        locked.storage.parcelBytes += Int64(parcelBytes)
+        self.lastEdit = lastEdit
+        guard !prefetched.isEmpty else { return }
+        for object in writing.objects { prefetched[object.entity.uniqueID] = nil }
+        for deletion in writing.deletions { prefetched[deletion.deleted.uniqueID] = nil }
+    }
+}
+
+extension PostgresTransaction {
+    /// The maximum number of prefetched objects, and of bytes of their bodies: all are in memory at once.
+    private static let prefetchLimit = 1_000
+    private static let prefetchBytes = 32 << 20
+
+    /// Locks the scopes and reads the objects in one round trip. Each scope's objects are read by a separate statement, which
+    /// starts after the lock is held and so sees everything that was committed before.
+    func prefetch(_ needs: [(scope: ScopeID, objects: [UniqueID])]) throws {
+        var scopes: [ScopeID] = []
+        var objects: [ScopeID: Set<UniqueID>] = [:]
+        var left = PostgresTransaction.prefetchLimit
+        for need in needs where lockedScopes[need.scope] == nil {
+            if objects[need.scope] == nil { scopes.append(need.scope) }
+            let fits = need.objects.count <= left
+            objects[need.scope, default: []].formUnion(fits ? need.objects : [])
+            if fits { left -= need.objects.count }
+        }
+        var statements: [(sql: String, arguments: [PostgresValue])] = []
+        let share = PostgresTransaction.prefetchBytes / max(scopes.count, 1)
+        for scope in scopes {
+            statements.append((PushStatements.lock, [.scope(scope)]))
+            statements.append(
+                (PushStatements.states, [.scope(scope), .uuidArray(Array(objects[scope] ?? [])), .int(share)]))
+        }
+        let results = try connection.results(statements)
+        for (index, scope) in scopes.enumerated() where results[2 * index].rowCount > 0 {
+            var state = try results[2 * index].row(0) { try $0.lockedScopeState(scope) }
+            var prefetched: [UniqueID: LockedScopeState.PrefetchedObject] = [:]
+            for id in objects[scope] ?? [] { prefetched[id] = LockedScopeState.PrefetchedObject(state: nil, bytes: 0) }
+            let large = try PostgresSnapshot.read(results[2 * index + 1]) { id, state, bytes in
+                prefetched[id] = LockedScopeState.PrefetchedObject(state: state, bytes: bytes)
+            }
+            for id in large { prefetched[id] = nil }
+            state.prefetched = prefetched
+            lockedScopes[scope] = state
+        }
+    }
+}
+
+extension Row {
+    /// Reads the columns of ``PushStatements/lock``.
+    func lockedScopeState(_ scope: ScopeID) throws -> LockedScopeState {
+        LockedScopeState(
+            locked: LockedScope(
+                head: ScopeHead(scope: scope, sequence: integer(0), digest: try digest(1)),
+                greatestClock: clockIfAny(2), serverClock: clockIfAny(3), hasRevocations: bool(5),
+                restoredSequence: integerIfAny(6), storage: storage(from: 7)),
+            lastEdit: integer(4))
+    }
+}

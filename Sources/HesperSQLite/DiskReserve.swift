@@ -1,0 +1,50 @@
+import Foundation
+
+/// A small file that reserves disk space, so that a database can be opened when the disk is full.
+///
+/// SQLite creates the write-ahead log and its index when the first connection opens, and removes them when the last one
+/// closes. Both need space even if nothing is written. The reserve is deleted to make space for them, and written again after
+/// they are removed.
+struct DiskReserve {
+    /// The name of the file, in the folder of the database.
+    static let fileName = "hesper.reserve"
+    /// Several times what opening a database needs: 32 KiB for the index, some pages for the log.
+    private static let bytes = 128 << 10
+    /// The free space required to create a reserve while a database is open, which may need the last of it.
+    private static let leastRoom = 8 << 20
+
+    private let path: String
+    private let folder: String
+
+    init(folder: URL) {
+        self.folder = folder.path
+        path = folder.appending(path: DiskReserve.fileName).path
+    }
+
+    /// Deletes the reserve.
+    /// - Returns: whether it existed.
+    func release() -> Bool { unlink(path) == 0 }
+
+    /// Creates the reserve if there is ample space.
+    func makeIfRoomy() {
+        var system = statvfs()
+        guard access(path, F_OK) != 0, statvfs(folder, &system) == 0,
+            UInt64(system.f_bavail) * UInt64(system.f_frsize) >= UInt64(DiskReserve.leastRoom)
+        else { return }
+        fill()
+    }
+
+    /// Writes the reserve, or as much of it as fits.
+    func fill() {
+        let file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        defer { try? FileHandle(fileDescriptor: file).close() }
+        // Random bytes, because a file system with compression would not reserve space for zeros.
+        var generator = SystemRandomNumberGenerator()
+        for offset in stride(from: 0, to: DiskReserve.bytes, by: 4_096) {
+            let block = (0..<512).map { _ in generator.next() }
+            let written = block.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, off_t(offset)) }
+            guard written == block.count * 8 else { return }
+        }
+    }
+}
