@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// What every resource stands on: the store, the queue of pushes before it, who listens, and the time.
+/// The dependencies of all resources: the store, the push queue, the event hub, and the clock.
 struct Backend: Sendable {
     let store: any Store
     let blobs: any BlobStore
@@ -10,9 +10,9 @@ struct Backend: Sendable {
     let hub: EventHub
     /// Limits concurrent merges of large texts, globally and per account.
     let merges: Semaphore<ScopeID>
-    /// How long what was deleted can be put back, in milliseconds (merge.md, Deleting).
+    /// The time for which deleted objects can be restored, in milliseconds (merge.md, Deleting).
     let grace: Int64
-    /// How many bytes an account may store that has no quota of its own; nil for any number.
+    /// The quota of accounts without one of their own, in bytes; nil for no limit.
     let quota: Int64?
     let now: @Sendable () -> Timestamp
 
@@ -27,7 +27,7 @@ struct Backend: Sendable {
         let hub = EventHub(signals: store.signals)
         self.hub = hub
         self.queue = PushQueue(store: store, committed: hub.announce)
-        // Sign-ins, which hash passwords on the same threads, have the others.
+        // The other half of the cores remains for hashing passwords, which uses the same threads.
         merges = .perAccount(
             "pushes of large texts", PermitLimits(total: max(1, System.coreCount / 2), perKey: 1, waitingPerKey: 16))
         self.now = now
@@ -35,14 +35,14 @@ struct Backend: Sendable {
 
     var epoch: UInt64 { store.installation.epoch }
 
-    /// What was deleted since then is still there.
+    /// Objects that were deleted since this time can still be restored.
     var graceStart: Timestamp { now().adding(-grace) }
 
     func scope(of session: Session) -> Scope {
         Scope(session.scope, queue: queue, installation: store.installation, quota: quota, now: now)
     }
 
-    /// What the server's clock says: a device learns from it how far its own wall clock is off (merge.md, Clocks).
+    /// The current time of the server as a clock. Devices use it to determine the offset of their wall clock (merge.md, Clocks).
     var serverClock: Clock? {
         Clock(milliseconds: UInt64(max(now().milliseconds, 0)), node: store.installation.node)
     }

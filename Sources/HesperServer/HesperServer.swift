@@ -6,10 +6,10 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// The HTTP API over a store (protocol.md).
+/// The HTTP API of a store (protocol.md).
 ///
 ///     let server = try HesperServer(store: store, blobs: blobs, stage: stage, settings: settings, logger: logger)
-///     try await server.application().runService()   // ends on SIGTERM, after what it accepted is answered
+///     try await server.application().runService()   // ends on SIGTERM, after accepted requests are complete
 public struct HesperServer: Sendable {
     let store: any Store
     let settings: ServerSettings
@@ -22,14 +22,14 @@ public struct HesperServer: Sendable {
     private let indexer: TermIndexer
     private let sweeper: Sweeper
     private let revoker: Revoker
-    /// Starts ``revoker`` at once.
+    /// Starts ``revoker``.
     private let revoking = Trigger()
-    private let listening: Listening
+    private let eventHubService: EventHubService
     private let certificate: ServerCertificate?
     private let metrics: Metrics
     private let mailer: Mailer?
 
-    /// - Throws: what is wrong with the files of TLS.
+    /// - Throws: an error if the TLS files are invalid.
     public init(
         store: any Store, blobs: any BlobStore, stage: any UploadStage, settings: ServerSettings, logger: Logger
     ) throws {
@@ -47,21 +47,21 @@ public struct HesperServer: Sendable {
         let intake = AttachmentIntake(backend: backend, limits: settings.attachments)
         let uploads = Uploads(backend: backend, intake: intake, stage: stage)
         let pages = EventPages(backend: backend)
-        listening = Listening(hub: backend.hub, pages: pages, store: store, logger: logger)
+        eventHubService = EventHubService(hub: backend.hub, pages: pages, store: store, logger: logger)
         let cookies = SessionCookies()
         authenticator = Authenticator(store: store, cookies: cookies)
         let webApp = WebApp(folder: settings.webApp, logger: logger)
-        hasWebApp = webApp.isThere
+        hasWebApp = webApp.isAvailable
         mailer = settings.mail.map { Mailer(settings: $0, limits: settings.mailLimits, store: store, logger: logger) }
-        let signingIn = SigningIn(
+        let accountResources = AccountResources(
             backend: backend, settings: settings, cookies: cookies, hasWebApp: hasWebApp, mailer: mailer,
             logger: logger)
-        firstAccount = signingIn.firstAccount
+        firstAccount = accountResources.firstAccount
         var routes = Routes()
         let resources: [any Resource] = [
             ServerInfo(store: store, settings: settings),
             Health(store: store, disks: settings.disks),
-            signingIn,
+            accountResources,
             Revocations(backend: backend, revoking: revoking),
             Documents(contract: settings.contract, logger: logger),
             webApp,
@@ -89,10 +89,10 @@ public struct HesperServer: Sendable {
         self.routes = routes
     }
 
-    /// A service that serves until it is shut down gracefully; requests that were accepted are answered first.
+    /// A service that runs the server until graceful shutdown. Accepted requests are completed first.
     /// - Parameters:
-    ///   - more: services that run beside it.
-    ///   - onRunning: called with the port once it listens.
+    ///   - more: services that run together with the server.
+    ///   - onRunning: called with the port when the server is listening.
     public func application(
         with more: [any Service] = [], onRunning: @escaping @Sendable (Int?) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
@@ -100,17 +100,17 @@ public struct HesperServer: Sendable {
             routes: routes, authenticator: authenticator,
             crossOrigin: CrossOrigin(
                 origins: settings.origins, allowsLoopback: settings.allowsLoopbackOrigins),
-            uses: uses, isSecure: certificate != nil, staysSecure: settings.tls?.isOwn != true,
+            uses: uses, isSecure: certificate != nil, usesStrictTransport: settings.tls?.isOwn != true,
             proxies: TrustedProxies(ranges: settings.trustedProxies),
             requests: settings.requests.map { RateLimiter($0) }, load: Load(limit: settings.busyRequests),
             bodies: .perAccount("large bodies", settings.bodies))
         var services: [any Service] = [
-            uses, listening, BackgroundLoop.sweeping(sweeper, logger: logger),
+            uses, eventHubService, BackgroundLoop.sweeping(sweeper, logger: logger),
             BackgroundLoop("Indexing", backoff: Backoff(first: TermIndexer.pauseAfterFailure), logger: logger) {
                 try await indexer.step()
             },
             BackgroundLoop(
-                "Putting back what lost devices pushed", trigger: revoking,
+                "Undoing changes of lost devices", trigger: revoking,
                 backoff: Backoff(first: Revoker.pauseAfterFailure), logger: logger
             ) {
                 try await revoker.work()
@@ -131,16 +131,16 @@ public struct HesperServer: Sendable {
             onServerRunning: { await onRunning($0.localAddress?.port) }, logger: logger)
     }
 
-    /// Whether nobody has an account yet.
+    /// Whether there is no account yet.
     public func hasNoAccount() async throws -> Bool { try await store.read { try $0.accounts() }.isEmpty }
 
-    /// The link that makes the first account, whatever the sign-up policy; nil without the web app, which it leads to.
-    /// - Parameter origin: scheme, host and port, as a browser on the operator's machine reaches this server.
+    /// The link that creates the first account, whatever the sign-up policy; nil without the web app, to which it leads.
+    /// - Parameter origin: scheme, host and port of the server, as a browser on the operator's machine reaches it.
     public func firstAccountLink(origin: String) -> String? {
         hasWebApp ? origin + WebApp.signUpPath(invitation: firstAccount.invitation) : nil
     }
 
-    /// What answers `GET /metrics` on an address of its own. A scraper that has gone keeps no place.
+    /// Serves `GET /metrics` on a separate address. Idle connections are closed, as on the main address.
     private func metricsService(on address: MetricsAddress) -> some Service {
         MetricsService(
             application: Application(
@@ -153,7 +153,7 @@ public struct HesperServer: Sendable {
             address: address)
     }
 
-    /// What listens for plain HTTP beside TLS.
+    /// Serves plain HTTP in addition to TLS.
     private func redirect(from port: Int) -> some Service {
         PlainRedirectService(
             application: Application(
@@ -184,7 +184,7 @@ public struct HesperServer: Sendable {
 
     private func http1(_ permits: ConnectionPermits) -> HTTP1Channel.Configuration {
         let limits = settings.connections
-        // The decoder counts the address among the headers; ConnectionGuard counts both exactly.
+        // The decoder counts the path as a header. ConnectionGuard counts both exactly.
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Limits.headerBytes + limits.uriBytes,
             maxHeaderListSize: Limits.headerBytes + limits.uriBytes, maxHeaderFieldCount: 128)

@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/server`: what this server is, what it can do, and its limits.
+/// `GET /v1/server`: the name, version, features and limits of this server.
 struct ServerInfo: Resource {
     let store: any Store
     let settings: ServerSettings
@@ -13,21 +13,21 @@ struct ServerInfo: Resource {
         "password-resets", "compression", "text-descent",
     ]
 
-    /// What only some servers can do comes last.
+    /// Optional features come last.
     private var features: [String] { ServerInfo.features + (settings.mail == nil ? [] : ["mail"]) }
 
     func add(to routes: inout Routes) {
-        routes.open(.get, "/v1/server", keeping: .never, use: get)
+        routes.open(.get, "/v1/server", cache: .never, use: get)
     }
 
-    @Sendable private func get(_ call: Call) -> Response {
+    @Sendable private func get(_ request: APIRequest) -> Response {
         var clock = ClockSource(node: store.installation.node)
         let now = clock.tick(at: UInt64(Timestamp.now.milliseconds))
         return .object { writer in
             writer.member("name", "Hesper")
             writer.member("version", settings.version)
             writer.member("features", .array(features.map { .string($0) }))
-            writer.member("signUp", settings.signUp(for: call).rawValue)
+            writer.member("signUp", settings.signUp(for: request).rawValue)
             writer.name("limits")
             writer.object { writer in
                 for (name, value) in ServerInfo.limits { writer.member(name, Int64(value)) }
@@ -44,7 +44,7 @@ struct ServerInfo: Resource {
         }
     }
 
-    /// Those that a client keeps to; of the others it is told when it runs into one.
+    /// The limits that a client must observe in advance. Others are reported in errors.
     private static let limits: [(String, Int)] = [
         ("textBytes", Limits.textBytes), ("textAfter", Limits.textAfter), ("tagNameBytes", Limits.tagNameBytes),
         ("attributeValueBytes", Limits.attributeValueBytes), ("attributes", Limits.attributes),

@@ -1,155 +1,158 @@
 import HesperModel
 import HesperStore
 
-/// Everything about a server that its operator decides, checked before it comes here.
+/// The operator's settings of a server, already validated.
 public struct ServerSettings: Sendable {
-    /// Where to listen: a name or an address.
+    /// The host to listen on: a name or an address.
     public var host = "127.0.0.1"
-    /// 0 for any that is free.
+    /// 0 for any free port.
     public var port = 8080
     /// Nil for plain HTTP.
     public var tls: TLSFiles?
-    /// The port where plain HTTP is sent to HTTPS; nil for none. Only with ``tls``.
+    /// The port for plain HTTP, which redirects to HTTPS; nil for none. Requires ``tls``.
     public var httpPort: Int?
-    /// Proxies whose word is taken for where a request comes from, and how it came to them.
+    /// Proxies whose headers about the client and the original request are trusted.
     public var trustedProxies: [AddressRange] = []
     public var signUp = SignUpPolicy.closed
-    /// Whether ``signUp`` is open only to requests that this machine sends to itself by name (protocol.md, Signing in).
+    /// Whether ``signUp`` applies only to requests that this machine sends to itself by name (protocol.md, Signing in).
     public var signUpIsForThisMachine = false
     /// Origins whose pages may call the API, such as `https://notes.example.org`, besides those of ``allowsLoopbackOrigins``.
     public var origins: [String] = []
-    /// The file `openapi.yaml`, which `/openapi.yaml` and `/docs` show; nil if there is none.
+    /// The path of `openapi.yaml`, for `/openapi.yaml` and `/docs`; nil if there is none.
     public var contract: String?
-    /// The folder `Public/`, the web app; nil if there is none.
+    /// The path of `Public/`, the web app; nil if there is none.
     public var webApp: String?
-    /// What `GET /v1/server` says.
+    /// The version in `GET /v1/server`.
     public var version = "0.1.0"
     public var attachments = AttachmentLimits()
-    /// How many bytes an account may store that has no quota of its own; nil for as many as the disk has room for.
+    /// The quota of accounts without one of their own, in bytes; nil for no limit.
     public var quota: Int64? = 10 << 30
-    /// Where metrics are to be had alone; nil for `/metrics` beside the API, for this machine.
+    /// The separate address for metrics; nil for `/metrics` on the main address, for this machine only.
     public var metrics: MetricsAddress?
-    /// Folders that need room on their disks, under the names that they have for operators.
+    /// Folders whose disk space is monitored.
     public var disks: [DiskFolder] = []
-    /// What scheduled backups came to; nil if there are none.
+    /// The counts of scheduled backups; nil if none are scheduled.
     public var backups: BackupMeter?
-    /// What time removes, and when.
+    /// What is removed after which time.
     public var sweep = SweepPolicy()
     public var connections = ConnectionLimits()
     public var passwords = PasswordLimits()
     public var signIns = SignInLimits()
     public var searches = SearchLimits()
-    /// Bodies of more than 256 KiB, or compressed, that arrive at once; keyed by account.
+    /// Limits concurrent bodies that are compressed or larger than 256 KiB, keyed by account.
     public var bodies = PermitLimits(total: 32, perKey: 4, waitingPerKey: 64)
-    /// How letters are sent; nil for none.
+    /// The settings for outgoing mail; nil for none.
     public var mail: MailSettings?
     public var mailLimits = MailLimits()
-    /// Requests of one account; nil for as many as it likes.
+    /// The request rate of an account; nil for no limit.
     public var requests: Rate? = Rate(burst: 12_000, perMinute: 12_000)
-    /// Requests being answered at once, beyond which answers carry `Retry-After`.
+    /// The number of concurrent requests beyond which responses carry `Retry-After`.
     public var busyRequests = 512
-    /// Ephemeral messages of one device.
+    /// The rate of ephemeral messages of a device.
     public var ephemerals = Rate(burst: 100, perMinute: 1_200)
 
     public init() {}
 
-    /// Whether only this machine can connect, and no proxy on it lets others in.
+    /// Whether only this machine can connect: the server listens on loopback, and no proxy forwards other clients.
     public var isForThisMachine: Bool { ServerSettings.isLoopback(host) && trustedProxies.isEmpty }
 
-    /// Pages of `http://localhost:*` and `http://127.0.0.1:*` may call a server that only this machine can reach
+    /// Whether pages of `http://localhost:*` and `http://127.0.0.1:*` may call the API: if only this machine can reach the server
     /// (protocol.md, HTTP rules).
     var allowsLoopbackOrigins: Bool { isForThisMachine }
 
-    /// Whether a host can be reached from this machine alone.
+    /// Whether a host is a loopback address.
     public static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 }
 
-/// Who may make an account by themselves. An invitation of the operator's holds with each.
+/// Who may create an account. An invitation by the operator is valid under each policy.
 public enum SignUpPolicy: String, Sendable, CaseIterable {
-    /// Anybody.
+    /// Anyone.
     case open
-    /// Whoever has an invitation of the operator's.
+    /// Anyone with an invitation.
     case invite
-    /// Only the operator, with the command; and whoever has the link that makes the first account.
+    /// Only the operator, with the command; and the holder of the link for the first account.
     case closed
 }
 
-/// What one client, slow or hostile, can take of the server's time and memory.
+/// Limits on the time and memory that slow or hostile clients can use.
 public struct ConnectionLimits: Sendable {
-    /// Open at once; more wait in the system's queue.
+    /// The maximum number of open connections. Further ones wait in the system's queue.
     public var count = 8_192
-    /// Of them, from one address (of IPv6: one /64 network).
+    /// The maximum number of open connections per address (of IPv6: per /64 network).
     public var perAddress = 256
-    /// Requests under way on one connection of HTTP/2.
+    /// The maximum number of concurrent requests on an HTTP/2 connection.
     public var streams = 100
-    /// Of them, on all connections of one address. Each takes about 90 KB, whoever sends it.
+    /// The maximum number of concurrent requests on all HTTP/2 connections of an address. Each takes about 90 KB.
     public var streamsPerAddress = 1_000
-    /// Seconds for the handshake of TLS.
+    /// The timeout of the TLS handshake, in seconds.
     public var handshakeSeconds = 15
-    /// Whether loopback is an address like others: a proxy there speaks for everybody.
+    /// Whether connections from loopback are limited like others. By default they are not, because a proxy may forward many
+    /// clients.
     public var countsLoopback = false
-    /// Bytes of path and query.
+    /// The maximum size of path and query, in bytes.
     public var uriBytes = 8 << 10
-    /// Seconds for the head of a request, and between two requests.
+    /// The timeout of the head of a request, and of idle connections, in seconds.
     public var idleSeconds = 75
-    /// Seconds in which a body must end, or bring ``bodyBytes`` and go on.
+    /// The time in which a body must be complete, or at least ``bodyBytes`` of it must arrive, in seconds.
     public var bodySeconds = 120
+    /// The progress that extends the timeout of a body, in bytes.
     public var bodyBytes = 1 << 20
-    /// Seconds in which a client must take some of its answer.
+    /// The timeout of a client that does not read the response, in seconds.
     public var stallSeconds = 60
 
     public init() {}
 }
 
-/// What checking passwords may cost.
+/// Limits on hashing passwords.
 public struct PasswordLimits: Sendable {
-    /// What an operator may set: from 16 MiB, which RFC 7914's author took for signing in, to 1 GiB.
+    /// The costs that an operator may set: from 16 MiB of memory, which RFC 7914's author suggested for sign-in, to 1 GiB.
     public static let costs = 14...20
-    /// The binary logarithm of scrypt's N. 17, with r = 8 and p = 1, takes 128 MiB and is what OWASP asks for
+    /// The binary logarithm of scrypt's N. With r = 8 and p = 1, 17 takes 128 MiB and is what OWASP recommends
     /// (Password Storage Cheat Sheet).
     public var cost = 17
-    /// Worked on at once.
-    public var atOnce = 2
-    /// Waiting for that, at most; whoever comes then is told to come again.
+    /// The maximum number of concurrent hashes.
+    public var maxConcurrent = 2
+    /// The maximum number of tasks that wait for a hash. Further ones are refused.
     public var waiting = 64
 
     public init() {}
 }
 
-/// How often somebody may try a password, or make an account.
+/// Limits on attempts at passwords and codes, and on the creation of accounts.
 public struct SignInLimits: Sendable {
-    /// Of one account from one address, before the first wait.
+    /// The number of attempts at one account from one address before the first wait.
     public var freeTries = 10
-    /// That wait, in seconds; each next one is twice as long.
+    /// The first wait, in seconds. Each later one is twice as long.
     public var firstWaitSeconds = 1
     public var longestWaitSeconds = 15 * 60
-    /// After how many seconds without a try the waits begin anew.
+    /// The time without an attempt after which the count starts again, in seconds.
     public var forgetSeconds = 24 * 60 * 60
-    /// Of one account, from wherever: beyond, each address has one try before it waits. Tries that succeed do not count.
+    /// The rate of failed attempts at one account from all addresses. Beyond it, each address has one attempt before it must
+    /// wait.
     public var perAccount = Rate(burst: 20, perMinute: 10)
-    /// Of one address, being checked or waiting for that; loopback is free.
-    public var atOncePerAddress = 16
-    /// From one address (of IPv6: one /64 network). Tries that succeed do not count.
+    /// The maximum number of concurrent sign-ins from one address. Loopback is not limited.
+    public var maxConcurrentPerAddress = 16
+    /// The rate of failed attempts from one address (of IPv6: one /64 network).
     public var perAddress = Rate(burst: 60, perMinute: 60)
-    /// Accounts made from one address; loopback is free.
+    /// The rate of accounts created from one address. Loopback is not limited.
     public var signUps = Rate(burst: 20, perMinute: 2)
 
     public init() {}
 }
 
-/// What searching may cost; what one search may is in ``Limits`` too.
+/// Limits on searches. ``Limits`` has those of a single search.
 public struct SearchLimits: Sendable {
-    /// How long one may take.
+    /// The timeout of a search.
     public var timeout = Duration.seconds(Limits.searchSeconds)
-    /// Keyed by account. With a pool of connections, half of them at most.
+    /// Keyed by account. With a pool of connections, the total is at most half of them.
     public var permits = PermitLimits(total: 4, perKey: 2, waitingPerKey: 8)
 
     public init() {}
 }
 
-/// So many at once, and so many a minute in the long run.
+/// A burst, and a sustained rate per minute.
 public struct Rate: Sendable {
     public var burst: Int
     public var perMinute: Int

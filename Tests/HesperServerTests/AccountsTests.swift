@@ -21,48 +21,53 @@ import Testing
 
     static let rows = [
         signUp(
-            "an account", status: 201,
+            "a valid sign-up", status: 201,
             contains: [
                 #""email":"ada@example.org""#, #""usage":{"objects":0,"bytes":0,"attachmentBytes":0,"storedBytes":0}"#,
                 #""name":"phone""#,
                 #""current":true"#, #""token":"hesper_"#,
             ], lacks: [password, "scrypt"]),
-        signUp("with a version", more: #","appVersion":"Vesper 3.1""#, status: 201, contains: ["Vesper 3.1"]),
-        signUp("a name of 100 letters of two bytes", device: String(repeating: "é", count: 100), status: 201),
-        signUp("a name too long", device: String(repeating: "a", count: 101), status: 422, contains: ["/deviceName"]),
-        signUp("no name", device: "", status: 422, contains: ["/deviceName"]),
+        signUp("an app version", more: #","appVersion":"Vesper 3.1""#, status: 201, contains: ["Vesper 3.1"]),
+        signUp("a device name of 100 two-byte characters", device: String(repeating: "é", count: 100), status: 201),
+        signUp(
+            "a device name that is too long", device: String(repeating: "a", count: 101), status: 422,
+            contains: ["/deviceName"]),
+        signUp("an empty device name", device: "", status: 422, contains: ["/deviceName"]),
         signUp("a short password", password: "1234567", status: 422, contains: ["/password", "8 to 1024"]),
-        signUp("a short password of many bytes", password: "пароль", status: 201),
+        signUp("a password of few characters but enough bytes", password: "пароль", status: 201),
         signUp("the longest password", password: String(repeating: "a", count: 1024), status: 201),
-        signUp("a password too long", password: String(repeating: "a", count: 1025), status: 422),
+        signUp("a password that is too long", password: String(repeating: "a", count: 1025), status: 422),
         signUp("no @", email: "ada.example.org", status: 422, contains: ["/email"]),
         signUp("two @", email: "ada@@example.org", status: 422),
-        signUp("nothing before the @", email: "@example.org", status: 422),
+        signUp("no local part", email: "@example.org", status: 422),
         signUp("a space", email: "ada lovelace@example.org", status: 422),
         signUp("a line break", email: #"ada@example.org\r\nBcc: eve"#, status: 422),
-        signUp("an address too long", email: String(repeating: "a", count: 243) + "@example.org", status: 422),
+        signUp("an address that is too long", email: String(repeating: "a", count: 243) + "@example.org", status: 422),
         signUp("the longest address", email: String(repeating: "a", count: 242) + "@example.org", status: 201),
-        signUp("a version too long", more: #","appVersion":"\#(String(repeating: "1", count: 101))""#, status: 422),
-        signUp("a cookie", more: #","cookie":true"#, status: 201, lacks: ["token", "hesper_"]),
-        signUp("no cookie", more: #","cookie":false"#, status: 201, contains: [#""token":"hesper_"#]),
         signUp(
-            "a cookie of another kind", more: #","cookie":"yes""#, status: 422, contains: ["/cookie", "true or false"]),
+            "an app version that is too long", more: #","appVersion":"\#(String(repeating: "1", count: 101))""#,
+            status: 422),
+        signUp("a session cookie", more: #","cookie":true"#, status: 201, lacks: ["token", "hesper_"]),
+        signUp("no session cookie", more: #","cookie":false"#, status: 201, contains: [#""token":"hesper_"#]),
+        signUp(
+            "a cookie field that is not a Boolean", more: #","cookie":"yes""#, status: 422,
+            contains: ["/cookie", "true or false"]),
     ]
 
-    @Test(arguments: rows) func row(_ row: Row) async throws {
+    @Test(arguments: rows) func signUpResponses(_ row: Row) async throws {
         try await TestServer.test { try await row.check($0) }
     }
 
-    @Test func oneAddressHasOneAccountWhateverItsCase() async throws {
+    @Test func anAddressIsUniqueIgnoringCase() async throws {
         try await TestServer.test { client in
             _ = try await client.signedUp("Ada@Example.org")
             let row = AccountsTests.signUp(
-                "again", email: "aDA@eXAMPLE.ORG", status: 409, contains: ["email-taken", "/email"])
+                "same address", email: "aDA@eXAMPLE.ORG", status: 409, contains: ["email-taken", "/email"])
             try await row.check(client)
         }
     }
 
-    @Test func signUpTwiceAtOnceMakesOneAccount() async throws {
+    @Test func concurrentSignUpsCreateOneAccount() async throws {
         try await TestServer.test { client in
             let body = #"{"email":"ada@example.org","password":"12345678","deviceName":"phone"}"#
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -73,18 +78,19 @@ import Testing
         }
     }
 
-    @Test func closed() async throws {
+    @Test func closedSignUpIsRefused() async throws {
         let change: TestServer.Change = { $0.signUp = .closed }
         try await TestServer.test(.router, change) { client in
             let row = AccountsTests.signUp("closed", status: 403, contains: ["sign-up-closed"])
             try await row.check(client)
-            try await AccountsTests.signUp("guessed", more: #","invitation":"x""#, status: 403).check(client)
+            try await AccountsTests.signUp("a guessed invitation", more: #","invitation":"x""#, status: 403).check(
+                client)
             let info = try await client.send(.get, "/v1/server")
             #expect(info.text.contains(#""signUp":"closed""#))
         }
     }
 
-    @Test func theAccountOfTheToken() async throws {
+    @Test func accountIsThatOfTheToken() async throws {
         try await TestServer.test { client in
             let ada = try await client.signedUp("ada@example.org")
             let bob = try await client.signedUp("bob@example.org")
@@ -93,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func aNewPasswordSignsTheOtherDevicesOut() async throws {
+    @Test func changingThePasswordSignsOtherDevicesOut() async throws {
         try await TestServer.test { client in
             let phone = try await client.signedUp()
             let laptop = try await client.signedIn()
@@ -116,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func theOtherDevicesMayStay() async throws {
+    @Test func changingThePasswordCanKeepOtherDevicesSignedIn() async throws {
         try await TestServer.test { client in
             let phone = try await client.signedUp()
             let laptop = try await client.signedIn()
@@ -134,8 +140,8 @@ import Testing
         }
     }
 
-    /// Of two that know the old one at once, one sets the new one; the other is told that what it knew is wrong by then.
-    @Test func twoNewPasswordsAtOnce() async throws {
+    /// Of concurrent changes with the old password, one succeeds. The others fail because the password has changed.
+    @Test func onlyOneConcurrentPasswordChangeSucceeds() async throws {
         try await TestServer.test { client in
             let phone = try await client.signedUp()
             let laptop = try await client.signedIn()
@@ -152,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func erasing() async throws {
+    @Test func deletingAnAccount() async throws {
         try await TestServer.test { client in
             let phone = try await client.signedUp()
             _ = try await client.signedIn()
@@ -163,12 +169,12 @@ import Testing
             #expect(erased.status == 204 && erased.text.isEmpty)
             #expect(try await phone.send(.get, "/v1/account").status == 401)
             #expect(try await client.test.store.read { try $0.accounts() }.isEmpty)
-            // The address is free again.
+            // The address can be used again.
             _ = try await client.signedUp()
         }
     }
 
-    @Test func manyMayMakeAccountsFromThisMachine() async throws {
+    @Test func signUpsFromLoopbackAreNotLimited() async throws {
         try await TestServer.test { client in
             for index in 0..<100 { _ = try await client.signedUp("user\(index)@example.org") }
         }

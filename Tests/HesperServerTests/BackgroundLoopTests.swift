@@ -6,20 +6,20 @@ import Testing
 
 @testable import HesperServer
 
-/// Work that is repeated while the server runs.
+/// Repetition, back-off, triggers and shutdown of background loops.
 @Suite(.timeLimit(.minutes(1))) struct BackgroundLoopTests {
     private struct Failed: Error {}
 
     private let lines = NIOLockedValueBox<[String]>([])
     private let steps = NIOLockedValueBox(0)
 
-    private var logger: Logger { Logger(label: "test") { [lines] _ in Lines(lines: lines) } }
+    private var logger: Logger { Logger(label: "test") { [lines] _ in LogRecorder(lines: lines) } }
 
     private func until(_ count: Int) async throws {
         while steps.withLockedValue({ $0 }) < count { try await Task.sleep(for: .milliseconds(1)) }
     }
 
-    /// Stores turn a cancellation into an error of their own.
+    /// Fails like a store whose operation was cancelled: with an error of its own.
     @Sendable private func cancelledStep() async throws -> Duration? {
         steps.withLockedValue { $0 += 1 }
         do {
@@ -30,7 +30,7 @@ import Testing
         return nil
     }
 
-    @Test func aShutdownThatBreaksAStepOffIsNotLogged() async throws {
+    @Test func aStepCancelledByShutdownIsNotLogged() async throws {
         let isAtEnd = NIOLockedValueBox(false)
         let loop = BackgroundLoop(
             "Work", backoff: Backoff(first: .seconds(1)), logger: logger,
@@ -53,7 +53,7 @@ import Testing
         #expect(lines.withLockedValue { $0 } == [])
     }
 
-    @Test func anErrorIsLoggedAndTheStepRepeated() async throws {
+    @Test func anErrorIsLoggedAndTheStepIsRetried() async throws {
         let backoff = Backoff(first: .milliseconds(1), longest: .milliseconds(4))
         let loop = BackgroundLoop("Work", backoff: backoff, logger: logger) { [steps] in
             let step = steps.withLockedValue { steps in
@@ -72,7 +72,7 @@ import Testing
         #expect(steps.withLockedValue { $0 } == 6)
     }
 
-    @Test func aTriggerStartsAStepAtOnce() async throws {
+    @Test func aTriggerStartsAStepImmediately() async throws {
         let trigger = Trigger()
         let loop = BackgroundLoop("Work", trigger: trigger, backoff: Backoff(first: .seconds(1)), logger: logger) {
             [steps] in
@@ -82,7 +82,7 @@ import Testing
         let task = Task { try await loop.run() }
         for count in 1...50 {
             try await until(count)
-            // Also if the loop does not wait yet.
+            // Also works if the loop is not waiting yet.
             trigger.fire()
         }
         try await until(51)
@@ -91,7 +91,7 @@ import Testing
         #expect(steps.withLockedValue { $0 } == 51)
     }
 
-    @Test func atIntervalsTheFirstStepWaitsToo() async throws {
+    @Test func theFirstStepWaitsForOneInterval() async throws {
         let start = ContinuousClock.now
         let loop = BackgroundLoop("Work", every: .milliseconds(20), logger: logger) { [steps] in
             steps.withLockedValue { $0 += 1 }
@@ -103,7 +103,7 @@ import Testing
         try await task.value
     }
 
-    @Test func backoffDoublesUpToItsLongest() {
+    @Test func backoffDoublesUpToItsMaximum() {
         let backoff = Backoff(first: .seconds(60), longest: .seconds(3_600))
         let waits = (1...8).map { backoff.delay(after: $0).components.seconds }
         #expect(waits == [60, 120, 240, 480, 960, 1_920, 3_600, 3_600])

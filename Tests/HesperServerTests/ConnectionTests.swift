@@ -9,10 +9,10 @@ import Testing
 
 @testable import HesperServer
 
-/// Limits on header, body, time and connections that a slow or hostile client cannot get past (protocol.md, HTTP rules).
+/// Limits on headers, bodies, time and connections (protocol.md, HTTP rules).
 @Suite(.serialized) struct ConnectionTests {
-    /// Runs what blocks on a socket beside the threads of the tests.
-    private static func talk(
+    /// Runs a server, and `body` on a thread of its own, because it blocks on sockets.
+    private static func withServer(
         _ change: @escaping TestServer.Change = { _ in }, _ body: @escaping @Sendable (Int) throws -> Void
     ) async throws {
         try await TestServer.test(.live, change) { client in
@@ -49,85 +49,86 @@ import Testing
                 + (0..<200).map { "X-\($0): a\r\n" }.joined() + "\r\n", status: "431 ", slug: .headersTooLarge),
         Refusal(name: "not HTTP", request: "HELO example.org\r\n\r\n", status: "400 ", slug: .malformedRequest),
         Refusal(
-            name: "a header that is none", request: "GET /healthz HTTP/1.1\r\nHost x\r\n\r\n", status: "400 ",
+            name: "an invalid header", request: "GET /healthz HTTP/1.1\r\nHost x\r\n\r\n", status: "400 ",
             slug: .malformedRequest),
         Refusal(
-            name: "two lengths",
+            name: "two Content-Length headers",
             request: "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
             status: "400 ", slug: .malformedRequest),
-        Refusal(name: "no Host", request: "GET /healthz HTTP/1.1\r\n\r\n", status: "400 ", slug: .malformedRequest),
         Refusal(
-            name: "two Hosts", request: "GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", status: "400 ",
+            name: "no Host header", request: "GET /healthz HTTP/1.1\r\n\r\n", status: "400 ", slug: .malformedRequest),
+        Refusal(
+            name: "two Host headers", request: "GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", status: "400 ",
             slug: .malformedRequest),
         Refusal(
-            name: "a coding beside chunks",
+            name: "another coding with chunked",
             request: "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                 + "Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", status: "400 ",
             slug: .malformedRequest),
         Refusal(
-            name: "a chunk without a size",
+            name: "an invalid chunk size",
             request: "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                 + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", status: "400 ", slug: .malformedRequest),
         Refusal(
-            name: "a body too large, before it is sent",
+            name: "a Content-Length that is too large",
             request: "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                 + "Content-Length: 100000000\r\n\r\n", status: "413 ", slug: .tooLarge),
         Refusal(
-            name: "a body too large, in chunks",
+            name: "a chunked body that is too large",
             request: "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                 + "Transfer-Encoding: chunked\r\n\r\na000\r\n\(String(repeating: " ", count: 0xa000))\r\n",
             status: "413 ", slug: .tooLarge),
     ]
 
-    /// Each is told why, and the connection closes.
-    @Test(arguments: refusals) func refused(_ refusal: Refusal) async throws {
-        try await ConnectionTests.talk { port in
+    /// The response has the reason, and the connection closes.
+    @Test(arguments: refusals) func invalidRequestsAreRefused(_ refusal: Refusal) async throws {
+        try await ConnectionTests.withServer { port in
             let connection = try RawConnection(port: port)
             connection.send(refusal.request)
-            let answer = connection.readToEnd()
-            #expect(answer.hasPrefix("HTTP/1.1 \(refusal.status)"), "\(answer)")
-            #expect(answer.contains(#""slug":"\#(refusal.slug.rawValue)""#), "\(answer)")
-            #expect(answer.lowercased().contains("\r\nconnection: close\r\n"))
-            #expect(answer.lowercased().contains("\r\nx-request-id: "))
-            #expect(answer.contains(#""requestID":""#))
+            let response = connection.readToEnd()
+            #expect(response.hasPrefix("HTTP/1.1 \(refusal.status)"), "\(response)")
+            #expect(response.contains(#""slug":"\#(refusal.slug.rawValue)""#), "\(response)")
+            #expect(response.lowercased().contains("\r\nconnection: close\r\n"))
+            #expect(response.lowercased().contains("\r\nx-request-id: "))
+            #expect(response.contains(#""requestID":""#))
         }
     }
 
-    @Test func aRefusalWaitsForTheAnswersBeforeIt() async throws {
-        try await ConnectionTests.talk { port in
+    @Test func aRefusalFollowsEarlierResponses() async throws {
+        try await ConnectionTests.withServer { port in
             let connection = try RawConnection(port: port)
             connection.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n")
-            let answers = connection.readToEnd()
-            let health = try #require(answers.range(of: #"{"status":"ok"}"#))
-            let refusal = try #require(answers.range(of: "HTTP/1.1 400"))
+            let responses = connection.readToEnd()
+            let health = try #require(responses.range(of: #"{"status":"ok"}"#))
+            let refusal = try #require(responses.range(of: "HTTP/1.1 400"))
             #expect(health.upperBound <= refusal.lowerBound)
         }
     }
 
-    @Test func aSlowBodyIsGivenUp() async throws {
+    @Test func aSlowBodyTimesOut() async throws {
         let change: TestServer.Change = { $0.connections.bodySeconds = 1 }
-        try await ConnectionTests.talk(change) { port in
+        try await ConnectionTests.withServer(change) { port in
             let connection = try RawConnection(port: port)
             connection.send(
                 "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
             )
-            let answer = connection.readToEnd()
-            #expect(answer.hasPrefix("HTTP/1.1 408 "), "\(answer)")
-            #expect(answer.contains("request-timeout"))
+            let response = connection.readToEnd()
+            #expect(response.hasPrefix("HTTP/1.1 408 "), "\(response)")
+            #expect(response.contains("request-timeout"))
         }
     }
 
-    @Test func aSlowHeadIsGivenUp() async throws {
+    @Test func aSlowHeadTimesOut() async throws {
         let change: TestServer.Change = { $0.connections.idleSeconds = 1 }
-        try await ConnectionTests.talk(change) { port in
+        try await ConnectionTests.withServer(change) { port in
             let connection = try RawConnection(port: port)
             connection.send("GET /healthz HTTP/1.1\r\nHost: ")
             #expect(connection.readToEnd().isEmpty)
         }
     }
 
-    @Test func whoeverAsksWhetherToSendItsBodyIsTold() async throws {
-        try await ConnectionTests.talk { port in
+    @Test func expectContinueGetsAnInterimResponse() async throws {
+        try await ConnectionTests.withServer { port in
             let body = #"{"email":"ada@example.org","password":"12345678","deviceName":"phone"}"#
             let head = "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
             let connection = try RawConnection(port: port)
@@ -135,17 +136,17 @@ import Testing
             #expect(connection.read(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
             connection.send(body)
             #expect(connection.read(until: "token").hasPrefix("HTTP/1.1 201 "))
-            // And not asked for what is not wanted.
+            // No interim response if the body will be refused.
             let second = try RawConnection(port: port)
             second.send(head + "Content-Length: 100000000\r\nExpect: 100-continue\r\n\r\n")
             #expect(second.readToEnd().hasPrefix("HTTP/1.1 413 "))
         }
     }
 
-    @Test func oneConnectionMoreThanAllowedWaits() async throws {
+    @Test func connectionsBeyondTheLimitWait() async throws {
         let change: TestServer.Change = { $0.connections.count = 2 }
-        try await ConnectionTests.talk(change) { port in
-            // The test's own client holds one.
+        try await ConnectionTests.withServer(change) { port in
+            // The test's own client has one connection.
             let first = try RawConnection(port: port)
             first.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(first.read(until: "ok").contains("200 OK"))
@@ -157,29 +158,30 @@ import Testing
         }
     }
 
-    /// Of one address. What is open stays so, and a place that gets free is given again.
-    @Test func oneAddressHasSoManyConnections() async throws {
+    /// Open connections remain open, and the permit of a closed one can be used again.
+    @Test func connectionsPerAddressAreLimited() async throws {
         let change: TestServer.Change = {
             $0.connections.perAddress = 3
             $0.connections.countsLoopback = true
         }
-        try await ConnectionTests.talk(change) { port in
-            // The test's own client may hold one.
+        try await ConnectionTests.withServer(change) { port in
+            // The test's own client may have one connection.
             var open: [RawConnection] = []
             var refusal: String?
             while refusal == nil, open.count < 4 {
                 let next = try RawConnection(port: port)
                 next.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-                let answer = next.read(until: "}")
-                if answer.hasPrefix("HTTP/1.1 200 ") { open.append(next) } else { refusal = answer }
+                let response = next.read(until: "}")
+                if response.hasPrefix("HTTP/1.1 200 ") { open.append(next) } else { refusal = response }
             }
             #expect((2...3).contains(open.count))
-            let answer = try #require(refusal)
-            #expect(answer.hasPrefix("HTTP/1.1 429 ") && answer.lowercased().contains("retry-after: 10"), "\(answer)")
+            let response = try #require(refusal)
+            #expect(
+                response.hasPrefix("HTTP/1.1 429 ") && response.lowercased().contains("retry-after: 10"), "\(response)")
             open[1].send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             #expect(open[1].readToEnd().contains("200 OK"))
             open.removeLast()
-            // Its end is noticed a moment later.
+            // The server notices the close after a moment.
             var again = ""
             for _ in 0..<100 where !again.contains("200 OK") {
                 Thread.sleep(forTimeInterval: 0.05)
@@ -191,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func connectionsAreCountedByAddress() throws {
+    @Test func connectionPermitsAreCountedByAddress() throws {
         var limits = ConnectionLimits()
         limits.perAddress = 2
         let permits = ConnectionPermits(limits: limits, proxies: [try #require(AddressRange("198.51.100.0/24"))])
@@ -218,16 +220,16 @@ import Testing
             "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                 + "Transfer-Encoding: chunked\r\n\r\n1;", String(repeating: "a=b;", count: 2_048)
         ),
-    ]) func whatBecomesNoPartOfARequestIsCut(_ head: String, _ more: String) async throws {
-        try await ConnectionTests.talk { port in
+    ]) func endlessInputWithoutARequestIsCut(_ head: String, _ more: String) async throws {
+        try await ConnectionTests.withServer { port in
             let connection = try RawConnection(port: port)
             connection.send(head)
-            for _ in 0..<(2 * WireCount.limit / more.utf8.count) { connection.send(more) }
+            for _ in 0..<(2 * UnparsedByteLimit.maximumBytes / more.utf8.count) { connection.send(more) }
             #expect(connection.readToEnd().isEmpty)
         }
     }
 
-    @Test func anAccountHasSoManyRequests() async throws {
+    @Test func requestsPerAccountAreLimited() async throws {
         let change: TestServer.Change = { $0.requests = Rate(burst: 5, perMinute: 1) }
         try await TestServer.test(.router, change) { client in
             let phone = try await client.signedUp()
@@ -235,11 +237,11 @@ import Testing
             let bob = try await client.signedUp("bob@example.org")
             for _ in 0..<3 { #expect(try await phone.send(.get, "/v1/account").status == 200) }
             for left in [1, 0] {
-                let answer = try await laptop.send(.get, "/v1/notes")
-                #expect(answer.status == 200)
-                let field = try #require(answer.headers[.rateLimit])
+                let response = try await laptop.send(.get, "/v1/notes")
+                #expect(response.status == 200)
+                let field = try #require(response.headers[.rateLimit])
                 #expect(field.hasPrefix("\"account\";r=\(left);t="), "\(field)")
-                #expect(answer.headers[.rateLimitPolicy] == "\"account\";q=5;w=300")
+                #expect(response.headers[.rateLimitPolicy] == "\"account\";q=5;w=300")
             }
             for device in [phone, laptop] {
                 let refused = try await device.send(.get, "/v1/account")
@@ -252,12 +254,12 @@ import Testing
         }
     }
 
-    @Test func whoIsBusyAsksForPatience() async throws {
+    @Test func aBusyServerSendsRetryAfter() async throws {
         let change: TestServer.Change = { $0.busyRequests = 0 }
         try await TestServer.test(.router, change) { client in
             let phone = try await client.signedUp()
             #expect(try await phone.send(.post, "/v1/sync", "{}").headers[.retryAfter] == "2")
-            // What is refused says for itself whether to come again.
+            // An error has a Retry-After of its own, if a retry makes sense.
             #expect(try await client.send(.get, "/v1/account").headers[.retryAfter] == nil)
         }
         try await TestServer.test { client in
@@ -266,14 +268,14 @@ import Testing
         }
     }
 
-    @Test func headOfAStreamSaysItsLength() async throws {
+    @Test func headOfAStreamedBodyHasItsLength() async throws {
         try await TestServer.test(.live) { client in
             let client = try await client.signedUp()
             for path in ["/v1/changes", "/v1/notes"] {
                 let get = try await client.send(.get, path)
                 let head = try await client.send(.head, path)
                 #expect(head.headers[.contentLength] == String(get.text.utf8.count))
-                // The connection is still good after it.
+                // The connection can still be used.
                 #expect(try await client.send(.get, "/healthz").status == 200)
             }
         }

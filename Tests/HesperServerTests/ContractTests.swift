@@ -5,7 +5,7 @@ import Yams
 
 @testable import HesperServer
 
-/// The contract and the server know the same routes, and say the same of each.
+/// The contract and the server agree on routes, parameters, limits, errors and fields.
 @Suite struct ContractTests {
     static let yaml = try? String(contentsOfFile: "openapi.yaml", encoding: .utf8)
 
@@ -17,13 +17,13 @@ import Yams
         return test.server.routes.all
     }
 
-    @Test func everyRouteIsInTheContractAndTheReverse() throws {
+    @Test func routesAndContractAgree() throws {
         let routes = try ContractTests.routes()
         let served = Set(routes.filter(\.isInContract).map { "\($0.method.rawValue) \($0.path)" })
-        let promised = Set(try ContractTests.contract().operations.map { "\($0.method) \($0.path)" })
-        #expect(served.subtracting(promised).sorted() == [], "served, and not in openapi.yaml")
-        #expect(promised.subtracting(served).sorted() == [], "in openapi.yaml, and not served")
-        // Pages that are no part of the API are few, and known.
+        let documented = Set(try ContractTests.contract().operations.map { "\($0.method) \($0.path)" })
+        #expect(served.subtracting(documented).sorted() == [], "served, but not in openapi.yaml")
+        #expect(documented.subtracting(served).sorted() == [], "in openapi.yaml, but not served")
+        // The pages that are not part of the API.
         let others = routes.filter { !$0.isInContract }.map { "\($0.method.rawValue) \($0.path)" }
         #expect(
             others.sorted() == [
@@ -31,19 +31,21 @@ import Yams
             ])
     }
 
-    @Test func everyRouteHasTheParametersAndTheAccessOfTheContract() throws {
+    @Test func parametersAndAuthenticationAgreeWithTheContract() throws {
         let routes = try ContractTests.routes()
         for operation in try ContractTests.contract().operations {
             let route = try #require(
                 routes.first { $0.method.rawValue == operation.method && $0.path == operation.path })
-            let promised = operation.parameters.filter { $0["in"]?.string == "query" }.compactMap { $0["name"]?.string }
-            #expect(route.parameters.sorted() == promised.sorted(), "\(operation.id)")
+            let documented = operation.parameters.filter { $0["in"]?.string == "query" }.compactMap {
+                $0["name"]?.string
+            }
+            #expect(route.parameters.sorted() == documented.sorted(), "\(operation.id)")
             let isOpen = if case .open = route.handler { true } else { false }
             #expect(isOpen == operation.isOpen, "\(operation.id)")
         }
     }
 
-    @Test func theServerTellsTheLimitsOfTheContract() async throws {
+    @Test func limitsOfTheServerAreInTheContract() async throws {
         let contract = try ContractTests.contract()
         let schema = contract.resolved(["$ref": "#/components/schemas/Limits"])
         let known = schema["properties"]?.mapping?.keys.compactMap(\.string) ?? []
@@ -53,7 +55,7 @@ import Yams
             let info = try await client.send(.get, "/v1/server").json
             guard case .object(let limits) = try info.member("limits") else { return #expect(Bool(false)) }
             #expect(limits.members.map(\.name).sorted() == known.sorted())
-            #expect(Set(known).subtracting(required) == ["quotaBytes", "requestsPerMinute"], "which may be none")
+            #expect(Set(known).subtracting(required) == ["quotaBytes", "requestsPerMinute"], "the optional limits")
         }
     }
 
@@ -62,8 +64,8 @@ import Yams
         let schema = contract.resolved(["$ref": "#/components/schemas/Problem"])
         let description = try #require(schema["properties"]?["slug"]?["description"]?.string)
         #expect(description.contains("`\(slug.rawValue)`"))
-        for (_, answer) in contract.members(contract.root["components"]?["responses"]) {
-            for (_, media) in contract.members(answer["content"]) {
+        for (_, response) in contract.members(contract.root["components"]?["responses"]) {
+            for (_, media) in contract.members(response["content"]) {
                 let examples = contract.members(media["examples"]).compactMap { $0.1["value"] }
                 for example in examples + [media["example"]].compactMap(\.self)
                 where example["slug"]?.string == slug.rawValue {
@@ -95,7 +97,7 @@ import Yams
         }
     }
 
-    /// The schemas of objects, changes and writes have what the table of fields has (development.md, Add a field to notes).
+    /// The schemas of objects, changes and writes contain exactly the fields of the model (development.md, Add a field to notes).
     @Test(arguments: Section.allCases) func everyFieldIsInTheSchemas(_ section: Section) throws {
         let contract = try ContractTests.contract()
         func expect(_ schema: String, has members: [String]) {
@@ -123,7 +125,7 @@ import Yams
     }
 
     @Test(arguments: Field.allCases.filter { $0.rule == .register })
-    func everyRegisterIsInTheProseOfTheContract(_ field: Field) throws {
+    func everyRegisterIsInTheDescriptionsOfTheContract(_ field: Field) throws {
         let contract = try ContractTests.contract()
         for (schema, member) in [("PushResult", "fields"), ("Edit", "attribute")] {
             // Only notes have a history.

@@ -10,13 +10,13 @@ import Testing
         ("https://localhost:5173", false), ("http://localhost.example.org", false), ("http://localhost:", true),
         ("http://localhost:80x", false), ("http://127.0.0.1.example.org:80", false), ("null", false),
         ("http://example.org", false),
-    ]) func onLoopback(_ origin: String, isAllowed: Bool) async throws {
+    ]) func loopbackOrigins(_ origin: String, isAllowed: Bool) async throws {
         try await TestServer.test { client in
             for path in ["/healthz", "/v1/nothing"] {
-                let answer = try await client.send(.get, path, headers: [.origin: origin])
-                #expect(answer.headers[.accessControlAllowOrigin] == (isAllowed ? origin : nil))
-                #expect(answer.headers[.accessControlAllowCredentials] == nil)
-                let exposed = answer.headers[.accessControlExposeHeaders]
+                let response = try await client.send(.get, path, headers: [.origin: origin])
+                #expect(response.headers[.accessControlAllowOrigin] == (isAllowed ? origin : nil))
+                #expect(response.headers[.accessControlAllowCredentials] == nil)
+                let exposed = response.headers[.accessControlExposeHeaders]
                 #expect((exposed != nil) == isAllowed)
                 if let exposed { #expect(exposed.hasPrefix("ETag, Location, Content-Location, Retry-After,")) }
             }
@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: [
         ("https://notes.example.org", true), ("https://notes.example.org:8443", false), ("http://localhost:80", false),
-    ]) func elsewhere(_ origin: String, isAllowed: Bool) {
+    ]) func configuredOrigins(_ origin: String, isAllowed: Bool) {
         let crossOrigin = CrossOrigin(origins: ["https://notes.example.org"], allowsLoopback: false)
         #expect(crossOrigin.allows(origin) == isAllowed)
     }
@@ -36,22 +36,22 @@ import Testing
                 .origin: "http://localhost:3000", .accessControlRequestMethod: "PATCH",
                 .accessControlRequestHeaders: "authorization,content-type",
             ]
-            let answer = try await client.send(.options, "/v1/account", headers: headers)
-            #expect(answer.status == 204)
-            #expect(answer.headers[.accessControlAllowOrigin] == "http://localhost:3000")
-            #expect(answer.headers[.accessControlAllowMethods] == "GET, HEAD, PATCH, DELETE, OPTIONS")
-            #expect(answer.headers[.accessControlAllowHeaders]?.contains("Authorization") == true)
-            #expect(answer.headers[.accessControlMaxAge] == "7200")
+            let response = try await client.send(.options, "/v1/account", headers: headers)
+            #expect(response.status == 204)
+            #expect(response.headers[.accessControlAllowOrigin] == "http://localhost:3000")
+            #expect(response.headers[.accessControlAllowMethods] == "GET, HEAD, PATCH, DELETE, OPTIONS")
+            #expect(response.headers[.accessControlAllowHeaders]?.contains("Authorization") == true)
+            #expect(response.headers[.accessControlMaxAge] == "7200")
         }
     }
 
-    @Test func preflightOfAStrangerIsToldNothing() async throws {
+    @Test func preflightOfAnotherOriginIsNotAllowed() async throws {
         try await TestServer.test { client in
             let headers: HTTPFields = [.origin: "http://evil.example", .accessControlRequestMethod: "DELETE"]
-            let answer = try await client.send(.options, "/v1/account", headers: headers)
-            #expect(answer.status == 204)
-            #expect(answer.headers[.accessControlAllowOrigin] == nil)
-            #expect(answer.headers[.accessControlAllowMethods] == nil)
+            let response = try await client.send(.options, "/v1/account", headers: headers)
+            #expect(response.status == 204)
+            #expect(response.headers[.accessControlAllowOrigin] == nil)
+            #expect(response.headers[.accessControlAllowMethods] == nil)
         }
     }
 }

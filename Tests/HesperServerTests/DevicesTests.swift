@@ -7,7 +7,7 @@ import Testing
 
 /// protocol.md, Signing in: devices.
 @Suite struct DevicesTests {
-    @Test func aTokenHas256BitsAndIsKeptAsAHash() async throws {
+    @Test func aTokenHas256BitsAndIsStoredAsAHash() async throws {
         try await TestServer.test { client in
             let first = try await client.signedUp()
             let second = try await client.signedIn()
@@ -22,29 +22,29 @@ import Testing
     @Test(arguments: [
         "", "Bearer", "Bearer ", "Basic YTpi", "Bearer x", "Bearer hesper_", "Token %", "bearer  %", "BEARER %  ",
     ])
-    func authorization(_ form: String) async throws {
+    func authorizationHeader(_ form: String) async throws {
         try await TestServer.test { client in
             let client = try await client.signedUp()
             let header = form.replacing("%", with: client.token ?? "")
-            let answer = try await client.send(.get, "/v1/account", headers: [.authorization: header])
-            // The name of the scheme has no case (RFC 9110, 11.1).
+            let response = try await client.send(.get, "/v1/account", headers: [.authorization: header])
+            // The name of the scheme is case-insensitive (RFC 9110, 11.1).
             let isGood = form.lowercased().hasPrefix("bearer") && form.contains("%")
-            #expect(answer.status == (isGood ? 200 : 401))
-            #expect(answer.headers[.wwwAuthenticate] == (isGood ? nil : "Bearer"))
+            #expect(response.status == (isGood ? 200 : 401))
+            #expect(response.headers[.wwwAuthenticate] == (isGood ? nil : "Bearer"))
         }
     }
 
-    @Test func aTokenWithOneLetterChangedIsNone() async throws {
+    @Test func aTokenWithOneCharacterChangedIsInvalid() async throws {
         try await TestServer.test { client in
             let client = try await client.signedUp()
             let token = try #require(client.token)
             let other = token.dropLast() + (token.hasSuffix("A") ? "E" : "A")
-            let answer = try await client.send(.get, "/v1/account", headers: [.authorization: "Bearer \(other)"])
-            #expect(answer.status == 401)
+            let response = try await client.send(.get, "/v1/account", headers: [.authorization: "Bearer \(other)"])
+            #expect(response.status == 401)
         }
     }
 
-    @Test func theListIsInPages() async throws {
+    @Test func theListHasPages() async throws {
         try await TestServer.test { client in
             let phone = try await client.signedUp(device: "phone")
             for name in ["laptop", "tablet", "watch"] { _ = try await client.signedIn(device: name) }
@@ -69,19 +69,19 @@ import Testing
 
     static let badLists = [
         Row("limit 0", .get, "/v1/devices?limit=0", status: 422, contains: [#""pointer":"limit""#]),
-        Row("a limit that is no number", .get, "/v1/devices?limit=ten", status: 422),
+        Row("a limit that is not a number", .get, "/v1/devices?limit=ten", status: 422),
         Row("a limit with a sign", .get, "/v1/devices?limit=%2B5", status: 422),
-        Row("a limit twice", .get, "/v1/devices?limit=5&limit=6", status: 422, contains: ["twice"]),
+        Row("two limits", .get, "/v1/devices?limit=5&limit=6", status: 422, contains: ["twice"]),
         Row("a huge limit is clamped", .get, "/v1/devices?limit=99999999999999999999", status: 200),
-        Row("a cursor that is none", .get, "/v1/devices?cursor=x", status: 422, contains: [#""pointer":"cursor""#]),
-        Row("a cursor of nobody's", .get, "/v1/devices?cursor=0123456789abcdef", status: 200),
+        Row("an invalid cursor", .get, "/v1/devices?cursor=x", status: 422, contains: [#""pointer":"cursor""#]),
+        Row("a cursor after an unknown device", .get, "/v1/devices?cursor=0123456789abcdef", status: 200),
     ]
 
-    @Test(arguments: badLists) func list(_ row: Row) async throws {
+    @Test(arguments: badLists) func listParameters(_ row: Row) async throws {
         try await TestServer.test { try await row.check($0.signedUp()) }
     }
 
-    @Test func signingOut() async throws {
+    @Test func signingADeviceOut() async throws {
         try await TestServer.test { client in
             let phone = try await client.signedUp()
             let laptop = try await client.signedIn()
@@ -89,7 +89,7 @@ import Testing
             let page = try await phone.send(.get, "/v1/devices").json
             let id = try page.member("devices").array[0].member("uniqueID").string
             for stranger in ["/v1/devices/\(id)", "/v1/devices/0123456789abcdef", "/v1/devices/x"] {
-                // Another account's device is like one that is not there.
+                // A device of another account is reported like an unknown one.
                 try await Row("stranger", .delete, stranger, status: 404, contains: ["not-found"]).check(bob)
             }
             #expect(try await laptop.send(.get, "/v1/account").status == 200)
@@ -99,32 +99,32 @@ import Testing
         }
     }
 
-    @Test func unknownAccountAndWrongPasswordAreToldTheSame() async throws {
+    @Test func unknownAccountAndWrongPasswordGetTheSameResponse() async throws {
         try await TestServer.test { client in
             _ = try await client.signedUp()
-            func answer(_ email: String, _ password: String) async throws -> Answer {
+            func signIn(_ email: String, _ password: String) async throws -> TestResponse {
                 try await client.send(
                     .post, "/v1/devices",
                     #"{"email":"\#(email)","password":"\#(password)","deviceName":"phone"}"#,
                     headers: [.requestID: "same"])
             }
-            let wrong = try await answer("ada@example.org", "wrong password")
-            let unknown = try await answer("nobody@example.org", "wrong password")
-            let short = try await answer("ada@example.org", "")
+            let wrong = try await signIn("ada@example.org", "wrong password")
+            let unknown = try await signIn("nobody@example.org", "wrong password")
+            let short = try await signIn("ada@example.org", "")
             #expect(wrong.status == 401)
             #expect(wrong.text == unknown.text && wrong.text == short.text)
             #expect(wrong.headers == unknown.headers)
         }
     }
 
-    /// A use is written behind the requests, and again only a minute later.
+    /// A use is written in the background, and at most once a minute.
     @Test func useIsRecordedOnceAMinute() async throws {
         try await TestServer.test(.live) { client in
             let client = try await client.signedUp()
             let token = try #require(client.token.flatMap { BearerToken(authorization: "Bearer \($0)") }).hash
             let store = client.test.store
             let signedIn = try #require(try store.session(of: token)).device
-            // As if it had signed in an hour ago.
+            // Simulates a sign-in an hour ago.
             let hourAgo = Timestamp(clamping: signedIn.lastUseDate.milliseconds - 3_600_000)
             try await store.write {
                 try $0.recordUse(
@@ -140,13 +140,13 @@ import Testing
             }
             #expect(device.userAgent == "Vesper/1")
             #expect(device.lastUseDate >= signedIn.lastUseDate)
-            // Of the addresses only the last is kept.
+            // Only the last address is stored.
             #expect(["127.0.0.1", "::1"].contains(device.lastUseAddress))
             let session = try #require(try store.session(of: token))
             let address = ClientAddress(nil)
-            #expect(DeviceUse(of: session, userAgent: [:], from: address)?.isNews == false)
+            #expect(DeviceUse(of: session, userAgent: [:], from: address)?.isDue == false)
             let later = Timestamp(clamping: device.lastUseDate.milliseconds + 60_000)
-            #expect(DeviceUse(of: session, userAgent: [:], from: address, at: later)?.isNews == true)
+            #expect(DeviceUse(of: session, userAgent: [:], from: address, at: later)?.isDue == true)
         }
     }
 }

@@ -8,36 +8,36 @@ import Testing
 @Suite struct DocumentsTests {
     private static let withContract: TestServer.Change = { $0.contract = "openapi.yaml" }
 
-    @Test func theContractAsItIs() async throws {
+    @Test func theContractIsServedUnchanged() async throws {
         try await TestServer.test(.router, DocumentsTests.withContract) { client in
-            let answer = try await client.send(.get, "/openapi.yaml")
-            #expect(answer.status == 200)
-            #expect(answer.headers[.contentType] == "application/yaml")
-            #expect(answer.text == ContractTests.yaml)
+            let response = try await client.send(.get, "/openapi.yaml")
+            #expect(response.status == 200)
+            #expect(response.headers[.contentType] == "application/yaml")
+            #expect(response.text == ContractTests.yaml)
         }
     }
 
-    @Test func theSameAsJSON() async throws {
+    @Test func theContractIsServedAsJSON() async throws {
         try await TestServer.test(.router, DocumentsTests.withContract) { client in
-            let answer = try await client.send(.get, "/openapi.json")
-            #expect(answer.status == 200)
-            #expect(answer.headers[.contentType] == "application/json")
-            let paths = try answer.json.member("paths")
+            let response = try await client.send(.get, "/openapi.json")
+            #expect(response.status == 200)
+            #expect(response.headers[.contentType] == "application/json")
+            let paths = try response.json.member("paths")
             let contract = try Contract(yaml: #require(ContractTests.yaml))
             guard case .object(let members) = paths else { return #expect(Bool(false)) }
             #expect(members.members.map(\.name) == contract.members(contract.root["paths"]).map(\.0))
         }
     }
 
-    @Test func thePageHasEveryOperationAndSchema() async throws {
+    @Test func theDocsPageHasEveryOperationAndSchema() async throws {
         let contract = try Contract(yaml: #require(ContractTests.yaml))
-        let promised = contract.operations.map(\.id) + contract.schemas.map { "schema-\($0.0)" }
+        let anchors = contract.operations.map(\.id) + contract.schemas.map { "schema-\($0.0)" }
         try await TestServer.test(.router, DocumentsTests.withContract) { client in
             let page = try await client.send(.get, "/docs")
             #expect(page.status == 200)
             #expect(page.headers[.contentType] == "text/html; charset=utf-8")
-            for id in promised { #expect(page.text.contains("<article id=\"\(id)\">"), "\(id)") }
-            // Every link within the page leads somewhere.
+            for id in anchors { #expect(page.text.contains("<article id=\"\(id)\">"), "\(id)") }
+            // Every link within the page has a target.
             for link in page.text.matches(of: #/href="#([^"]*)"/#) {
                 #expect(page.text.contains("id=\"\(link.1)\""), "\(link.1)")
             }
@@ -46,8 +46,8 @@ import Testing
         }
     }
 
-    /// The policy allows the one style by its hash: without it the page would be bare.
-    @Test func theStyleIsTheOneThatThePolicyAllows() async throws {
+    /// The policy allows the one style by its hash. With another hash the page would have no style.
+    @Test func thePolicyAllowsTheStyle() async throws {
         try await TestServer.test { client in
             let page = try await client.send(.get, "/problems/deleted")
             let style = try #require(page.text.firstMatch(of: #/<style>((?s).*?)</style>/#)).1
@@ -56,11 +56,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, "/nowhere/openapi.yaml"]) func withoutTheFile(_ path: String?) async throws {
+    @Test(arguments: [nil, "/nowhere/openapi.yaml"]) func withoutTheContractFile(_ path: String?) async throws {
         let change: TestServer.Change = { $0.contract = path }
         try await TestServer.test(.router, change) { client in
             for url in ["/openapi.yaml", "/openapi.json", "/docs"] {
-                try await Row("gone", .get, url, status: 404, contains: ["without its contract"]).check(client)
+                try await Row("missing", .get, url, status: 404, contains: ["without its contract"]).check(client)
             }
             #expect(try await client.send(.get, "/healthz").status == 200)
         }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func noOtherProblemHas() async throws {
+    @Test func anUnknownProblemHasNoPage() async throws {
         try await TestServer.test { client in
             try await Row("unknown", .get, "/problems/%3Cb%3E", status: 404, contains: ["<b>"]).check(client)
         }

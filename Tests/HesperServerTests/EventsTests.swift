@@ -6,12 +6,12 @@ import Testing
 
 @testable import HesperServer
 
-@Suite("Streams of events")
+@Suite("Event streams")
 struct EventsTests {
-    @Test("Whoever takes nothing of what it is sent is cut off, and does not count as a listener any more")
-    func stalled() async throws {
-        let impatient: TestServer.Change = { $0.connections.stallSeconds = 1 }
-        try await TestServer.test(.live, impatient) { client in
+    @Test("A reader that stops reading is disconnected, and is no longer counted as a listener")
+    func stalledReader() async throws {
+        let change: TestServer.Change = { $0.connections.stallSeconds = 1 }
+        try await TestServer.test(.live, change) { client in
             let phone = try await client.signedUp()
             let laptop = try await client.signedIn()
             let stream = try RawConnection(port: client.port)
@@ -25,7 +25,7 @@ struct EventsTests {
             }
             #expect(listeners == .integer(1))
             for _ in 0..<100 where listeners != .integer(0) {
-                // More than the system keeps for a socket, and at once: the first event is in the way of all others.
+                // More than the system buffers for a socket, so that the first event blocks all others.
                 try await laptop.send(.post, "/v1/notes", #"{"text":"\#(text)"}"#)
                 listeners = try await laptop.send(.post, "/v1/ephemeral", message).json.member("listeners")
                 try await Task.sleep(for: .milliseconds(50))
@@ -35,20 +35,18 @@ struct EventsTests {
         }
     }
 
-    @Test(
-        "How far a stream has read is heard of once a minute while it goes on, once an hour while it does not, and at the end"
-    )
-    func reading() async throws {
+    @Test("Progress of a stream is recorded once a minute while it changes, once an hour otherwise, and at the end")
+    func progressIsRecorded() async throws {
         let test = try TestServer()
         defer { try? FileManager.default.removeItem(at: test.folder) }
         let uses = DeviceUses(store: test.store, logger: TestServer.silent)
         let start = Timestamp(clamping: 1_800_000_000_000)
         let now = NIOLockedValueBox(start)
-        let reading = StreamReading(of: .random(), from: 7, uses: uses) { now.withLockedValue { $0 } }
+        let progress = StreamProgress(of: .random(), from: 7, uses: uses) { now.withLockedValue { $0 } }
         func recorded(at seconds: Int64, _ sequence: Int64) -> Int64? {
             now.withLockedValue { $0 = start.adding(seconds * 1_000) }
-            reading.isAlive(at: sequence)
-            return uses.taken().first?.readSequence
+            progress.update(to: sequence)
+            return uses.takeWaiting().first?.readSequence
         }
         #expect(recorded(at: 30, 8) == nil)
         #expect(recorded(at: 60, 7) == nil)
@@ -57,13 +55,13 @@ struct EventsTests {
         #expect(recorded(at: 121, 9) == 9)
         #expect(recorded(at: 3_000, 9) == nil)
         #expect(recorded(at: 3_721, 9) == 9)
-        reading.end(at: 9)
-        #expect(uses.taken().isEmpty)
+        progress.end(at: 9)
+        #expect(uses.takeWaiting().isEmpty)
         now.withLockedValue { $0 = start.adding(3_730_000) }
-        reading.end(at: 11)
-        let last = try #require(uses.taken().first)
+        progress.end(at: 11)
+        let last = try #require(uses.takeWaiting().first)
         #expect(last.readSequence == 11)
-        // What went out in the last minute may not have arrived.
+        // Data of the last minute may not have arrived.
         #expect(last.date == start.adding(3_730_000 - 60_000))
     }
 }

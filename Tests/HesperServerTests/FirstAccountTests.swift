@@ -3,19 +3,19 @@ import Testing
 
 @testable import HesperServer
 
-/// protocol.md, Signing in: while there is no account at all, a one-time link makes the first, whatever the policy says.
+/// protocol.md, Signing in: while there is no account, a link creates the first one, whatever the sign-up policy.
 @Suite struct FirstAccountTests {
     private static let closed: TestServer.Change = { ($0.signUp, $0.webApp) = (.closed, "Public") }
     private static let withWebApp: TestServer.Change = { $0.webApp = "Public" }
 
-    /// The secret of the link of a server without accounts.
+    /// The secret of the link.
     private static func invitation(_ client: TestClient) throws -> String {
         let link = try #require(client.test.server.firstAccountLink(origin: "http://127.0.0.1:8080"))
         let pattern = #/http://127\.0\.0\.1:8080/\#/sign-up\?invitation=([A-Za-z0-9_-]{43})/#
         return String(try #require(link.wholeMatch(of: pattern)).1)
     }
 
-    @Test func throughTheAPI() async throws {
+    @Test func theSecretCreatesOneAccount() async throws {
         try await TestServer.test(.router, FirstAccountTests.closed) { client in
             let invitation = try FirstAccountTests.invitation(client)
             func body(_ email: String) -> String {
@@ -31,7 +31,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "?invitation=", "?invitation=wrong"]) func withoutTheSecret(_ query: String) async throws {
+    @Test(arguments: ["", "?invitation=", "?invitation=wrong"]) func wrongSecretsAreRefused(_ query: String)
+        async throws
+    {
         try await TestServer.test(.router, FirstAccountTests.closed) { client in
             let page = try await client.send(.get, "/sign-up\(query)")
             #expect(page.status == 403)
@@ -41,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func theFirstAccountEndsIt() async throws {
+    @Test func theLinkIsInvalidOnceThereIsAnAccount() async throws {
         try await TestServer.test(.router, FirstAccountTests.withWebApp) { client in
             let invitation = try FirstAccountTests.invitation(client)
             #expect(try await client.test.server.hasNoAccount())

@@ -8,19 +8,19 @@ import Testing
 
 @testable import HesperServer
 
-/// What is slow on a connection of HTTP/2, by a clock that the test moves, and what is too much; floods and lies are in the
-/// black-box tests.
+/// Slow clients on HTTP/2 connections, with a clock that the test controls, and limits on streams. Floods and protocol violations
+/// are in the black-box tests.
 @Suite struct HTTP2ConnectionTests {
-    @Test func whoSaysNothingIsGivenUp() throws {
+    @Test func aSilentConnectionTimesOut() throws {
         #expect(try Connection().secondsToTheEnd() == 75)
     }
 
-    @Test func aPrefaceWithoutAnEndIsGivenUp() throws {
+    @Test func anIncompletePrefaceTimesOut() throws {
         #expect(try Connection().secondsToTheEnd(sending: bytes(preface), every: 5) == 75)
     }
 
-    /// It is told of the end, and has two seconds to answer. Frames that are no request do not help.
-    @Test(arguments: [false, true]) func whoNeverSendsARequestIsGivenUp(_ pings: Bool) throws {
+    /// The end is announced, and the client has two seconds to respond. Frames other than requests do not extend the time.
+    @Test(arguments: [false, true]) func aConnectionWithoutRequestsTimesOut(_ pings: Bool) throws {
         let connection = try Connection()
         try connection.send(preface + frame(.settings))
         let ping = frame(.ping, [UInt8](repeating: 7, count: 8))
@@ -38,7 +38,7 @@ import Testing
         SlowHead(
             name: "a frame, byte by byte",
             pieces: bytes(frame(.headers, flags: endOfHead, stream: 3, [UInt8](repeating: 0, count: 1_000)))),
-        // More of them NIO takes for a flood.
+        // NIO treats more frames as a flood.
         SlowHead(
             name: "frame by frame",
             pieces: [frame(.headers, stream: 3, head)]
@@ -48,41 +48,41 @@ import Testing
         SlowHead(name: "a frame's header", pieces: [[0], [0]]),
     ]
 
-    /// Another stream that is open does not help.
-    @Test(arguments: slowHeads) func aHeadWithoutAnEndIsGivenUp(_ slow: SlowHead) throws {
+    /// Another open stream does not extend the time.
+    @Test(arguments: slowHeads) func anIncompleteHeadTimesOut(_ slow: SlowHead) throws {
         let connection = try Connection.withOpenStream()
         #expect(try connection.secondsToTheEnd(sending: slow.pieces, every: slow.pause) == 75)
     }
 
-    /// The limit is the one that HTTP/1.1 has.
-    @Test func theLimitIsASetting() throws {
+    /// The same setting applies to HTTP/1.1.
+    @Test func theTimeoutIsConfigurable() throws {
         var limits = ConnectionLimits()
         limits.idleSeconds = 1
         #expect(try Connection.withOpenStream(limits).secondsToTheEnd(sending: [[0, 0]]) == 1)
     }
 
-    /// Each frame and each head has its own time, though there is always one that is not whole.
-    @Test func manyMayTakeTheirTime() throws {
+    /// Each frame and each head has a timeout of its own, even if there is always an incomplete one.
+    @Test func manySlowHeadsDoNotTimeOut() throws {
         let connection = try Connection.withOpenStream()
         let all = (0..<20).flatMap { number in
             frame(.headers, flags: endOfHead | endOfStream, stream: UInt8(3 + 2 * number), head)
                 + frame(.ping, [UInt8](repeating: 7, count: 8))
         }
-        // No piece ends where a frame does: they have 12 and 17 bytes.
+        // No piece ends at the end of a frame: frames have 12 and 17 bytes.
         let pieces = stride(from: 0, to: all.count - 1, by: 10).map { Array(all[$0..<min($0 + 10, all.count - 1)]) }
         #expect(try connection.secondsToTheEnd(sending: pieces, every: 20, atMost: 20 * pieces.count) == nil)
     }
 
-    /// Bodies have a deadline of their own, which ends a request and not the connection.
-    @Test func aBodyIsNoHead() throws {
+    /// Bodies have a separate timeout, which ends a request and not the connection.
+    @Test func aSlowBodyDoesNotCountAsAHead() throws {
         let connection = try Connection.withOpenStream()
         let body = frame(.data, stream: 1, [UInt8](repeating: 32, count: 40))
         let pieces = [Array(body.prefix(9))] + bytes(Array(body.dropFirst(9)))
         #expect(try connection.secondsToTheEnd(sending: pieces, every: 5, atMost: 200) == nil)
     }
 
-    /// One that is too short to fill what waits for a client: its stream is writable, says NIO, whatever the client takes.
-    @Test(arguments: [false, true]) func aShortAnswerThatNobodyTakesIsGivenUp(_ isTaken: Bool) throws {
+    /// NIO reports a stream as writable while the rest of a short response fits into the buffer.
+    @Test(arguments: [false, true]) func aShortResponseThatIsNotReadTimesOut(_ isRead: Bool) throws {
         let (window, limits) = (Window(), ConnectionLimits())
         let stream = EmbeddedChannel(
             handlers: [window, ConnectionGuard(limits: limits, permits: ConnectionPermits(limits: limits))])
@@ -95,36 +95,36 @@ import Testing
         stream.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
         stream.embeddedEventLoop.advanceTime(by: .seconds(59))
         #expect(stream.isActive)
-        if isTaken { window.takeAll() }
+        if isRead { window.open() }
         stream.embeddedEventLoop.advanceTime(by: .seconds(1))
-        #expect(stream.isActive == isTaken)
+        #expect(stream.isActive == isRead)
         _ = try? stream.finish(acceptAlreadyClosed: true)
     }
 
-    /// Whichever connections they are on. Whoever is refused may send the same again, and is heard once others are over.
-    @Test func anAddressHasSoManyStreams() throws {
+    /// Streams are counted on all connections of an address. A refused request can be sent again once others have finished.
+    @Test func streamsPerAddressAreLimited() throws {
         var limits = ConnectionLimits()
         limits.streamsPerAddress = 3
         let streams = ConnectionPermits(limits: limits, of: \.streamsPerAddress)
         let one = try Connection.withOpenStream(limits, streams)
         let other = try Connection.withOpenStream(limits, streams)
         func open(_ stream: UInt8) -> [UInt8] { frame(.headers, flags: endOfHead, stream: stream, head) }
-        #expect(try one.answers(to: open(3)).isEmpty)
-        // The connection's window may be told, too.
-        #expect(try other.answers(to: open(3)).starts(with: frame(.reset, stream: 3, [0, 0, 0, 7])))
+        #expect(try one.responses(to: open(3)).isEmpty)
+        // A window update may follow.
+        #expect(try other.responses(to: open(3)).starts(with: frame(.reset, stream: 3, [0, 0, 0, 7])))
         let elsewhere = try Connection.withOpenStream(limits, streams, from: "192.0.2.2")
-        #expect(try elsewhere.answers(to: open(3)).isEmpty)
+        #expect(try elsewhere.responses(to: open(3)).isEmpty)
         try one.send(frame(.reset, stream: 3, [0, 0, 0, 8]))
-        #expect(try other.answers(to: open(5)).isEmpty)
-        #expect(try other.answers(to: open(7)) == frame(.reset, stream: 7, [0, 0, 0, 7]))
+        #expect(try other.responses(to: open(5)).isEmpty)
+        #expect(try other.responses(to: open(7)) == frame(.reset, stream: 7, [0, 0, 0, 7]))
         try one.end()
-        #expect(try other.answers(to: open(9)).isEmpty)
+        #expect(try other.responses(to: open(9)).isEmpty)
         for connection in [other, elsewhere] { try connection.end() }
         #expect(streams.addressCount == 0)
     }
 }
 
-/// A client's window, which nothing goes through until it is opened.
+/// Simulates a client's flow-control window that is closed until it is opened.
 private final class Window: ChannelDuplexHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
@@ -135,7 +135,7 @@ private final class Window: ChannelDuplexHandler {
         if let promise { waiting.append(promise) }
     }
 
-    func takeAll() {
+    func open() {
         for promise in waiting { promise.succeed() }
         waiting = []
     }
@@ -148,7 +148,7 @@ private final class Window: ChannelDuplexHandler {
 }
 
 private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-/// `:method: GET`, `:scheme: https`, `:path: /` by their places in HPACK's table (RFC 7541, Appendix A).
+/// `:method: GET`, `:scheme: https`, `:path: /` by their indices in HPACK's table (RFC 7541, Appendix A).
 private let head: [UInt8] = [0x82, 0x87, 0x84]
 private let (endOfStream, endOfHead): (UInt8, UInt8) = (1, 4)
 
@@ -167,10 +167,10 @@ private func frame(_ type: FrameType, flags: UInt8 = 0, stream: UInt8 = 0, _ pay
 
 private func bytes(_ bytes: [UInt8]) -> [[UInt8]] { bytes.map { [$0] } }
 
-/// A connection whose handshake is over.
+/// A connection after its handshake.
 private final class Connection {
     private let channel = EmbeddedChannel()
-    /// Held, as a server does: what is open on it is let go when the connection is over.
+    /// Retained, as by a server: streams are released when the connection ends.
     private let streams: HTTP2Connection.Streams
 
     init(
@@ -187,7 +187,7 @@ private final class Connection {
 
     deinit { _ = try? channel.finish(acceptAlreadyClosed: true) }
 
-    /// One with a request whose body is still to come: it is not idle.
+    /// A connection with a request whose body is incomplete, so that it is not idle.
     static func withOpenStream(
         _ limits: ConnectionLimits = ConnectionLimits(), _ streamPermits: ConnectionPermits? = nil,
         from address: String = "192.0.2.1"
@@ -203,15 +203,15 @@ private final class Connection {
         channel.embeddedEventLoop.run()
     }
 
-    /// What comes back when this is sent.
-    func answers(to bytes: [UInt8]) throws -> [UInt8] {
+    /// Sends bytes and returns the server's response.
+    func responses(to bytes: [UInt8]) throws -> [UInt8] {
         while try channel.readOutbound(as: IOData.self) != nil {}
         try send(bytes)
-        var answers: [UInt8] = []
+        var responses: [UInt8] = []
         while case .byteBuffer(let buffer)? = try channel.readOutbound(as: IOData.self) {
-            answers += Array(buffer: buffer)
+            responses += Array(buffer: buffer)
         }
-        return answers
+        return responses
     }
 
     func end() throws {
@@ -219,9 +219,9 @@ private final class Connection {
         channel.embeddedEventLoop.run()
     }
 
-    /// Moves the clock second by second.
-    /// - Parameter pieces: what is sent meanwhile, one every so many seconds.
-    /// - Returns: when the connection ended; nil if it did not.
+    /// Advances the clock in steps of a second.
+    /// - Parameter pieces: sent during that time, one every `pause` seconds.
+    /// - Returns: the time until the connection ended, in seconds; nil if it did not.
     func secondsToTheEnd(
         sending pieces: [[UInt8]] = [], every pause: Int = 1, atMost most: Int = 1_000
     ) throws -> Int? {

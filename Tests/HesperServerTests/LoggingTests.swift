@@ -7,18 +7,18 @@ import Testing
 
 @testable import HesperServer
 
-/// The request ID stands in every line of the log.
+/// Every log message of a request has its ID; unexpected errors and outages are logged.
 @Suite struct LoggingTests {
     private static func lines(
         level: Logger.Level = .debug, _ body: @Sendable (TestClient) async throws -> Void
     ) async throws -> [String] {
         let lines = NIOLockedValueBox<[String]>([])
-        let logger = Logger(label: "test") { _ in Lines(lines: lines, logLevel: level) }
+        let logger = Logger(label: "test") { _ in LogRecorder(lines: lines, logLevel: level) }
         try await TestServer.test(logger: logger, body)
         return lines.withLockedValue { $0 }
     }
 
-    @Test func oneLineARequest() async throws {
+    @Test func oneMessagePerRequest() async throws {
         let lines = try await LoggingTests.lines { client in
             try await client.send(.get, "/v1/nothing?secret=1", headers: [.requestID: "mine-1"])
             let client = try await client.signedUp()
@@ -34,35 +34,35 @@ import Testing
         #expect(lines.filter { $0.contains("status=201") && $0.contains("hb.request.id=") }.count == 1)
     }
 
-    @Test func nothingWhenNobodyListens() async throws {
+    @Test func nothingAtLevelInfo() async throws {
         let lines = try await LoggingTests.lines(level: .info) { client in
             try await client.send(.get, "/v1/nothing", headers: [.requestID: "mine-1"])
         }
         #expect(lines.allSatisfy { !$0.contains("mine-1") })
     }
 
-    /// What is not expected is logged and not told.
-    @Test func unexpectedErrors() throws {
+    /// Unexpected errors are logged, and their details are not sent to the client.
+    @Test func unexpectedErrorsAreLogged() throws {
         struct Secret: Error { let sql = "SELECT" }
         let lines = NIOLockedValueBox<[String]>([])
-        let logger = Logger(label: "test") { _ in Lines(lines: lines) }
+        let logger = Logger(label: "test") { _ in LogRecorder(lines: lines) }
         let problem = Problem(Secret(), logger: logger)
         #expect(problem.slug == .internalError)
         #expect(!problem.detail.contains("SELECT"))
         #expect(lines.withLockedValue { $0 }.contains { $0.hasPrefix("error") && $0.contains("SELECT") })
     }
 
-    /// So is a problem that is the server's own.
-    @Test func internalErrors() throws {
+    /// Internal errors that are thrown as problems are logged too.
+    @Test func internalErrorsAreLogged() throws {
         let lines = NIOLockedValueBox<[String]>([])
-        let logger = Logger(label: "test") { _ in Lines(lines: lines) }
-        _ = Problem(Problem(.internalError, "What is kept of an object has no ID."), logger: logger)
+        let logger = Logger(label: "test") { _ in LogRecorder(lines: lines) }
+        _ = Problem(Problem(.internalError, "A stored object has no ID."), logger: logger)
         #expect(lines.withLockedValue { $0 }.contains { $0.hasPrefix("error") && $0.contains("has no ID") })
     }
 
-    @Test func theDatabaseIsUnavailable() throws {
+    @Test func anUnavailableDatabaseIsLogged() throws {
         let lines = NIOLockedValueBox<[String]>([])
-        let logger = Logger(label: "test") { _ in Lines(lines: lines) }
+        let logger = Logger(label: "test") { _ in LogRecorder(lines: lines) }
         let problem = Problem(StoreError.unavailable("disk I/O error"), logger: logger, outages: OutageLog())
         #expect(problem.slug == .unavailable)
         let response = problem.response(requestID: "x")
@@ -71,34 +71,33 @@ import Testing
         #expect(lines.withLockedValue { $0 }.contains { $0.contains("disk I/O error") })
     }
 
-    @Test func anOutageIsLoggedOnceASecond() throws {
+    @Test func anOutageIsLoggedAtMostOncePerSecond() throws {
         let lines = NIOLockedValueBox<[String]>([])
-        let logger = Logger(label: "test") { _ in Lines(lines: lines) }
+        let logger = Logger(label: "test") { _ in LogRecorder(lines: lines) }
         let outages = OutageLog()
         let start = ContinuousClock.now
         for milliseconds in [0, 1, 500, 999, 1_000, 1_001, 2_500] {
-            outages.tell("No.", logger: logger, now: start + .milliseconds(milliseconds))
+            outages.report("No.", logger: logger, now: start + .milliseconds(milliseconds))
         }
         #expect(
             lines.withLockedValue { $0 } == [
-                "error No. ", "error No. (3 more since the last such line) ",
-                "error No. (1 more since the last such line) ",
+                "error No. ", "error No. (3 more since the last message) ",
+                "error No. (1 more since the last message) ",
             ])
     }
 
-    /// What fails in the background while the database is unavailable is among the lines that are limited; what fails for another
-    /// reason is not.
-    @Test func whatFailsInTheBackgroundIsPartOfAnOutage() throws {
+    /// Background failures because of an unavailable database are limited too; other failures are not.
+    @Test func backgroundFailuresAreLimitedDuringAnOutage() throws {
         let lines = NIOLockedValueBox<[String]>([])
-        let logger = Logger(label: "test") { _ in Lines(lines: lines) }
+        let logger = Logger(label: "test") { _ in LogRecorder(lines: lines) }
         let outages = OutageLog()
         _ = Problem(StoreError.unavailable("refused"), logger: logger, outages: outages)
-        outages.tell("Sweeping failed; retrying", StoreError.unavailable("refused"), logger: logger)
-        outages.tell("Indexing failed; retrying", StoreError.full("no room"), logger: logger)
-        outages.tell("Sweeping failed; retrying", StoreError.damaged("a page"), logger: logger)
+        outages.report("Sweeping failed; retrying", StoreError.unavailable("refused"), logger: logger)
+        outages.report("Indexing failed; retrying", StoreError.full("no room"), logger: logger)
+        outages.report("Sweeping failed; retrying", StoreError.damaged("a page"), logger: logger)
         #expect(
             lines.withLockedValue { $0 } == [
-                "error The database is unavailable: refused ",
+                "error Database unavailable: refused ",
                 "error Sweeping failed; retrying error=the database is damaged: a page",
             ])
     }

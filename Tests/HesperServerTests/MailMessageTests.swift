@@ -5,18 +5,18 @@ import Testing
 
 @testable import HesperServer
 
-/// What stands in a letter: nothing that somebody typed makes a line, or a recipient, of its own.
+/// Syntax of messages: no input can add a header or a recipient.
 @Suite struct MailMessageTests {
     @Test(arguments: [
         "ada@example.org", "Ada.Lovelace+notes@Example.org", "o'hara@x", "jürgen@müller.example",
         "a!#$%&*/=?^_`{|}~-@b.c",
         "用户@例子.example", "1@2.3",
     ]) func addresses(_ text: String) {
-        #expect(Account.isEmail(text), "it signs up with it")
+        #expect(Account.isEmail(text), "sign-up accepts it")
         #expect(MailAddress(text)?.text == text)
     }
 
-    /// Most of these sign up, as whoever has such an address knows best; but no letter goes there.
+    /// Sign-up accepts most of these addresses, but no e-mail is sent to them.
     @Test(arguments: [
         "", "ada", "@", "ada@", "@example.org", "a@b@c", "ada@example.org\nBcc: eve@example.org", "ada\r\n@example.org",
         "ada@example.org\u{0}", "ada @example.org", "bob,ada@example.org", "bob;ada@example.org", "<ada@example.org>",
@@ -25,11 +25,11 @@ import Testing
         "ada@[192.0.2.1]", "ada@example_org", "ada@exa\u{2028}mple.org", "ada@exa\u{202e}mple.org", "ada\u{85}@b.c",
         "ada\u{feff}@b.c", "😀@b.c", String(repeating: "a", count: 65) + "@b.c",
         "a@" + String(repeating: "b", count: 254),
-    ]) func whatIsNoAddressOfALetter(_ text: String) {
+    ]) func addressesThatCannotBeRecipients(_ text: String) {
         #expect(MailAddress(text) == nil)
     }
 
-    @Test func aMessage() throws {
+    @Test func messageText() throws {
         let date = try #require(Timestamp("2026-11-21T08:47:12.999Z"))
         let message = MailMessage(
             from: try #require(MailAddress("hesper@example.org")), to: try #require(MailAddress("ada@example.com")),
@@ -74,33 +74,33 @@ import Testing
         for line in encoded.split(separator: "\n", omittingEmptySubsequences: false) {
             let word = line.drop { $0 == " " }
             #expect(word.count <= 75 && word.hasPrefix("=?utf-8?B?") && word.hasSuffix("?="))
-            #expect(decoded.isEmpty || line.hasPrefix(" "), "a line that goes on begins with a space")
+            #expect(decoded.isEmpty || line.hasPrefix(" "), "a continuation line begins with a space")
             let data = try #require(Data(base64Encoded: String(word.dropFirst(10).dropLast(2))))
-            // Each by itself is whole characters.
+            // Each encoded word consists of whole characters.
             decoded += try #require(String(data: data, encoding: .utf8))
         }
         #expect(decoded == subject)
     }
 
-    @Test func plainSubjectsStayAsTheyAre() {
+    @Test func plainSubjectsAreUnchanged() {
         #expect(MailMessage.encoded("A new password, 100% ?=") == "A new password, 100% ?=")
         #expect(MailMessage.encoded("") == "")
     }
 
-    @Test(arguments: Letter.Kind.allCases) func letters(_ kind: Letter.Kind) throws {
+    @Test(arguments: AccountEmail.Kind.allCases) func emailsFitIntoAPipe(_ kind: AccountEmail.Kind) throws {
         let code = OneTimeCode.random()
-        // The longest of everything still goes into a pipe at once, with short lines of ASCII.
+        // Even with the longest addresses, the message fits into a pipe, with short lines of ASCII.
         let origin = "https://" + String(repeating: "a", count: 250)
         let to = try #require(MailAddress(String(repeating: "b", count: 60) + "@" + String(repeating: "c", count: 190)))
         let from = try #require(
             MailAddress(String(repeating: "d", count: 60) + "@" + String(repeating: "e", count: 190)))
-        let message = Letter(kind: kind, email: "x").message(code, from: from, to: to, origin: origin, at: .now)
+        let message = AccountEmail(kind: kind, address: "x").message(code, from: from, to: to, origin: origin, at: .now)
         #expect(message.text.utf8.count <= MailMessage.bytes)
         #expect(message.body.split(separator: "\n").allSatisfy { $0.utf8.count <= 998 })
         let lines = message.body.split(separator: "\n").filter { $0.contains(code.text) }
-        #expect(lines.count == 1 && lines.allSatisfy { $0.hasPrefix("\(origin)/") }, "the link has a line of its own")
+        #expect(lines.count == 1 && lines.allSatisfy { $0.hasPrefix("\(origin)/") }, "the link is on a line of its own")
         #expect(message.subject == MailMessage.encoded(message.subject))
-        let other = Letter(kind: kind, email: "x").message(code, from: from, to: to, origin: origin, at: .now)
+        let other = AccountEmail(kind: kind, address: "x").message(code, from: from, to: to, origin: origin, at: .now)
         #expect(message.id != other.id)
     }
 }

@@ -6,15 +6,15 @@ import Testing
 
 @testable import HesperServer
 
-/// What `/metrics` says, and to whom.
+/// Contents of `/metrics`, and access to it.
 @Suite struct MetricsTests {
-    /// The samples of an answer, by their name with its labels.
+    /// The samples of a response, by name and labels.
     private static func samples(_ text: String) throws -> [String: Double] {
         var samples: [String: Double] = [:]
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let space = try #require(line.lastIndex(of: " "))
             let name = String(line[..<space])
-            #expect(samples[name] == nil, "\(name) stands twice")
+            #expect(samples[name] == nil, "\(name) occurs twice")
             samples[name] = try #require(Double(String(line[line.index(after: space)...])) as Double?, "\(line)")
         }
         return samples
@@ -27,11 +27,11 @@ import Testing
             try await client.send(.get, "/v1/notes/x")
             try await client.send(.get, "/v1/made-up/by/a/client")
             try await signedIn.send(.head, "/v1/account")
-            let answer = try await client.send(.get, "/metrics")
-            #expect(answer.status == 200)
-            #expect(answer.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
-            #expect(answer.headers[.cacheControl] == "no-store")
-            let samples = try MetricsTests.samples(answer.text)
+            let response = try await client.send(.get, "/metrics")
+            #expect(response.status == 200)
+            #expect(response.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(response.headers[.cacheControl] == "no-store")
+            let samples = try MetricsTests.samples(response.text)
             let requests = "hesper_http_requests_total"
             #expect(samples[#"\#(requests){method="POST",route="/v1/accounts",status="201"}"#] == 1)
             #expect(samples[#"\#(requests){method="GET",route="/v1/notes/{uniqueID}",status="404"}"#] == 3)
@@ -41,12 +41,12 @@ import Testing
             let seconds = #"hesper_http_request_duration_seconds"#
             #expect(samples[seconds + #"_count{method="GET",route="/v1/notes/{uniqueID}"}"#] == 4)
             #expect(samples[seconds + #"_bucket{method="GET",route="/v1/notes/{uniqueID}",le="+Inf"}"#] == 4)
-            // What a client makes up is no series of its own.
-            #expect(!answer.text.contains("made-up"))
+            // Paths that clients make up create no series.
+            #expect(!response.text.contains("made-up"))
         }
     }
 
-    @Test func commitsAndWhatIsKept() async throws {
+    @Test func commitsTotalsAndProcessMetrics() async throws {
         let change: TestServer.Change = { $0.disks = [DiskFolder(name: "data", path: "/")] }
         try await TestServer.test(.live, change) { client in
             let signedIn = try await client.signedUp()
@@ -69,8 +69,8 @@ import Testing
         }
     }
 
-    /// To count accounts is to look at each: whoever scrapes every second has it done once a minute, and is told so.
-    @Test func totalsAreCountedOnceAMinute() async throws {
+    /// Counting reads every account, so the totals are cached for a minute, with their age.
+    @Test func totalsAreCountedAtMostOnceAMinute() async throws {
         try await TestServer.test(.live) { client in
             _ = try await client.signedUp()
             let first = try MetricsTests.samples(try await client.send(.get, "/metrics").text)
@@ -78,7 +78,7 @@ import Testing
             #expect(first["hesper_totals_age_seconds"] == 0)
             _ = try await client.signedUp("bob@example.org")
             let second = try MetricsTests.samples(try await client.send(.get, "/metrics").text)
-            // On a machine that stood still for a minute it is counted anew.
+            // On a machine that was suspended for a minute, the totals are counted again.
             if let age = second["hesper_totals_age_seconds"], age > 0 { #expect(second["hesper_accounts"] == 1) }
 
             let (reader, now) = (TotalsReader(store: client.test.store), ContinuousClock.now)
@@ -93,44 +93,44 @@ import Testing
         }
     }
 
-    /// Beside the API they are for this machine, not for whoever comes through a proxy on it.
+    /// On the main address, metrics are available only from this machine, and not through a proxy on it.
     @Test(arguments: [
         ("Forwarded", "for=192.0.2.1"), ("X-Forwarded-For", "192.0.2.1"), ("X-Forwarded-Host", "notes.example.org"),
         ("X-Forwarded-Proto", "https"), ("X-Forwarded-Port", "443"), ("x-forwarded-server", "proxy"),
         ("X-Real-IP", "192.0.2.1"), ("Via", "1.1 proxy"),
     ])
-    func areNotForThoseBehindAProxy(_ name: String, _ value: String) async throws {
+    func requestsThroughAProxyAreRefused(_ name: String, _ value: String) async throws {
         try await TestServer.test(.live) { client in
-            let answer = try await client.send(.get, "/metrics", headers: [try #require(HTTPField.Name(name)): value])
-            #expect(answer.status == 404)
-            #expect(try answer.slug == "not-found")
+            let response = try await client.send(.get, "/metrics", headers: [try #require(HTTPField.Name(name)): value])
+            #expect(response.status == 404)
+            #expect(try response.slug == "not-found")
         }
     }
 
-    /// What only sounds like it keeps nobody away.
+    /// Headers with similar names do not count as those of a proxy.
     @Test(arguments: ["X-Requested-With", "X-Real", "User-Agent"])
-    func areForThoseWithOtherHeaders(_ name: String) async throws {
+    func otherHeadersAreAccepted(_ name: String) async throws {
         try await TestServer.test(.live) { client in
-            let answer = try await client.send(.get, "/metrics", headers: [try #require(HTTPField.Name(name)): "x"])
-            #expect(answer.status == 200)
+            let response = try await client.send(.get, "/metrics", headers: [try #require(HTTPField.Name(name)): "x"])
+            #expect(response.status == 200)
         }
     }
 
-    @Test func areNotBesideTheAPIWhereTheyHaveAnAddress() async throws {
+    @Test func withASeparateAddressTheMainAddressHasNoMetrics() async throws {
         let change: TestServer.Change = { $0.metrics = MetricsAddress(host: "127.0.0.1", port: 0) }
         try await TestServer.test(.router, change) { client in
-            let answer = try await client.send(.get, "/metrics")
-            #expect(answer.status == 404)
+            let response = try await client.send(.get, "/metrics")
+            #expect(response.status == 404)
         }
     }
 
-    @Test func labelsAreQuoted() {
+    @Test func labelsAreEscaped() {
         var text = MetricsText()
         text.sample("x", [("a", "b\"c\\d\ne")], 1)
         #expect(text.text == #"x{a="b\"c\\d\ne"} 1"# + "\n")
     }
 
-    @Test func histogramsAddUp() {
+    @Test func histogramBucketsAreCumulative() {
         var histogram = Histogram(bounds: [0.5, 1])
         for value in [0.25, 0.75, 2, 3] { histogram.record(value) }
         var text = MetricsText()
@@ -146,17 +146,17 @@ import Testing
                 """)
     }
 
-    /// A disk that is nearly full is told, and does not take the server from its readers.
-    @Test func readinessTellsOfADiskThatIsFull() async throws {
-        #expect(Disk.room(at: "/nowhere") == nil)
+    /// An almost full disk is reported, but the server remains ready.
+    @Test func readinessReportsAFullDisk() async throws {
+        #expect(Disk.space(at: "/nowhere") == nil)
         let change: TestServer.Change = { $0.disks = [DiskFolder(name: "data", path: "/proc")] }
         try await TestServer.test(.router, change) { client in
-            // /proc has no room at all.
-            let answer = try await client.send(.get, "/readyz")
-            #expect(answer.status == 200)
+            // /proc has no space at all.
+            let response = try await client.send(.get, "/readyz")
+            #expect(response.status == 200)
             #expect(
-                answer.text
-                    == #"{"status":"ready","reasons":["There is little room on the disk of the folder data: writing may fail."]}"#
+                response.text
+                    == #"{"status":"ready","reasons":["The disk of the folder data is almost full: writes may fail."]}"#
             )
         }
     }

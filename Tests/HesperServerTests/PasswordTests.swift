@@ -4,9 +4,9 @@ import Testing
 
 @testable import HesperServer
 
-/// protocol.md, Signing in: scrypt, a bounded number at once.
+/// protocol.md, Signing in: password hashes with scrypt, and the limit on concurrent ones.
 @Suite struct PasswordTests {
-    @Test func theDefaultCostIsWhatOWASPAsksFor() throws {
+    @Test func theDefaultCostIsWhatOWASPRecommends() throws {
         #expect(PasswordLimits().cost == 17)
         let hash = try PasswordHash.make("correct horse battery staple", cost: PasswordLimits().cost)
         #expect(hash.hasPrefix("$scrypt$ln=17,r=8,p=1$"))
@@ -14,7 +14,7 @@ import Testing
         #expect(try !PasswordHash.matches("correct horse battery stapl", hash))
     }
 
-    /// Made by Python's hashlib.scrypt.
+    /// Hashes made with Python's hashlib.scrypt.
     @Test(arguments: [
         (
             "correct horse battery staple",
@@ -34,17 +34,17 @@ import Testing
         "", "$", "12345678", "$scrypt$ln=4,r=8,p=1$AAAA", "$scrypt$ln=40,r=8,p=1$AAAA$AAAA",
         "$scrypt$ln=4,r=9,p=1$AAAA$AAAA",
         "$argon2id$ln=4,r=8,p=1$AAAA$AAAA", "$scrypt$ln=x,r=8,p=1$AAAA$AAAA", "$scrypt$ln=4,r=8,p=1$?$?",
-    ]) func whatIsNoHashMatchesNothing(_ text: String) throws {
+    ]) func anInvalidHashMatchesNothing(_ text: String) throws {
         #expect(try !PasswordHash.matches("12345678", text))
         #expect(try !PasswordHash.matches("", text))
     }
 
-    @Test func nobodyHasTheDummy() throws {
+    @Test func noPasswordMatchesTheDummy() throws {
         #expect(try !PasswordHash.matches("", PasswordHash.dummy(cost: 4)))
     }
 
-    /// How long the one check of a hash takes at least, whatever else the machine does.
-    private static func least(_ hash: String) throws -> Duration {
+    /// A lower bound on the time that one check of a hash takes.
+    private static func minimumTime(_ hash: String) throws -> Duration {
         let times = try (0..<3).map { _ in
             let start = ContinuousClock.now
             _ = try PasswordHash.matches("12345678", hash)
@@ -53,42 +53,42 @@ import Testing
         return (times.min() ?? .zero) / 4
     }
 
-    /// After the cost was changed each check takes as long as one of each cost: for whom there is a hash of before, one of today, or
-    /// none.
-    @Test(arguments: [4, 13]) func aCheckTakesAsLongWhateverTheCost(_ today: Int) async throws {
+    /// After the cost was changed, each check takes the time of all costs, whether there is a hash of the old cost, of the new
+    /// cost, or none.
+    @Test(arguments: [4, 13]) func aCheckTakesTheTimeOfAllCosts(_ today: Int) async throws {
         var limits = PasswordLimits()
         limits.cost = today
-        let kept = try [4, 13].map { try PasswordHash.make("12345678", cost: $0) }
-        let passwords = Passwords(limits: limits) { kept }
-        let least = try PasswordTests.least(kept[1])
-        let hashes: [String?] = [kept[0], kept[1], nil, "none"]
+        let stored = try [4, 13].map { try PasswordHash.make("12345678", cost: $0) }
+        let passwords = Passwords(limits: limits) { stored }
+        let minimum = try PasswordTests.minimumTime(stored[1])
+        let hashes: [String?] = [stored[0], stored[1], nil, "none"]
         for hash in hashes {
             let start = ContinuousClock.now
             let isRight = try await passwords.matches("12345678", hash)
-            #expect(ContinuousClock.now - start > least)
+            #expect(ContinuousClock.now - start > minimum)
             #expect(isRight == (hash?.hasPrefix("$scrypt$") == true))
             #expect(try await passwords.matches("87654321", hash) == false)
         }
     }
 
-    /// Another process has made it, at a cost of its own.
-    @Test func onceACostIsMetEachCheckTakesAsLong() async throws {
+    /// A hash that another process has stored since may have another cost.
+    @Test func aNewCostIsIncludedInLaterChecks() async throws {
         var limits = PasswordLimits()
         limits.cost = 4
         let passwords = Passwords(limits: limits)
         let hash = try PasswordHash.make("12345678", cost: 13)
-        let least = try PasswordTests.least(hash)
+        let minimum = try PasswordTests.minimumTime(hash)
         #expect(try await passwords.matches("12345678", hash))
         let start = ContinuousClock.now
         #expect(try await passwords.matches("12345678", nil) == false)
-        #expect(ContinuousClock.now - start > least)
+        #expect(ContinuousClock.now - start > minimum)
     }
 
-    /// One at once and two waiting: of many who come together, the others are told to come again.
-    @Test func tooManyAtOnceAreToldToComeAgain() async throws {
+    /// With one permit and a queue of two, most of many concurrent requests are refused.
+    @Test func tooManyConcurrentHashesAreRefused() async throws {
         var limits = PasswordLimits()
         limits.cost = 12
-        limits.atOnce = 1
+        limits.maxConcurrent = 1
         limits.waiting = 2
         let passwords = Passwords(limits: limits)
         let refused = await withTaskGroup(of: Bool.self) { group in
@@ -105,7 +105,7 @@ import Testing
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(refused > 0 && refused <= 17)
-        // Nobody is left behind.
+        // All permits are free again.
         #expect(try await passwords.matches("x", nil) == false)
     }
 }

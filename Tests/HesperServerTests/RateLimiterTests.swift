@@ -6,7 +6,7 @@ import Testing
 @testable import HesperServer
 
 @Suite struct RateLimiterTests {
-    @Test func aBurstThenSoManyAMinute() {
+    @Test func aBurstThenTheSustainedRate() {
         let limiter = RateLimiter<String>(Rate(burst: 3, perMinute: 6))
         let start = ContinuousClock.now
         for _ in 0..<3 { #expect(limiter.take("ada", at: start) == nil) }
@@ -15,12 +15,12 @@ import Testing
         #expect(limiter.take("ada", at: start + .seconds(5)) == 5)
         #expect(limiter.take("ada", at: start + .seconds(10)) == nil)
         #expect(limiter.take("ada", at: start + .seconds(10)) == 10)
-        // Never more than the burst, however long nobody came.
+        // Never more than the burst, however much time has passed.
         for _ in 0..<3 { #expect(limiter.take("ada", at: start + .seconds(100_000)) == nil) }
         #expect(limiter.take("ada", at: start + .seconds(100_000)) != nil)
     }
 
-    @Test func whatIsGivenBackCanBeTakenAgain() {
+    @Test func aTokenThatIsGivenBackCanBeTakenAgain() {
         let limiter = RateLimiter<String>(Rate(burst: 1, perMinute: 1))
         let now = ContinuousClock.now
         for _ in 0..<50 {
@@ -32,7 +32,7 @@ import Testing
         #expect(limiter.take("ada", at: now) != nil)
     }
 
-    /// Whoever floods it with names does not make it forget who is out of tries.
+    /// A flood of other keys does not remove a key that has no tokens left.
     @Test func memoryIsBounded() {
         let limiter = RateLimiter<String>(Rate(burst: 5, perMinute: 1))
         let now = ContinuousClock.now
@@ -47,7 +47,7 @@ import Testing
         ("::1", "0:0:0:0:0:0:0:0", true), ("::ffff:192.0.2.7", "192.0.2.7", false),
         ("::ffff:127.0.0.1", "127.0.0.1", true),
         ("2001:db8:1:2:3:4:5:6", "20:1:d:b8:0:1:0:2", false), ("2001:db8:1:2:ffff::1", "20:1:d:b8:0:1:0:2", false),
-    ]) func addresses(_ text: String, key: String, isLoopback: Bool) throws {
+    ]) func clientAddresses(_ text: String, key: String, isLoopback: Bool) throws {
         let address = ClientAddress(try SocketAddress(ipAddress: text, port: 1))
         #expect(address.key == key)
         #expect(address.isLoopback == isLoopback)
@@ -55,26 +55,27 @@ import Testing
     }
 }
 
-/// Ten tries are free; then each waits twice as long as the one before.
+/// Ten attempts are free; after that, each wait is twice as long as the one before.
 @Suite struct KeyedBackoffTests {
     private let start = ContinuousClock.now
     private func backoff() -> KeyedBackoff { KeyedBackoff(SignInLimits()) }
 
-    @Test func eachWaitIsTwiceTheOneBefore() {
+    @Test func eachWaitIsTwiceThePreviousOne() {
         let backoff = backoff()
         var now = start
         for _ in 0..<10 { #expect(backoff.take("ada", free: 10, at: now) == nil) }
         for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900] {
             #expect(backoff.take("ada", free: 10, at: now) == seconds)
             #expect(
-                backoff.take("ada", free: 10, at: now + .milliseconds(500)) == seconds, "asking early costs nothing")
+                backoff.take("ada", free: 10, at: now + .milliseconds(500)) == seconds,
+                "an early attempt does not extend the wait")
             now += .seconds(seconds)
             #expect(backoff.take("ada", free: 10, at: now) == nil)
         }
         #expect(backoff.take("bob", free: 10, at: now) == nil)
     }
 
-    @Test func aRightOneEndsIt() {
+    @Test func aSuccessResetsTheCount() {
         let backoff = backoff()
         for _ in 0..<10 { #expect(backoff.take("ada", free: 10, at: start) == nil) }
         #expect(backoff.take("ada", free: 10, at: start) == 1)
@@ -83,8 +84,8 @@ import Testing
         #expect(backoff.take("ada", free: 10, at: start) == 1)
     }
 
-    /// What nobody looked at counts as never tried.
-    @Test func aTryThatIsGivenBackIsNone() {
+    /// An attempt that was not checked does not count.
+    @Test func anAttemptThatIsGivenBackDoesNotCount() {
         let backoff = backoff()
         for _ in 0..<100 {
             #expect(backoff.take("ada", free: 10, at: start) == nil)
@@ -103,7 +104,7 @@ import Testing
         #expect(backoff.count == 1)
     }
 
-    @Test func aDayLaterItBeginsAnew() {
+    @Test func theCountIsResetAfterADay() {
         let backoff = backoff()
         for _ in 0..<10 { #expect(backoff.take("ada", free: 10, at: start) == nil) }
         let hours = start + .seconds(23 * 3_600)
@@ -114,7 +115,7 @@ import Testing
         #expect(backoff.take("ada", free: 10, at: day) == 1)
     }
 
-    /// Whoever floods it with names does not make it forget who backoff.
+    /// A flood of other keys does not remove a key that must wait.
     @Test func memoryIsBounded() {
         let backoff = backoff()
         for _ in 0..<10 { #expect(backoff.take("ada", free: 10, at: start) == nil) }
@@ -130,7 +131,7 @@ import Testing
         #"{"email":"\#(email)","password":"\#(password)","deviceName":"phone"}"#
     }
 
-    @Test func whoeverTriesAnAccountWaits() async throws {
+    @Test func failedSignInsMustWait() async throws {
         let change: TestServer.Change = {
             $0.signIns.freeTries = 3
             $0.signIns.firstWaitSeconds = 60
@@ -138,7 +139,7 @@ import Testing
         try await TestServer.test(.router, change) { client in
             let phone = try await client.signedUp()
             _ = try await client.signedUp("bob@example.org")
-            // Those who know the password can sign in as often as they like.
+            // Successful sign-ins are not limited.
             for _ in 0..<10 { _ = try await client.signedIn() }
             for email in ["ada@example.org", "ADA@example.org", "ada@EXAMPLE.org"] {
                 #expect(try await client.send(.post, "/v1/devices", SignInGateTests.body(email, "wrong")).status == 401)
@@ -149,7 +150,7 @@ import Testing
             #expect(try refused.slug == "too-many-requests")
             let seconds = try #require(refused.headers[.retryAfter].flatMap { Int($0) })
             #expect((50...60).contains(seconds))
-            // A token in the wrong hands is no way around it.
+            // A stolen token does not bypass the limit.
             let erase = #"{"password":"\#(TestClient.password)"}"#
             #expect(try await phone.send(.delete, "/v1/account", erase).status == 429)
             _ = try await client.signedIn("bob@example.org")
@@ -160,7 +161,7 @@ import Testing
         ClientAddress(try SocketAddress(ipAddress: text, port: 1))
     }
 
-    private static func isLetThrough(
+    private static func isAllowed(
         _ gate: SignInGate, _ email: String, from address: ClientAddress, _ isRight: Bool
     ) async throws -> Bool {
         do {
@@ -171,38 +172,36 @@ import Testing
         }
     }
 
-    /// However long strangers try from however many places, the owner gets in at the first try: from where they always are,
-    /// and from where they never were.
-    @Test func strangersDoNotLockTheOwnerOut() async throws {
+    /// However many addresses attack an account, the owner can sign in at the first attempt, from a known and from a new address.
+    @Test func attackersDoNotLockTheOwnerOut() async throws {
         var limits = SignInLimits()
         limits.perAddress = Rate(burst: 10_000, perMinute: 1)
         let gate = SignInGate(limits: limits, logger: TestServer.silent)
         let home = try SignInGateTests.address("192.0.2.7")
-        var tries = 0
-        for place in 0..<200 {
-            let stranger = try SignInGateTests.address("198.51.100.\(place)")
-            for _ in 0..<10 where try await SignInGateTests.isLetThrough(gate, "ada@example.org", from: stranger, false)
-            {
-                tries += 1
+        var attempts = 0
+        for index in 0..<200 {
+            let stranger = try SignInGateTests.address("198.51.100.\(index)")
+            for _ in 0..<10 where try await SignInGateTests.isAllowed(gate, "ada@example.org", from: stranger, false) {
+                attempts += 1
             }
         }
-        // Two or three places had all of their free tries; then each had one.
-        #expect((200..<260).contains(tries))
+        // Two or three addresses had all of their free attempts; each later one had a single attempt.
+        #expect((200..<260).contains(attempts))
         for _ in 0..<5 {
-            #expect(try await SignInGateTests.isLetThrough(gate, "ada@example.org", from: home, true))
+            #expect(try await SignInGateTests.isAllowed(gate, "ada@example.org", from: home, true))
         }
         let away = try SignInGateTests.address("2001:db8::1")
-        #expect(try await SignInGateTests.isLetThrough(gate, "ADA@example.org", from: away, true))
-        // Nor does one who knows another's password buy tries with it.
+        #expect(try await SignInGateTests.isAllowed(gate, "ADA@example.org", from: away, true))
+        // A successful sign-in to one account does not reset the count of another.
         let stranger = try SignInGateTests.address("198.51.100.1")
-        #expect(try await SignInGateTests.isLetThrough(gate, "eve@example.org", from: stranger, true))
-        #expect(try await !SignInGateTests.isLetThrough(gate, "ada@example.org", from: stranger, true))
+        #expect(try await SignInGateTests.isAllowed(gate, "eve@example.org", from: stranger, true))
+        #expect(try await !SignInGateTests.isAllowed(gate, "ada@example.org", from: stranger, true))
     }
 
     private struct NotChecked: Error {}
 
-    /// Nobody knows whether they were right: they use up nothing of an address, an account, or the free tries.
-    @Test func whatWasNotCheckedDoesNotCount() async throws {
+    /// They use up no attempts of an address or an account, and no free attempts.
+    @Test func uncheckedAttemptsDoNotCount() async throws {
         var limits = SignInLimits()
         limits.freeTries = 2
         limits.firstWaitSeconds = 60
@@ -217,16 +216,16 @@ import Testing
             await #expect(throws: NotChecked.self) { try await gate.attempt(from: home) { throw NotChecked() } }
         }
         for _ in 0..<20 { await fails() }
-        // Nor does it forgive what was wrong before.
-        #expect(try await SignInGateTests.isLetThrough(gate, "ada@example.org", from: home, false))
+        // Nor do they reset earlier failures.
+        #expect(try await SignInGateTests.isAllowed(gate, "ada@example.org", from: home, false))
         for _ in 0..<20 { await fails() }
-        #expect(try await SignInGateTests.isLetThrough(gate, "ada@example.org", from: home, false))
-        #expect(try await !SignInGateTests.isLetThrough(gate, "ada@example.org", from: home, true))
+        #expect(try await SignInGateTests.isAllowed(gate, "ada@example.org", from: home, false))
+        #expect(try await !SignInGateTests.isAllowed(gate, "ada@example.org", from: home, true))
     }
 
-    @Test func oneAddressDoesNotTakeAllPermits() async throws {
+    @Test func oneAddressCannotTakeAllPermits() async throws {
         var limits = SignInLimits()
-        limits.atOncePerAddress = 2
+        limits.maxConcurrentPerAddress = 2
         let gate = SignInGate(limits: limits, logger: TestServer.silent)
         let (stranger, other) = (try SignInGateTests.address("192.0.2.7"), try SignInGateTests.address("192.0.2.8"))
         let (entered, enter) = AsyncStream.makeStream(of: Void.self)
@@ -255,7 +254,7 @@ import Testing
         try await attempt(from: stranger)
     }
 
-    @Test func perAddress() async throws {
+    @Test func failedSignInsPerAddressAreLimited() async throws {
         let change: TestServer.Change = { $0.signIns.perAddress = Rate(burst: 3, perMinute: 1) }
         try await TestServer.test(.router, change) { client in
             _ = try await client.signedUp()
@@ -268,7 +267,7 @@ import Testing
         }
     }
 
-    @Test func signUpsFromElsewhere() throws {
+    @Test func signUpsPerAddressAreLimited() throws {
         var limits = SignInLimits()
         limits.signUps = Rate(burst: 2, perMinute: 1)
         let gate = SignInGate(limits: limits, logger: TestServer.silent)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A TCP connection that says exactly what a test wants: more, less or slower than any HTTP client would.
+/// A TCP connection that sends exactly the given bytes, for requests that no HTTP client sends.
 final class RawConnection {
     private let socket: Int32
 
@@ -33,7 +33,7 @@ final class RawConnection {
         _ = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// What arrives until `text` is in it, or the server closes, or 15 seconds pass.
+    /// Reads until `text` was received, the server closes the connection, or 15 seconds have passed.
     func read(until text: String) -> String {
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -46,6 +46,6 @@ final class RawConnection {
         }
     }
 
-    /// What arrives until the server closes.
+    /// Reads until the server closes the connection.
     func readToEnd() -> String { read(until: "") }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HesperServer
 
-/// A test of the API as a row: what is sent, and what the answer holds and must not hold.
+/// A test of the API as a row of a table: a request, and what its response must and must not contain.
 struct Row: Sendable, CustomTestStringConvertible {
     var name: String
     var method: HTTPRequest.Method
@@ -31,16 +31,16 @@ struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     func check(_ client: TestClient) async throws {
-        let answer = try await client.send(method, url, body, headers: headers)
-        #expect(answer.status == status, "\(answer.text)")
-        for text in contains { #expect(answer.text.contains(text), "\(text) is missing in \(answer.text)") }
-        for text in lacks { #expect(!answer.text.contains(text), "\(text) stands in \(answer.text)") }
+        let response = try await client.send(method, url, body, headers: headers)
+        #expect(response.status == status, "\(response.text)")
+        for text in contains { #expect(response.text.contains(text), "\(text) is missing in \(response.text)") }
+        for text in lacks { #expect(!response.text.contains(text), "\(text) must not be in \(response.text)") }
         if status >= 400 {
-            // What every problem has.
-            #expect(answer.headers[.contentType] == "application/problem+json")
-            #expect(answer.headers[.cacheControl] == "no-store")
-            let problem = try answer.json
-            #expect(try problem.member("requestID").string == answer.headers[.requestID])
+            // Common to all problems.
+            #expect(response.headers[.contentType] == "application/problem+json")
+            #expect(response.headers[.cacheControl] == "no-store")
+            let problem = try response.json
+            #expect(try problem.member("requestID").string == response.headers[.requestID])
             #expect(try problem.member("status") == .integer(Int64(status)))
             let slug = try problem.member("slug").string
             #expect(try problem.member("type").string == "/problems/\(slug)")

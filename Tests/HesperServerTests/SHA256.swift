@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// As a Content Security Policy writes it.
+/// The SHA-256 of a text in base64, as in a Content Security Policy.
 func sha256(_ text: String) -> String {
     Data(Crypto.SHA256.hash(data: Data(text.utf8))).base64EncodedString()
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HesperServer
 
-/// Comments go, code stays byte for byte.
+/// Comments are removed; code is unchanged.
 @Suite struct ScriptCommentsTests {
     private static func removed(_ script: String) -> String? {
         ScriptComments.removed(from: Array(script.utf8)).map { String(decoding: $0, as: UTF8.self) }
@@ -23,7 +23,7 @@ import Testing
         ("a /* ** / */ + b", "a  + b"),
         ("// line\u{2028}b()", "\u{2028}b()"),
         ("/* wörter, 文字 */const ä = 1", " const ä = 1"),
-    ]) func comments(_ script: String, _ code: String) {
+    ]) func commentsAreRemoved(_ script: String, _ code: String) {
         #expect(ScriptCommentsTests.removed(script) == code)
     }
 
@@ -67,23 +67,23 @@ import Testing
         "const a = /b/ / 2 / '//'",
         "a /= 2",
         "a = b++ + ++c - d-- - --e",
-    ]) func codeStays(_ script: String) {
+    ]) func codeIsUnchanged(_ script: String) {
         #expect(ScriptCommentsTests.removed(script) == script)
         #expect(ScriptCommentsTests.removed(script + " // why") == script)
         #expect(ScriptCommentsTests.removed("/* why\n */" + script) == "\n" + script)
     }
 
-    /// Only a parser can tell what a `/` begins here, or there is no script at all.
+    /// Scripts in which only a parser can classify a `/`, and malformed scripts.
     @Test(arguments: [
         "{} /a/ 1", "a++ / 2", "--/a/.lastIndex", "of / 2", "yield /a/", "await / 2", "ä / 2", "\\u0069f / 2",
         "'a", "\"a\nb\"", "`a", "`${a`", "a = /b", "a = /b\n/", "/* a", "(a", "a)", "{", "}", "a = /[/",
         "'a\\", "`a\\", "a = /\\",
-    ]) func unclear(_ script: String) {
+    ]) func unclearScriptsAreNotChanged(_ script: String) {
         #expect(ScriptCommentsTests.removed(script) == nil)
     }
 
-    /// Wherever a script ends, the answer is one or none: nothing is read past its end.
-    @Test func everyPrefix() {
+    /// For every prefix of a script the function returns; it does not read past the end.
+    @Test func everyPrefixIsHandled() {
         let script = Array("if (a) /[/'\\]]/g; `$\\{${'\"' + {b: 1}}`; /* c\u{2028} */ x.y /= .5... // d".utf8)
         for count in 0...script.count { _ = ScriptComments.removed(from: Array(script.prefix(count))) }
     }
@@ -91,9 +91,9 @@ import Testing
     private static let publicFolder = URL(filePath: #filePath).deletingLastPathComponent().appending(
         path: "../../Public")
 
-    /// A script of ours that is unclear would be served with its comments. (That what is served is the same program is tested in
-    /// test_web_house.py, with the TypeScript compiler.)
-    @Test func allOfOurs() throws {
+    /// An unclear script would be served with its comments. (test_web_house.py tests with the TypeScript compiler that the served
+    /// scripts are the same programs.)
+    @Test func allScriptsOfTheWebAppAreClear() throws {
         let paths = FileManager.default.enumerator(atPath: ScriptCommentsTests.publicFolder.path)
         var count = 0
         while let path = paths?.nextObject() as? String {
@@ -102,7 +102,7 @@ import Testing
             let script = try Data(contentsOf: ScriptCommentsTests.publicFolder.appending(path: path))
             let code = try #require(ScriptComments.removed(from: Array(script)), "\(path) is unclear")
             #expect(code.count < script.count, "\(path) has no comment")
-            #expect(code.count { $0 == 0x0a } == script.count { $0 == 0x0a }, "the lines of \(path) moved")
+            #expect(code.count { $0 == 0x0a } == script.count { $0 == 0x0a }, "the line numbers of \(path) changed")
         }
         #expect(count > 10)
     }

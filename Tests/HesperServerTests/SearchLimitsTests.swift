@@ -5,30 +5,30 @@ import Testing
 
 @testable import HesperServer
 
-/// What searching may cost, and what whoever asks for more is told.
+/// Timeouts of searches, and cursors.
 @Suite struct SearchLimitsTests {
-    /// Nothing is found in no time by words; without words, one note is.
-    private static let noTime: TestServer.Change = { $0.searches.timeout = .zero }
+    /// With this timeout, a search for words finds nothing, and a search without words finds one note.
+    private static let noTimeout: TestServer.Change = { $0.searches.timeout = .zero }
 
-    @Test func aSearchThatTakesTooLongIsRefusedAndHarmsNothing() async throws {
-        try await TestServer.test(.router, SearchLimitsTests.noTime) { client in
+    @Test func aSearchThatTimesOutIsRefused() async throws {
+        try await TestServer.test(.router, SearchLimitsTests.noTimeout) { client in
             let ada = try await client.signedUp()
             for index in 0..<200 { try await ada.send(.post, "/v1/notes", #"{"text":"Milk \#(index)"}"#) }
             for sort in ["newest", "relevance"] {
-                let answer = try await ada.send(.get, "/v1/search?q=m&sort=\(sort)")
-                #expect(answer.status == 422)
-                #expect(try answer.slug == "search-too-costly")
-                #expect(try answer.json.member("pointer").string == "q")
+                let response = try await ada.send(.get, "/v1/search?q=m&sort=\(sort)")
+                #expect(response.status == 422)
+                #expect(try response.slug == "search-too-costly")
+                #expect(try response.json.member("pointer").string == "q")
             }
             #expect(try await ada.send(.post, "/v1/notes", #"{"text":"Bread"}"#).status == 201)
-            // A word that is seldom costs little.
-            let answer = try await ada.send(.get, "/v1/search?q=bread")
-            #expect(try answer.json.member("results").array.count == 1)
+            // A rare word is cheap.
+            let response = try await ada.send(.get, "/v1/search?q=bread")
+            #expect(try response.json.member("results").array.count == 1)
         }
     }
 
-    @Test func whereTimeIsUpThePageEndsAndTheNextGoesOn() async throws {
-        try await TestServer.test(.router, SearchLimitsTests.noTime) { client in
+    @Test func atTheTimeoutThePageEndsAndTheNextContinues() async throws {
+        try await TestServer.test(.router, SearchLimitsTests.noTimeout) { client in
             let ada = try await client.signedUp()
             for index in 0..<5 { try await ada.send(.post, "/v1/notes", #"{"text":"Milk \#(index)"}"#) }
             var (texts, cursor): ([String], String) = ([], "")
@@ -48,7 +48,7 @@ import Testing
         SearchPosition.past(0), .past(10_000),
         .behind(sortDate: Timestamp(clamping: .min), note: UniqueID(high: .max, low: 0)),
         .behind(sortDate: Timestamp(clamping: .max), note: UniqueID(high: 1, low: .max)),
-    ]) func cursorsAreReadBack(_ position: SearchPosition) throws {
+    ]) func cursorsAreParsed(_ position: SearchPosition) throws {
         let numbers = position.cursor.numbers
         let cursor = try #require(Cursor(position.cursor.text, count: numbers.count))
         #expect(cursor.numbers == numbers)
@@ -59,7 +59,7 @@ import Testing
         arguments: [
             [0, 1 << 32, 0, 0, 0], [.max, 0, 0, 0, 0],
             [Timestamp.range.upperBound - Timestamp.range.lowerBound + 1, 0, 0, 0, 0],
-        ] as [[Int64]]) func otherNumbersAreNoCursor(_ numbers: [Int64])
+        ] as [[Int64]]) func invalidNumbersAreNotACursor(_ numbers: [Int64])
     {
         #expect(SearchPosition(numbers) == nil)
     }

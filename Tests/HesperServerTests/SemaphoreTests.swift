@@ -4,12 +4,12 @@ import Testing
 
 @testable import HesperServer
 
-/// Limits on what runs at once, in total and per key.
+/// Limits on concurrent tasks, in total and per key.
 @Suite struct SemaphoreTests {
-    /// Holds whatever passes until it is opened.
+    /// Blocks the tasks that pass it until it is opened.
     private actor Gate {
         private(set) var entered: [ScopeID] = []
-        private(set) var most = 0
+        private(set) var maximum = 0
         private var inside = 0
         private var waiting: [CheckedContinuation<Void, Never>] = []
         private var isOpen = false
@@ -17,25 +17,25 @@ import Testing
         func pass(_ scope: ScopeID) async {
             entered.append(scope)
             inside += 1
-            most = max(most, inside)
+            maximum = max(maximum, inside)
             if !isOpen { await withCheckedContinuation { waiting.append($0) } }
             inside -= 1
         }
 
         func open() {
             isOpen = true
-            for one in waiting { one.resume() }
+            for task in waiting { task.resume() }
             waiting = []
         }
     }
 
-    /// Waits for what must come, for ten seconds at most.
+    /// Waits until a condition holds, for at most ten seconds.
     private func until(_ condition: () async -> Bool) async throws {
         for _ in 0..<10_000 {
             if await condition() { return }
             try await Task.sleep(for: .milliseconds(1))
         }
-        Issue.record("it never came")
+        Issue.record("the condition did not hold in time")
     }
 
     private let ada = ScopeID(1)
@@ -45,7 +45,7 @@ import Testing
         .perAccount("searches", PermitLimits(total: total, perKey: perKey, waitingPerKey: waiting))
     }
 
-    @Test func anAccountHasItsPermitsAndOthersHaveTheirs() async throws {
+    @Test func permitsAreLimitedPerAccountAndInTotal() async throws {
         let (semaphore, gate) = (semaphore(3, perKey: 2, waiting: 2), Gate())
         try await withThrowingTaskGroup(of: Void.self) { group in
             func begin(_ scope: ScopeID) {
@@ -57,7 +57,7 @@ import Testing
             let refusal = await #expect(throws: Problem.self) { try await semaphore.withPermit(ada) {} }
             #expect(refusal?.slug == .tooManyRequests)
             #expect(refusal?.context["retryAfter"] == .integer(2))
-            // Those of one account wait for each other, not before another's.
+            // Waiters of one account do not block those of another.
             begin(bob)
             try await until { await gate.entered == [ada, ada, bob] }
             begin(bob)
@@ -66,13 +66,13 @@ import Testing
             try await group.waitForAll()
         }
         #expect(await gate.entered.count == 6)
-        #expect(await gate.most <= 3)
+        #expect(await gate.maximum <= 3)
         #expect((semaphore.waitingCount, semaphore.keyCount) == (0, 0))
         // All permits are free again.
         for _ in 0..<10 { try await semaphore.withPermit(ada) {} }
     }
 
-    @Test func whatFailsGivesItsPermitBack() async throws {
+    @Test func anErrorReleasesThePermit() async throws {
         let semaphore = semaphore(1, perKey: 1, waiting: 0)
         for _ in 0..<3 {
             await #expect(throws: SearchTooCostly.self) {
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func withoutAQueueItRefusesAtOnce() throws {
+    @Test func withoutAQueueItRefusesImmediately() throws {
         let semaphore = semaphore(.max, perKey: 2, waiting: 0)
         #expect(semaphore.tryAcquire(ada) && semaphore.tryAcquire(ada) && !semaphore.tryAcquire(ada))
         #expect(semaphore.tryAcquire(bob) && semaphore.keyCount == 2)
@@ -89,8 +89,8 @@ import Testing
         #expect(semaphore.tryAcquire(ada))
     }
 
-    /// A request that is cancelled while it waits leaves the queue at once, and what comes after it moves up.
-    @Test func aWaitEndsWhenItIsCancelled() async throws {
+    /// A cancelled task leaves the queue immediately, and later ones move up.
+    @Test func cancellationEndsAWait() async throws {
         let (semaphore, gate) = (semaphore(1, perKey: 1, waiting: 1), Gate())
         let first = Task { [ada] in try await semaphore.withPermit(ada) { await gate.pass(ada) } }
         try await until { await gate.entered.count == 1 }
@@ -107,8 +107,8 @@ import Testing
         #expect(semaphore.keyCount == 0)
     }
 
-    /// Waits that are cancelled just as they are given a permit: none is lost, and none is counted twice.
-    @Test func cancellingWhileOthersReleaseLosesNoPermit() async throws {
+    /// Waits that are cancelled while they are given a permit: no permit is lost or counted twice.
+    @Test func concurrentCancellationLosesNoPermit() async throws {
         let semaphore = semaphore(2, perKey: 2, waiting: 1_000)
         let tasks = (0..<500).map { _ in
             Task { [ada] in try await semaphore.withPermit(ada) { await Task.yield() } }

@@ -6,10 +6,10 @@ import Testing
 
 @testable import HesperServer
 
-/// Graceful shutdown finishes what it accepted.
+/// Graceful shutdown completes accepted requests.
 @Suite struct ShutdownTests {
-    @Test func whatWasAcceptedIsAnswered() async throws {
-        // Beside all other tests this one may be minutes late.
+    @Test func acceptedRequestsAreCompleted() async throws {
+        // Together with all other tests, this one may take minutes.
         let test = try TestServer { $0.connections.bodySeconds = 900 }
         defer { try? FileManager.default.removeItem(at: test.folder) }
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
@@ -25,9 +25,9 @@ import Testing
             connection.send(
                 "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                     + "Content-Length: \(body.utf8.count)\r\n\r\n\(body.prefix(10))")
-            try await Task.sleep(for: .milliseconds(300))  // The head of it is being answered by now.
+            try await Task.sleep(for: .milliseconds(300))  // The request is being processed by now.
             await group.triggerGracefulShutdown()
-            // Nobody new is let in; who is idle is sent away.
+            // New connections are refused, and idle ones closed.
             var isRefused = false
             for _ in 0..<1_200 where !isRefused {
                 do {
@@ -40,9 +40,9 @@ import Testing
             #expect(isRefused)
             #expect(idle.readToEnd().isEmpty)
             connection.send(String(body.dropFirst(10)))
-            let answer = connection.readToEnd()
-            #expect(answer.hasPrefix("HTTP/1.1 201 "), "\(answer)")
-            #expect(answer.contains("hesper_"))
+            let response = connection.readToEnd()
+            #expect(response.hasPrefix("HTTP/1.1 201 "), "\(response)")
+            #expect(response.contains("hesper_"))
             try await tasks.waitForAll()
         }
         #expect(try await test.store.read { try $0.accounts() }.count == 1)

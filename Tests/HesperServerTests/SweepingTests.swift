@@ -6,7 +6,7 @@ import Testing
 
 @testable import HesperServer
 
-/// What time removes, as far as the server has to do with it.
+/// Read positions, grace period and thinned history, as far as the server is involved.
 @Suite struct SweepingTests {
     private static let note = "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90"
 
@@ -15,7 +15,7 @@ import Testing
         return try #require(try client.test.store.session(of: hash))
     }
 
-    /// Waits until the store has heard of a reading of the notes after a date.
+    /// Waits until a read position after this date is recorded, and returns its date.
     private func readDate(_ client: TestClient, after date: Timestamp?) async throws -> Timestamp? {
         for _ in 0..<200 {
             let found = try session(client).device.readDate
@@ -25,17 +25,17 @@ import Testing
         return nil
     }
 
-    @Test("How far a device has read of the notes is heard of, whatever else it was used for just before")
-    func readings() async throws {
+    @Test("The read position of a device is recorded, whatever the device was used for just before")
+    func readPositions() async throws {
         try await TestServer.test { client in
             let client = try await client.signedUp()
             #expect(try session(client).device.readDate == nil)
-            // No notes come with these, so they say nothing of what texts a device has.
+            // Responses without notes do not change the read position.
             for path in ["/v1/account", "/v1/tags", "/v1/deleted-objects", "/v1/notes/\(SweepingTests.note)"] {
                 try await client.send(.get, path)
             }
-            let answer = try await client.send(.post, "/v1/sync", "{}")
-            #expect(answer.status == 200)
+            let response = try await client.send(.post, "/v1/sync", "{}")
+            #expect(response.status == 200)
             #expect(try await readDate(client, after: nil) != nil)
             let device = try session(client).device
             let scope = try session(client).scope
@@ -45,8 +45,8 @@ import Testing
                 }
             }
             #expect(try await readSequence() == 0)
-            // A minute later, with something to read, and with a token from before it.
-            let token = try answer.json.member("syncToken").string
+            // A minute later, there are changes to read, and the client has an older token.
+            let token = try response.json.member("syncToken").string
             try await client.send(.put, "/v1/notes/\(SweepingTests.note)", #"{"text":"Milk"}"#)
             let minuteAgo = device.lastUseDate.adding(-60_000)
             try await client.test.store.write {
@@ -55,7 +55,7 @@ import Testing
             }
             let page = try await client.send(.get, "/v1/notes")
             #expect(try await readDate(client, after: minuteAgo) != nil)
-            #expect(try await readSequence() == 1, "a first reading has all that there is")
+            #expect(try await readSequence() == 1, "a first read covers everything")
             #expect(page.text.contains("Milk"))
             try await client.test.store.write {
                 try $0.recordUse(
@@ -64,7 +64,7 @@ import Testing
             try await client.send(.post, "/v1/sync", #"{"syncToken":"\#(token)"}"#)
             #expect(try await readDate(client, after: minuteAgo) != nil)
             #expect(try await readSequence() == 0)
-            // A token that is refused tells nothing.
+            // A refused token records nothing.
             try await client.test.store.write {
                 try $0.recordUse(
                     of: device.node, at: minuteAgo, appVersion: nil, userAgent: nil, address: nil, readSequence: 1)
@@ -77,15 +77,17 @@ import Testing
         }
     }
 
-    @Test("Recently deleted, and a deleted note's history, end with the grace period after the server learned of it")
-    func grace() async throws {
+    @Test(
+        "Recently deleted notes and their history are available for the grace period after the server received the deletion"
+    )
+    func gracePeriod() async throws {
         let grace = 2 * Timestamp.day
         let change: TestServer.Change = { $0.sweep.grace = grace }
         try await TestServer.test(.router, change) { client in
             let client = try await client.signedUp()
             let path = "/v1/notes/\(SweepingTests.note)"
             try await client.send(.put, path, #"{"text":"Milk"}"#)
-            // Deleted years ago, as the device says.
+            // Deleted years ago, according to the device.
             let push =
                 #"{"changes":{"deletedObjects":[{"uniqueID":"\#(SweepingTests.note)","objectType":"note","#
                 + #""deletionDate":"2020-01-01T00:00:00.000Z"}]}}"#
@@ -98,7 +100,7 @@ import Testing
             #expect(purge >= before.adding(grace) && purge <= Timestamp.now.adding(grace))
             #expect(try await client.send(.get, "\(path)/edits").status == 200)
         }
-        // Over at once: the shortest that an operator can set is an hour, which no test waits for.
+        // No grace period: the shortest that an operator can set is an hour, which is too long for a test.
         let none: TestServer.Change = { $0.sweep.grace = -1 }
         try await TestServer.test(.router, none) { client in
             let client = try await client.signedUp()
@@ -112,8 +114,8 @@ import Testing
         }
     }
 
-    @Test("A history shows what was thinned away without its value; the sweeper runs beside the server")
-    func history() async throws {
+    @Test("A history lists thinned values without the value; the sweeper runs with the server")
+    func thinnedHistory() async throws {
         try await TestServer.test(.live) { client in
             let client = try await client.signedUp()
             let path = "/v1/notes/\(SweepingTests.note)"
@@ -122,7 +124,7 @@ import Testing
             }
             let scope = try session(client).scope
             let id = try #require(UniqueID(SweepingTests.note))
-            // As if that were long ago.
+            // Simulates that this was long ago.
             try await client.test.store.write { transaction in
                 let later = Timestamp.now.adding(Timestamp.day)
                 let due = try transaction.claimSweeps(dueBy: later, limit: 9, until: later.adding(1))
@@ -138,16 +140,16 @@ import Testing
             #expect(texts.count == 2)
             #expect(try texts[0].member("value").string == "Milk and bread")
             guard case .object(let thinned) = texts[1] else {
-                Issue.record("it is no object")
+                Issue.record("it is not an object")
                 return
             }
             #expect(thinned["value"] == nil)
             #expect(thinned["standing"] == .bool(false))
-            // Strays are looked for as soon as the server runs, which takes the lease.
+            // The sweeper takes its lease as soon as the server runs.
             var isHeld = false
             for _ in 0..<6_000 where !isHeld {
                 try await Task.sleep(for: .milliseconds(10))
-                // Of no length: while the sweeper has not begun it is in nobody's way.
+                // A lease of no duration does not block the sweeper.
                 isHeld = try await client.test.store.write {
                     try !$0.takeLease("sweeper", for: 1, at: .now, until: .now)
                 }

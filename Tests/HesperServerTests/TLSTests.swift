@@ -8,9 +8,9 @@ import Testing
 
 @testable import HesperServer
 
-/// What of TLS is done before there is a request; the rest is in the black-box tests.
+/// TLS before there is a request. The rest is in the black-box tests.
 @Suite struct TLSTests {
-    @Test func aHandshakeHasATime() throws {
+    @Test func aHandshakeTimesOut() throws {
         let channel = EmbeddedChannel(handler: HandshakeDeadline(seconds: 15))
         try channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 443)).wait()
         channel.embeddedEventLoop.advanceTime(by: .seconds(14))
@@ -29,7 +29,7 @@ import Testing
         _ = try channel.finish()
     }
 
-    @Test func aServerThatStopsWaitsForNoHandshake() throws {
+    @Test func aShutdownDoesNotWaitForHandshakes() throws {
         let channel = EmbeddedChannel(handler: HandshakeDeadline(seconds: 15))
         try channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 443)).wait()
         channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
@@ -37,7 +37,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    /// A channel from an address, before its handshake; nothing has come on it.
+    /// A new channel from an address, before its handshake.
     private static func silent(from address: String, to secure: SecureChannel) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
         try channel.connect(to: try SocketAddress(ipAddress: address, port: 443)).wait()
@@ -46,25 +46,25 @@ import Testing
         return channel
     }
 
-    /// Who says nothing has places of its address all the same, until it is gone; what is more ends before it costs a handshake.
-    @Test func beforeTheHandshakeAConnectionCounts() throws {
+    /// A silent connection has a permit until it closes. Further ones are closed before they cost a handshake.
+    @Test func connectionsAreCountedBeforeTheHandshake() throws {
         var limits = ConnectionLimits()
         limits.perAddress = 3
         let permits = ConnectionPermits(limits: limits, proxies: [try #require(AddressRange("198.51.100.0/24"))])
         let http1 = HTTP1Channel(responder: { _, _, _ in })
         let secure = SecureChannel(
-            certificate: try TestCertificate.nobodyTrusts(), http1: http1,
+            certificate: try TestCertificate.selfSigned(), http1: http1,
             http2: HTTP2Connection(limits: limits, permits: permits, streamPermits: permits, http1: http1),
             handshakeSeconds: limits.handshakeSeconds)
         let silent = { address in try TLSTests.silent(from: address, to: secure) }
         var open = try (0..<3).map { _ in try silent("192.0.2.1") }
         for _ in 0..<20 { #expect(try !silent("192.0.2.1").isActive) }
-        // Others have places of their own, and a proxy has as many as it likes.
+        // Other addresses have permits of their own, and proxies are not limited.
         open.append(try silent("192.0.2.2"))
         open += try (0..<20).map { _ in try silent("198.51.100.7") }
         #expect(open.allSatisfy { $0.isActive })
         #expect(permits.addressCount == 2)
-        // The handshake's time is over, and what TLS waits for to say goodbye.
+        // After the timeouts of the handshake and of the TLS shutdown.
         for channel in open { channel.embeddedEventLoop.advanceTime(by: .seconds(60)) }
         #expect(!open.contains { $0.isActive })
         #expect(permits.addressCount == 0)
@@ -73,7 +73,7 @@ import Testing
         again.embeddedEventLoop.advanceTime(by: .seconds(60))
     }
 
-    @Test func afterTheHandshakeItIsNotCountedAgain() throws {
+    @Test func connectionsAreNotCountedAgainAfterTheHandshake() throws {
         var limits = ConnectionLimits()
         limits.perAddress = 2
         let permits = ConnectionPermits(limits: limits)
@@ -96,7 +96,7 @@ import Testing
             ("notes.example.org", "notes.example.org"), ("notes.example.org:8080", "notes.example.org"),
             ("127.0.0.1:80", "127.0.0.1"), ("[::1]:80", "[::1]"), ("[2001:db8::1]", "[2001:db8::1]"), ("", nil),
             (":80", nil), ("[::1", nil), ("a@b", nil), ("a/b", nil), ("a b", nil), ("ä", nil),
-        ] as [(String, String?)]) func theRedirectNamesTheHostThatWasAsked(_ authority: String, _ name: String?)
+        ] as [(String, String?)]) func theRedirectKeepsTheHost(_ authority: String, _ name: String?)
     {
         #expect(PlainRedirect.name(authority) == name)
     }

@@ -5,10 +5,10 @@ import X509
 
 @testable import HesperServer
 
-/// A certificate for tests of what comes before anybody looks at it.
+/// A certificate for tests in which no client verifies it.
 enum TestCertificate {
-    /// Made anew each time; its files are gone when it is read.
-    static func nobodyTrusts() throws -> ServerCertificate {
+    /// A new self-signed certificate. Its files are deleted after they were read.
+    static func selfSigned() throws -> ServerCertificate {
         let folder = URL(filePath: ".build/server-tests").appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -12,13 +12,13 @@ import Testing
 
 @testable import HesperServer
 
-/// A server on a SQLite store of its own, in a folder below `.build` that goes away with it.
+/// A server with a SQLite store of its own, in a temporary folder below `.build`.
 struct TestServer: Sendable {
     let server: HesperServer
     let store: SQLiteStore
     let folder: URL
 
-    /// What tests change of the settings of an open server on any free port of loopback, with cheap passwords.
+    /// Changes to the default settings of tests: open sign-up, a free port on loopback, cheap passwords.
     typealias Change = @Sendable (inout ServerSettings) -> Void
 
     init(_ change: Change = { _ in }, logger: Logger = TestServer.silent) throws {
@@ -36,7 +36,7 @@ struct TestServer: Sendable {
 
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Runs a server for the time of a test.
+    /// Runs a server during a test.
     static func test(
         _ setup: TestingSetup = .router, _ change: Change = { _ in }, logger: Logger = TestServer.silent,
         _ body: @Sendable (TestClient) async throws -> Void
@@ -49,7 +49,7 @@ struct TestServer: Sendable {
     }
 }
 
-/// Whoever talks to a test server, signed in or not.
+/// A client of a test server, signed in or not.
 struct TestClient: Sendable {
     let client: any TestClientProtocol
     let test: TestServer
@@ -60,19 +60,19 @@ struct TestClient: Sendable {
     @discardableResult
     func send(
         _ method: HTTPRequest.Method, _ url: String, _ body: String? = nil, headers: HTTPFields = [:]
-    ) async throws -> Answer {
+    ) async throws -> TestResponse {
         var headers = headers
         if let token, !headers.contains(.authorization) { headers[.authorization] = "Bearer \(token)" }
         if body != nil, !headers.contains(.contentType) { headers[.contentType] = "application/json" }
         let response = try await client.executeRequest(
             uri: url, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
-        return Answer(
+        return TestResponse(
             status: response.status.code, headers: response.headers, text: String(buffer: response.body))
     }
 
     static let password = "correct horse battery staple"
 
-    /// Makes an account and returns its client.
+    /// Creates an account and returns its client.
     func signedUp(_ email: String = "ada@example.org", device: String = "phone") async throws -> TestClient {
         try await signed(at: "/v1/accounts", email, device)
     }
@@ -83,17 +83,17 @@ struct TestClient: Sendable {
     }
 
     private func signed(at path: String, _ email: String, _ device: String) async throws -> TestClient {
-        let answer = try await send(
+        let response = try await send(
             .post, path, #"{"email":"\#(email)","password":"\#(TestClient.password)","deviceName":"\#(device)"}"#)
-        #expect(answer.status == 201, "\(answer.text)")
+        #expect(response.status == 201, "\(response.text)")
         var client = self
-        client.token = try answer.json.member("token").string
+        client.token = try response.json.member("token").string
         return client
     }
 }
 
-/// What came back.
-struct Answer: Sendable {
+/// A response to a test's request.
+struct TestResponse: Sendable {
     let status: Int
     let headers: HTTPFields
     let text: String
@@ -102,7 +102,7 @@ struct Answer: Sendable {
         get throws { try JSONReader.read(Array(text.utf8)) }
     }
 
-    /// The slug of a problem; nil for anything else.
+    /// The slug of a problem; nil for other responses.
     var slug: String? {
         get throws {
             guard headers[.contentType] == "application/problem+json" else { return nil }
@@ -112,7 +112,7 @@ struct Answer: Sendable {
 }
 
 extension JSON {
-    /// A member that a test counts on.
+    /// A member that must exist.
     func member(_ name: String) throws -> JSON {
         guard case .object(let object) = self, let value = object[name] else { throw Missing(what: name) }
         return value

@@ -5,12 +5,12 @@ import Testing
 
 @testable import HesperServer
 
-/// protocol.md, Signing in: codes that are good once.
+/// protocol.md, Signing in: one-time codes.
 @Suite struct TicketsTests {
     private static let form: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
     private static let invite: TestServer.Change = { $0.signUp = .invite }
 
-    /// What `hesper account reset-password` and `hesper account invite` do.
+    /// Issues a code, as `hesper account reset-password` and `hesper account invite` do.
     private static func issue(
         _ client: TestClient, _ purpose: Ticket.Purpose, account: String? = nil, email: String? = nil,
         lasting milliseconds: Int64 = Timestamp.hour
@@ -39,14 +39,14 @@ import Testing
         return try await client.send(.post, "/v1/devices", body).status
     }
 
-    // MARK: A new password
+    // MARK: Password resets
 
     @Test func aCodeSetsANewPasswordOnce() async throws {
         try await TestServer.test { client in
             let phone = try await client.signedUp()
             let bob = try await client.signedUp("bob@example.org")
             let code = try await TicketsTests.issue(client, .passwordReset, account: "ada@example.org")
-            // Until it is used, everything stays as it is; a password that none can have does not use it up.
+            // Nothing changes until the code is used; an invalid password does not use it.
             #expect(try await phone.send(.get, "/v1/account").status == 200)
             #expect(try await client.send(.post, "/v1/passwords", TicketsTests.reset(code, "short")).status == 422)
             #expect(try await client.send(.post, "/v1/passwords", TicketsTests.reset(code.lowercased())).status == 204)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func ofManyAtOnceOneSetsIt() async throws {
+    @Test func ofConcurrentResetsOneSucceeds() async throws {
         try await TestServer.test { client in
             _ = try await client.signedUp()
             let code = try await TicketsTests.issue(client, .passwordReset, account: "ada@example.org")
@@ -79,27 +79,28 @@ import Testing
         }
     }
 
-    @Test func whatIsOverVoidOrForSomethingElseSetsNone() async throws {
+    @Test func expiredReplacedAndUnrelatedCodesAreRefused() async throws {
         try await TestServer.test { client in
             let phone = try await client.signedUp()
-            let over = try await TicketsTests.issue(client, .passwordReset, account: "ada@example.org", lasting: 0)
+            let expired = try await TicketsTests.issue(client, .passwordReset, account: "ada@example.org", lasting: 0)
             let invitation = try await TicketsTests.issue(client, .invitation)
             let replaced = try await TicketsTests.issue(client, .passwordReset, account: "ada@example.org")
-            let void = try await TicketsTests.issue(client, .passwordReset, account: "ada@example.org")
+            let invalidated = try await TicketsTests.issue(client, .passwordReset, account: "ada@example.org")
             let change =
                 #"{"currentPassword":"\#(TestClient.password)","newPassword":"12345678","signOutOthers":false}"#
             #expect(try await phone.send(.patch, "/v1/account", change).status == 200)
-            for code in [over, invitation, replaced, void, OneTimeCode.random().text, "", "x", "' OR 1=1 --"] {
-                let answer = try await client.send(.post, "/v1/passwords", TicketsTests.reset(code))
-                #expect(answer.status == 403, "\(code)")
-                #expect(!answer.text.contains("ada@"))
+            for code in [expired, invitation, replaced, invalidated, OneTimeCode.random().text, "", "x", "' OR 1=1 --"]
+            {
+                let response = try await client.send(.post, "/v1/passwords", TicketsTests.reset(code))
+                #expect(response.status == 403, "\(code)")
+                #expect(!response.text.contains("ada@"))
             }
             #expect(try await phone.send(.get, "/v1/account").status == 200)
             #expect(try await TicketsTests.status(client, password: "12345678") == 201)
         }
     }
 
-    @Test func wrongCodesAreCounted() async throws {
+    @Test func wrongCodesAreRateLimited() async throws {
         let change: TestServer.Change = { $0.signIns.perAddress = Rate(burst: 3, perMinute: 1) }
         try await TestServer.test(.router, change) { client in
             _ = try await client.signedUp()
@@ -117,11 +118,11 @@ import Testing
         }
     }
 
-    @Test func thePageOfALink() async throws {
+    @Test func theResetPage() async throws {
         try await TestServer.test { client in
             _ = try await client.signedUp()
             let code = try await TicketsTests.issue(client, .passwordReset, account: "ada@example.org")
-            // Looking changes nothing, and tells nothing of the code.
+            // Opening the page changes nothing, and does not check the code.
             let page = try await client.send(.get, "/reset-password?code=\(code)")
             #expect(page.status == 200)
             #expect(page.headers[.cacheControl] == "no-store")
@@ -136,17 +137,17 @@ import Testing
             #expect(short.status == 422 && short.text.contains("8 to 1024 bytes") && short.text.contains(code))
             let set = try await client.send(
                 .post, "/reset-password", "code=\(code)&password=correct+horse%2B1", headers: TicketsTests.form)
-            #expect(set.status == 200 && set.text.contains("The new password holds"))
+            #expect(set.status == 200 && set.text.contains("Password changed"))
             #expect(try await TicketsTests.status(client, password: "correct horse+1") == 201)
             let again = try await client.send(
                 .post, "/reset-password", "code=\(code)&password=12345678", headers: TicketsTests.form)
-            #expect(again.status == 403 && again.text.contains("ask for another"))
+            #expect(again.status == 403 && again.text.contains("Request another"))
         }
     }
 
     // MARK: Invitations
 
-    @Test func anInvitationMakesOneAccount() async throws {
+    @Test func anInvitationCreatesOneAccount() async throws {
         try await TestServer.test(.router, TicketsTests.invite) { client in
             #expect(try await client.send(.get, "/v1/server").text.contains(#""signUp":"invite""#))
             let code = try await TicketsTests.issue(client, .invitation)
@@ -167,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func oneForAnAddressMakesNoOther() async throws {
+    @Test func anInvitationForAnAddressIsOnlyForThat() async throws {
         try await TestServer.test(.router, TicketsTests.invite) { client in
             let code = try await TicketsTests.issue(client, .invitation, email: "Ada@example.org")
             let other = try await client.send(.post, "/v1/accounts", TicketsTests.signUp("eve@example.org", code))
@@ -179,22 +180,22 @@ import Testing
         }
     }
 
-    /// With an invitation of another's, or none, nobody finds out whose address is known.
-    @Test func nobodyLearnsWhoHasAnAccount() async throws {
+    /// Without a valid invitation, the response does not reveal whether an address has an account.
+    @Test func responsesDoNotRevealWhoHasAnAccount() async throws {
         try await TestServer.test(.router, TicketsTests.invite) { client in
             let code = try await TicketsTests.issue(client, .invitation)
             let made = try await client.send(.post, "/v1/accounts", TicketsTests.signUp("ada@example.org", code))
             #expect(made.status == 201)
             for email in ["ada@example.org", "eve@example.org"] {
-                let answer = try await client.send(.post, "/v1/accounts", TicketsTests.signUp(email, code))
-                #expect(try answer.slug == "sign-up-closed")
-                #expect(!answer.text.contains(email))
+                let response = try await client.send(.post, "/v1/accounts", TicketsTests.signUp(email, code))
+                #expect(try response.slug == "sign-up-closed")
+                #expect(!response.text.contains(email))
             }
         }
     }
 
     @Test(arguments: SignUpPolicy.allCases)
-    func anInvitationHoldsWhoeverElseMaySignUp(policy: SignUpPolicy) async throws {
+    func anInvitationIsValidUnderEveryPolicy(policy: SignUpPolicy) async throws {
         let change: TestServer.Change = { $0.signUp = policy }
         try await TestServer.test(.router, change) { client in
             let code = try await TicketsTests.issue(client, .invitation)
@@ -205,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func withoutTheWebAppItsPageSaysWhereToMakeTheAccount() async throws {
+    @Test func withoutTheWebAppThePageExplainsHowToSignUp() async throws {
         try await TestServer.test(.router, TicketsTests.invite) { client in
             let code = try await TicketsTests.issue(client, .invitation)
             let page = try await client.send(.get, "/sign-up?invitation=\(code)")
@@ -214,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func withTheWebAppItLeadsThere() async throws {
+    @Test func withTheWebAppTheLinkRedirectsThere() async throws {
         let change: TestServer.Change = {
             $0.signUp = .invite
             $0.webApp = "Public"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HesperServer
 
-/// What is believed of where a request comes from, and of whom.
+/// Which forwarding headers are trusted.
 @Suite struct TrustedProxiesTests {
     @Test(arguments: [
         ("192.0.2.7", ["192.0.2.7"], ["192.0.2.8", "::1"]),
@@ -14,7 +14,7 @@ import Testing
         ("0.0.0.0/0", ["192.0.2.1"], ["::1", "2001:db8::1"]), ("::/0", ["::1", "2001:db8::1", "192.0.2.1"], []),
         ("fd00::/8", ["fd12:3456::1"], ["fc00::1", "fe80::1"]), ("::1", ["::1"], ["::2", "127.0.0.1"]),
         ("2001:db8::/33", ["2001:db8:7fff::1"], ["2001:db8:8000::1"]),
-    ]) func aRangeHoldsWhatItSays(_ text: String, _ inside: [String], _ outside: [String]) throws {
+    ]) func aRangeContainsItsAddresses(_ text: String, _ inside: [String], _ outside: [String]) throws {
         let range = try #require(AddressRange(text))
         for address in inside { #expect(range.contains(try #require(IPAddress(address))), "\(address)") }
         for address in outside { #expect(!range.contains(try #require(IPAddress(address))), "\(address)") }
@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: [
         "", "/", "localhost", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8/8", "10.0.0.0/a", "10.0.0.1/8",
         "fd00::/129", "fd00::1/8", "10.0.0", "10.0.0.0 /8",
-    ]) func whatIsNoRangeIsNone(_ text: String) {
+    ]) func invalidRanges(_ text: String) {
         #expect(AddressRange(text) == nil)
     }
 
@@ -36,24 +36,24 @@ import Testing
             body: .init(buffer: ByteBuffer()))
     }
 
-    /// The peer, what is forwarded, and who it is.
+    /// The peer, `X-Forwarded-For`, and the resulting client.
     @Test(
         arguments: [
             ("127.0.0.1", nil, "127.0.0.1"), ("127.0.0.1", "192.0.2.7", "192.0.2.7"),
-            // Only the last one is the proxy's own word.
+            // Only the last address is from the proxy.
             ("127.0.0.1", "198.51.100.1, 192.0.2.7", "192.0.2.7"), ("127.0.0.1", "127.0.0.1, 192.0.2.7", "192.0.2.7"),
-            // A chain of ours.
+            // A chain of trusted proxies.
             ("127.0.0.1", "192.0.2.7, 10.1.2.3", "192.0.2.7"),
             ("127.0.0.1", "6.6.6.6,192.0.2.7,10.1.2.3,10.9.9.9", "192.0.2.7"),
             ("127.0.0.1", "10.1.2.3", "10.1.2.3"), ("fd00::1", "192.0.2.7", "192.0.2.7"),
-            // With ports, of IPv6, and what is none.
+            // With ports, IPv6, and invalid addresses.
             ("127.0.0.1", "192.0.2.7:4711", "192.0.2.7"), ("127.0.0.1", "[2001:db8:1:2::9]:443", "2001:db8:1:2::"),
             ("127.0.0.1", "2001:db8:1:2:3::9", "2001:db8:1:2::"), ("127.0.0.1", "unknown", "127.0.0.1"),
             ("127.0.0.1", "192.0.2.7, unknown", "127.0.0.1"), ("127.0.0.1", "", "127.0.0.1"),
             ("127.0.0.1", ",,", "127.0.0.1"),
-            // Of a stranger nothing is believed.
+            // Headers of untrusted peers are ignored.
             ("192.0.2.66", "127.0.0.1", "192.0.2.66"), ("192.0.2.66", "198.51.100.1, 10.1.2.3", "192.0.2.66"),
-        ] as [(String, String?, String)]) func theClientIsTheLastThatIsNoProxyOfOurs(
+        ] as [(String, String?, String)]) func theClientIsTheLastUntrustedAddress(
             _ peer: String, _ forwarded: String?, _ client: String
         ) throws
     {
@@ -67,7 +67,7 @@ import Testing
                 == ClientAddress(peer).key)
     }
 
-    /// The peer, what is forwarded, and what the request is then.
+    /// The peer, the forwarding headers, and the resulting origin.
     @Test(
         arguments: [
             ("127.0.0.1", "https", "notes.example.org", "https://notes.example.org"),
@@ -75,7 +75,7 @@ import Testing
             ("127.0.0.1", "http, https", "a.example, notes.example.org", "https://notes.example.org"),
             ("127.0.0.1", "https, http", nil, "http://hesper:8080"), ("127.0.0.1", "wss", "", "http://hesper:8080"),
             ("192.0.2.66", "https", "notes.example.org", "http://hesper:8080"),
-        ] as [(String, String, String?, String)]) func schemeAndHostAreWhatAProxyOfOursSays(
+        ] as [(String, String, String?, String)]) func schemeAndHostAreFromATrustedProxy(
             _ peer: String, _ scheme: String, _ host: String?, _ origin: String
         ) throws
     {
@@ -87,8 +87,8 @@ import Testing
         #expect("\(sent.head.scheme ?? "")://\(sent.head.authority ?? "")" == origin)
     }
 
-    /// HTTP/2 lets the client name a scheme.
-    @Test func theSchemeIsNeverWhatTheClientSays() throws {
+    /// In HTTP/2 a client can send any scheme.
+    @Test func theSchemeIsNeverFromTheClient() throws {
         let peer = try SocketAddress(ipAddress: "192.0.2.66", port: 4711)
         for claimed in ["http", "https", "ftp", nil] {
             let head = HTTPRequest(method: .get, scheme: claimed, authority: "x", path: "/")
@@ -98,8 +98,8 @@ import Testing
         }
     }
 
-    /// Wrong passwords are counted for each client behind the proxy, not for all together.
-    @Test func limitsAreForEachClientBehindTheProxy() async throws {
+    /// Wrong passwords are counted for each client of a proxy, not for all together.
+    @Test func limitsApplyToEachClientOfAProxy() async throws {
         let change: TestServer.Change = { settings in
             settings.trustedProxies = ["127.0.0.1", "::1"].compactMap { AddressRange($0) }
             settings.signIns.perAddress = Rate(burst: 2, perMinute: 1)

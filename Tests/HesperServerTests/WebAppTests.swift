@@ -5,7 +5,7 @@ import Testing
 
 @testable import HesperServer
 
-/// The web app's files as they are served, and the script that lists them.
+/// The served files of the web app, and the script that lists them.
 @Suite final class WebAppTests: Sendable {
     private let folder = URL(filePath: ".build/server-tests").appending(path: UUID().uuidString)
 
@@ -39,18 +39,18 @@ import Testing
         ("/manifest.webmanifest", "application/manifest+json; charset=utf-8", "{}"),
         ("/css/app.css", "text/css; charset=utf-8", "a {}"),
         ("/icons/hesper.svg", "image/svg+xml; charset=utf-8", "<svg/>"),
-    ]) func filesAsTheyAre(_ path: String, _ type: String, _ text: String) async throws {
+    ]) func filesAreServed(_ path: String, _ type: String, _ text: String) async throws {
         try await test { client in
-            let answer = try await client.send(.get, path)
-            #expect(answer.status == 200)
-            #expect(answer.text == text)
-            #expect(answer.headers[.contentType] == type)
-            #expect(answer.headers[.cacheControl] == "no-cache")
-            #expect(answer.headers[.xContentTypeOptions] == "nosniff")
-            #expect(answer.headers[.referrerPolicy] == "same-origin")
-            #expect(answer.headers[.crossOriginOpenerPolicy] == "same-origin")
+            let response = try await client.send(.get, path)
+            #expect(response.status == 200)
+            #expect(response.text == text)
+            #expect(response.headers[.contentType] == type)
+            #expect(response.headers[.cacheControl] == "no-cache")
+            #expect(response.headers[.xContentTypeOptions] == "nosniff")
+            #expect(response.headers[.referrerPolicy] == "same-origin")
+            #expect(response.headers[.crossOriginOpenerPolicy] == "same-origin")
 
-            let tag = try #require(answer.headers[.eTag])
+            let tag = try #require(response.headers[.eTag])
             #expect(tag == ETag(of: Array(text.utf8)).text)
             let again = try await client.send(.get, path, headers: [.ifNoneMatch: tag])
             #expect(again.status == 304 && again.text.isEmpty && again.headers[.eTag] == tag)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func onlyWhatIsOursMayRun() async throws {
+    @Test func thePolicyAllowsOnlyThisOrigin() async throws {
         try await test { client in
             let policy = try #require(try await client.send(.get, "/").headers[.contentSecurityPolicy])
             #expect(!policy.contains("unsafe"))
@@ -76,37 +76,37 @@ import Testing
         "/index.html", "/js", "/js/", "/js/app.js", "//js/ui/list.js", "/js/../sw.js", "/js/%2e%2e/sw.js", "/sw.js/",
         "/..", "/../openapi.yaml", "/%2e%2e/openapi.yaml", "/js/ui/list.js%00", "/JS/ui/list.js", "/.hidden.js",
         "/notes.txt", "/link.js", "/js/ui/list.js~",
-    ]) func nothingElse(_ path: String) async throws {
+    ]) func otherPathsAreNotFound(_ path: String) async throws {
         try write("-", to: ".hidden.js")
         try write("-", to: "notes.txt")
         try write("-", to: "js/ui/list.js~")
         try FileManager.default.createSymbolicLink(
             at: folder.appending(path: "link.js"), withDestinationURL: folder.appending(path: "sw.js"))
         try await test { client in
-            let answer = try await client.send(.get, path)
-            #expect(answer.status == 404)
+            let response = try await client.send(.get, path)
+            #expect(response.status == 404)
         }
     }
 
-    @Test func otherMethods() async throws {
+    @Test func otherMethodsAreNotAllowed() async throws {
         try await test { client in
-            let answer = try await client.send(.post, "/sw.js", "{}")
-            #expect(answer.status == 405)
-            #expect(answer.headers[.allow] == "GET, HEAD, OPTIONS")
+            let response = try await client.send(.post, "/sw.js", "{}")
+            #expect(response.status == 405)
+            #expect(response.headers[.allow] == "GET, HEAD, OPTIONS")
         }
     }
 
-    /// What `/shell.js` assigns.
+    /// The value that `/shell.js` assigns.
     private static func shell(_ client: TestClient) async throws -> (version: String, files: JSONObject) {
-        let answer = try await client.send(.get, "/shell.js")
-        #expect(answer.headers[.contentType] == "text/javascript; charset=utf-8")
-        let json = try #require(answer.text.wholeMatch(of: #/self\.shell = (.*)\n/#)).1
+        let response = try await client.send(.get, "/shell.js")
+        #expect(response.headers[.contentType] == "text/javascript; charset=utf-8")
+        let json = try #require(response.text.wholeMatch(of: #/self\.shell = (.*)\n/#)).1
         let shell = try JSONReader.read(Array(json.utf8))
         guard case .object(let files) = try shell.member("files") else { throw JSON.Missing(what: "an object") }
         return (try shell.member("version").string, files)
     }
 
-    @Test func theShellListsAllButTheWorker() async throws {
+    @Test func theShellListsAllFilesExceptTheWorker() async throws {
         try await test { client in
             let (version, files) = try await WebAppTests.shell(client)
             #expect(version.count == 16)
@@ -121,22 +121,22 @@ import Testing
         }
     }
 
-    /// Tag, length and listing are of what is served; a script that is unclear is served as it is.
+    /// Tag, length and listing are those of the served script; an unclear script is served unchanged.
     @Test(arguments: [("run() // why", "run()"), ("a++ / 2 // why", "a++ / 2 // why")])
     func scriptsAreServedWithoutComments(_ source: String, _ code: String) async throws {
         try write(source, to: "js/ui/list.js")
         try write("/* why */ a {}", to: "css/app.css")
         try await test { client in
-            let answer = try await client.send(.get, "/js/ui/list.js")
-            #expect(answer.text == code)
-            #expect(answer.headers[.eTag] == ETag(of: Array(code.utf8)).text)
+            let response = try await client.send(.get, "/js/ui/list.js")
+            #expect(response.text == code)
+            #expect(response.headers[.eTag] == ETag(of: Array(code.utf8)).text)
             let files = try await WebAppTests.shell(client).files.members
             #expect(files.first { $0.name == "/js/ui/list.js" }?.value == .string("sha256-\(sha256(code))"))
             #expect(try await client.send(.get, "/css/app.css").text == "/* why */ a {}")
         }
     }
 
-    @Test func whatChangesIsSeenWithoutARestart() async throws {
+    @Test func changedFilesAreServedWithoutARestart() async throws {
         try await test { client in
             let before = try await WebAppTests.shell(client)
             try write("run(again)", to: "js/ui/list.js")
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func theWorkersOwnTextIsNoPartOfTheVersion() async throws {
+    @Test func theVersionDoesNotDependOnTheWorker() async throws {
         try await test { client in
             let before = try await WebAppTests.shell(client).version
             try write("work(more)", to: "sw.js")
@@ -162,14 +162,14 @@ import Testing
         }
     }
 
-    @Test func aFolderThatIsTooLargeIsNone() async throws {
+    @Test func aFolderThatIsTooLargeIsNotServed() async throws {
         try Data(count: WebAppListing.mostBytes).write(to: folder.appending(path: "large.png"))
         try await test { client in
             try await Row("too large", .get, "/", status: 404, contains: ["without the web app"]).check(client)
         }
     }
 
-    @Test func whatGoesWhileItIsServedStays() async throws {
+    @Test func deletedFilesAreStillServed() async throws {
         try await test { client in
             try FileManager.default.removeItem(at: folder)
             try await Task.sleep(for: .milliseconds(1_050))
@@ -181,16 +181,17 @@ import Testing
     @Test(arguments: [nil, "/nowhere"]) func withoutTheFolder(_ path: String?) async throws {
         let change: TestServer.Change = { $0.webApp = path }
         try await TestServer.test(.router, change) { client in
-            try await Row("gone", .get, "/", status: 404, contains: ["without the web app"]).check(client)
+            try await Row("missing", .get, "/", status: 404, contains: ["without the web app"]).check(client)
             for url in ["/sw.js", "/shell.js"] {
-                try await Row("gone", .get, url, status: 404, contains: ["There is no \(url) here"]).check(client)
+                try await Row("missing", .get, url, status: 404, contains: ["The path \(url) does not exist"]).check(
+                    client)
             }
             #expect(try await client.send(.get, "/healthz").status == 200)
         }
     }
 
-    /// The secret stands after the `#`: no browser sends it, no log of a proxy keeps it.
-    @Test func theFirstAccountIsMadeThere() async throws {
+    /// The secret is in the fragment, so browsers do not send it and proxies do not log it.
+    @Test func theFirstAccountLinkLeadsToTheWebApp() async throws {
         let path = folder.path
         let change: TestServer.Change = { ($0.webApp, $0.signUp) = (path, .closed) }
         try await TestServer.test(.router, change) { client in

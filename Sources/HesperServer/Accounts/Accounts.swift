@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `/v1/accounts` and `/v1/account`: making, seeing, changing and erasing an account.
+/// `/v1/accounts` and `/v1/account`: creates, returns, changes and deletes an account.
 struct Accounts: Resource {
     let store: any Store
     let hub: EventHub
@@ -11,34 +11,34 @@ struct Accounts: Resource {
     let cookies: SessionCookies
 
     func add(to routes: inout Routes) {
-        routes.open(.post, "/v1/accounts", keeping: .never, use: create)
+        routes.open(.post, "/v1/accounts", cache: .never, use: create)
         routes.get("/v1/account", use: get)
-        routes.on(.patch, "/v1/account", keeping: .never, use: update)
-        routes.on(.delete, "/v1/account", keeping: .never, use: delete)
+        routes.on(.patch, "/v1/account", cache: .never, use: update)
+        routes.on(.delete, "/v1/account", cache: .never, use: delete)
     }
 
-    @Sendable private func create(_ call: Call) async throws -> Response {
-        let credentials = try Credentials.signUp(await call.json(limit: Credentials.bodyBytes))
-        let device = try NewDevice(credentials, call: call, cookies: cookies, quota: quota)
+    @Sendable private func create(_ request: APIRequest) async throws -> Response {
+        let credentials = try Credentials.signUp(await request.json(limit: Credentials.bodyBytes))
+        let device = try NewDevice(credentials, request: request, cookies: cookies, quota: quota)
         return try await signUp(
-            email: credentials.email, password: credentials.password, invitation: credentials.invitation, for: call
+            email: credentials.email, password: credentials.password, invitation: credentials.invitation, for: request
         ) { transaction, account in try device.insert(into: transaction, account: account) }.response
     }
 
-    @Sendable private func get(_ call: Call, _ session: Session) async throws -> Response {
+    @Sendable private func get(_ request: APIRequest, _ session: Session) async throws -> Response {
         let (account, usage) = try await self.account(of: session)
         return response(account, usage)
     }
 
-    /// A new password. Every other device is signed out, unless whoever changes it trusts them all.
-    @Sendable private func update(_ call: Call, _ session: Session) async throws -> Response {
-        var fields = try Fields(await call.json(limit: Credentials.bodyBytes))
+    /// Changes the password. Every other device is signed out, unless the request says otherwise.
+    @Sendable private func update(_ request: APIRequest, _ session: Session) async throws -> Response {
+        var fields = try Fields(await request.json(limit: Credentials.bodyBytes))
         let current = try fields.string("currentPassword", bytes: 0...Limits.passwordBytes.upperBound)
         let new = try fields.string("newPassword", bytes: Limits.passwordBytes)
         let signsOthersOut = try fields.optionalBool("signOutOthers") ?? true
         try fields.end()
         let (account, usage) = try await self.account(of: session)
-        try await check(current, of: account, call, at: "/currentPassword")
+        try await check(current, of: account, request, at: "/currentPassword")
         let hash = try await signUp.passwords.hash(new)
         try await store.write { transaction in
             try Accounts.check(account, session, in: transaction, at: "/currentPassword")
@@ -49,24 +49,25 @@ struct Accounts: Resource {
         return response(account, usage)
     }
 
-    @Sendable private func delete(_ call: Call, _ session: Session) async throws -> Response {
-        var fields = try Fields(await call.json(limit: Credentials.bodyBytes))
+    @Sendable private func delete(_ request: APIRequest, _ session: Session) async throws -> Response {
+        var fields = try Fields(await request.json(limit: Credentials.bodyBytes))
         let password = try fields.string("password", bytes: 0...Limits.passwordBytes.upperBound)
         try fields.end()
         let (account, _) = try await self.account(of: session)
-        try await check(password, of: account, call, at: "/password")
+        try await check(password, of: account, request, at: "/password")
         try await store.write { transaction in
             try Accounts.check(account, session, in: transaction, at: "/password")
             try transaction.deleteAccount(account.uniqueID)
         }
         hub.signOut(of: session.scope) { _ in true }
-        // Nobody reads it any more; that nothing is left in the files either may take its time.
+        // The account is inaccessible now. Removing its remains from the database file may take longer.
         Task { [store] in
             do { try await store.scrub() } catch {
-                call.logger.warning("What was erased may still be in a file: \(error)")
+                request.logger.warning(
+                    "Data of a deleted account may remain in the database file", metadata: ["error": "\(error)"])
             }
         }
-        return Response(status: .noContent, headers: call.cookie?.erased ?? [:])
+        return Response(status: .noContent, headers: request.cookie?.signOutFields ?? [:])
     }
 
     private func account(of session: Session) async throws -> (Account, Usage) {
@@ -76,18 +77,19 @@ struct Accounts: Resource {
         }
     }
 
-    private func check(_ password: String, of account: Account, _ call: Call, at pointer: String) async throws {
-        let isRight = try await signUp.gate.attempt(email: account.email, from: call.address) {
+    private func check(_ password: String, of account: Account, _ request: APIRequest, at pointer: String) async throws
+    {
+        let isRight = try await signUp.gate.attempt(email: account.email, from: request.address) {
             try await signUp.passwords.matches(password, account.passwordHash)
         }
         guard isRight else { throw Accounts.wrongPassword(at: pointer) }
     }
 
-    /// Somebody may have been quicker while the password was being checked: with another one, or by signing this device out.
+    /// Checks again in the transaction: the password may have been changed, or this device signed out, in the meantime.
     private static func check(
         _ account: Account, _ session: Session, in transaction: any Transaction, at pointer: String
     ) throws {
-        // The account first: from then on nobody else changes it.
+        // The account first: this locks it against other changes.
         let now = try transaction.account(account.uniqueID)
         guard try transaction.device(session.device.node, of: account.uniqueID) != nil else {
             throw Authenticator.unauthenticated

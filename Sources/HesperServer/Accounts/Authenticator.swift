@@ -2,12 +2,12 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// Finds out who asks. Nothing is remembered between requests: a device that was signed out by another process is out.
+/// Authenticates requests. Sessions are not cached, so that a device that another process signed out is rejected immediately.
 struct Authenticator: Sendable {
     let store: any Store
     let cookies: SessionCookies
 
-    /// What signs a request.
+    /// The credential of a request.
     enum Credential: Sendable {
         case bearer(BearerToken)
         case cookie(SessionCookie)
@@ -24,8 +24,8 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// A header that says who asks wins over a cookie, also if it says nothing that holds.
-    /// - Throws: `unauthenticated`, the same for no token and for one that does not hold.
+    /// The credential in `Authorization`, even if it is invalid; else that of the session cookie.
+    /// - Throws: `unauthenticated`, the same for a missing and for an invalid token.
     func credential(of request: Request) throws -> Credential {
         if let header = request.headers[.authorization] {
             guard let token = BearerToken(authorization: header) else { throw Authenticator.unauthenticated }
@@ -36,8 +36,8 @@ struct Authenticator: Sendable {
     }
 
     /// - Throws: `cross-site`, `unauthenticated`, `account-disabled`.
-    func session(of request: Request, signedWith credential: Credential) async throws -> Session {
-        if case .cookie(let cookie) = credential { try cookies.check(request, signedBy: cookie) }
+    func session(of request: Request, using credential: Credential) async throws -> Session {
+        if case .cookie(let cookie) = credential { try cookies.check(request, authenticatedBy: cookie) }
         guard let session = try await store.session(of: credential.token.hash) else {
             throw Authenticator.unauthenticated
         }
@@ -47,10 +47,10 @@ struct Authenticator: Sendable {
 
     /// - Throws: `cross-site`, `unauthenticated`, `account-disabled`.
     func session(of request: Request) async throws -> Session {
-        try await session(of: request, signedWith: credential(of: request))
+        try await session(of: request, using: credential(of: request))
     }
 
     static let disabled = Problem(.accountDisabled, "The server's operator has disabled this account.")
     static let unauthenticated = Problem(
-        .unauthenticated, "Send a token that holds, as \"Authorization: Bearer …\".")
+        .unauthenticated, "A valid token is required. Send it as \"Authorization: Bearer …\".")
 }

@@ -1,23 +1,23 @@
 import Crypto
 import HesperStore
 
-/// What a device signs its requests with: 256 random bits, shown once, kept as a hash (protocol.md, Signing in).
+/// The token that authenticates a device: 256 random bits, returned once, stored as a hash (protocol.md, Signing in).
 struct BearerToken: Sendable {
-    /// `hesper_` and 43 characters of base64url: easy to find where it should not be.
+    /// `hesper_` and 43 characters of base64url. The prefix makes leaked tokens easy to find.
     let text: String
 
     static let prefix = "hesper_"
     static let length = prefix.utf8.count + 43
 
-    /// A new one.
+    /// A new token.
     static func random() -> BearerToken {
         let key = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
         return BearerToken(text: prefix + Base64URL.encode(key))
     }
 
-    /// Of an `Authorization` header; nil for anything that this server never gave out.
+    /// Parses an `Authorization` header. Nil if it cannot be a token of this server.
     init?(authorization header: String) {
-        // Bytes, not characters: every request comes by here.
+        // UTF-8 bytes are faster than characters, and every request has a token.
         let scheme = header.utf8.prefix(7)
         guard scheme.elementsEqual("bearer ".utf8, by: { $0 | 0x20 == $1 }) else { return nil }
         let space = UInt8(ascii: " ")
@@ -26,7 +26,7 @@ struct BearerToken: Sendable {
         self.init(Substring(text))
     }
 
-    /// Nil for anything that this server never gave out.
+    /// Nil if it cannot be a token of this server.
     init?(_ text: Substring) {
         guard text.utf8.count == BearerToken.length, text.utf8.starts(with: BearerToken.prefix.utf8) else { return nil }
         self.text = String(text)

@@ -1,15 +1,15 @@
-/// A page of this server that a code leads to.
+/// A page of this server with a one-time code in its URL.
 public struct CodeLink: Sendable {
     public let path: String
     let parameter: String
 
-    /// Sets a new password.
+    /// The page that sets a new password.
     public static let reset = CodeLink(path: "/reset-password", parameter: "code")
-    /// Verifies an e-mail address.
+    /// The page that verifies an e-mail address.
     public static let verification = CodeLink(path: "/verify-email", parameter: "code")
-    /// Makes an account.
+    /// The page that leads to the creation of an account.
     public static let signUp = CodeLink(path: "/sign-up", parameter: "invitation")
 
-    /// - Parameter origin: scheme, host and port, as people reach the server.
+    /// - Parameter origin: scheme, host and port of the server, as browsers reach it.
     public func url(_ code: OneTimeCode, at origin: String) -> String { "\(origin)\(path)?\(parameter)=\(code.text)" }
 }

@@ -1,34 +1,34 @@
 import HesperModel
 import HesperStore
 
-/// What a device brings when it signs up or in.
+/// The body of a sign-up or sign-in.
 struct Credentials: Sendable {
     let email: String
     let password: String
     let deviceName: String
     let appVersion: String?
-    /// The code of an invitation, or the secret of the link that makes the first account.
+    /// The code of an invitation, or the secret of the link for the first account.
     let invitation: String?
-    /// Whether the browser keeps the token, in a cookie, instead of the page.
+    /// Whether the token is returned in a cookie instead of the body.
     let wantsCookie: Bool
 
-    /// Bytes that a request with nothing but credentials can need: each may be written as an escape six times its length.
+    /// The maximum size of a request with credentials, in bytes. In JSON escapes, text may be six times as long.
     static let bodyBytes = 32 << 10
-    /// Of the app and its version, in characters.
+    /// The maximum length of the app's name and version, in characters.
     static let appVersionLength = 100
     static let invitationLength = 128
 
-    /// Reads a sign-up.
+    /// Parses and validates a sign-up.
     static func signUp(_ json: JSON) throws(Problem) -> Credentials {
         var fields = try Fields(json)
         let email = try fields.string("email", bytes: 3...Limits.emailBytes)
         guard Account.isEmail(email) else {
-            throw fields.invalid("email", "is an e-mail address, such as ada@example.org")
+            throw fields.invalid("email", "must be an e-mail address, such as ada@example.org")
         }
         return try read(&fields, email: email, passwordBytes: Limits.passwordBytes, isSignUp: true)
     }
 
-    /// Reads a sign-in, which judges nothing that sign-up has judged.
+    /// Parses a sign-in. Rules of sign-up do not apply, as they may have been different when the account was created.
     static func signIn(_ json: JSON) throws(Problem) -> Credentials {
         var fields = try Fields(json)
         let email = try fields.string("email", bytes: 0...Limits.emailBytes)

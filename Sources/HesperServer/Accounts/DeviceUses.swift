@@ -5,23 +5,23 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// A device's request that the store may have to hear of, because the last it heard of is a minute ago (storage.md,
-/// Tables). What it asked for more of, with which token, is heard of for itself: thinning keeps what it may start from.
+/// A use of a device that may have to be recorded, because the last recorded one is a minute ago (storage.md, Tables). The last
+/// read position is recorded as well, because thinning retains what the device may start from.
 final class DeviceUse: Sendable {
     let node: NodeID
     let date: Timestamp
     let userAgent: String?
-    /// Where it came from. The store keeps the last alone: where somebody has been is nobody's business.
+    /// The address of the client. Only the last one is stored, so that no movement profile arises.
     let address: String?
     private let isUseDue: Bool
     private let sequence = NIOLockedValueBox<Int64?>(nil)
 
-    /// How often a device's use is written, in milliseconds.
+    /// The minimum time between two recorded uses of a device, in milliseconds.
     static let interval: Int64 = 60_000
-    /// Of a `User-Agent`, this many bytes are kept.
+    /// The maximum number of bytes of `User-Agent` that are stored.
     static let userAgentBytes = 256
 
-    /// Nil if the store knows enough.
+    /// Nil if neither the use nor the read position is due.
     init?(
         of session: Session, userAgent headers: HTTPFields, from address: @autoclosure () -> ClientAddress,
         at date: Timestamp = .now
@@ -37,7 +37,7 @@ final class DeviceUse: Sendable {
         self.address = address().text
     }
 
-    /// That of a stream that is open since long before.
+    /// The use of a device by an event stream.
     init(of node: NodeID, hasRead sequence: Int64, at date: Timestamp) {
         self.node = node
         self.date = date
@@ -47,10 +47,10 @@ final class DeviceUse: Sendable {
         readSequence = sequence
     }
 
-    /// Whether the store shall hear of it.
-    var isNews: Bool { isUseDue || readSequence != nil }
+    /// Whether the use has to be recorded.
+    var isDue: Bool { isUseDue || readSequence != nil }
 
-    /// How far the device has read of the notes: set by the handlers that take a token.
+    /// The sequence up to which the device has read notes; set by handlers that receive a sync token.
     var readSequence: Int64? {
         get { sequence.withLockedValue { $0 } }
         set { sequence.withLockedValue { $0 = newValue } }
@@ -61,9 +61,9 @@ final class DeviceUse: Sendable {
     }
 }
 
-/// Writes the uses of devices behind the requests, many in one transaction.
+/// Writes uses of devices in the background, many in one transaction.
 final class DeviceUses: Service {
-    /// Waiting to be written at most; what comes then is heard of a minute later.
+    /// The maximum number of devices whose use waits to be written. Others are recorded with their next use.
     static let capacity = 10_000
 
     private let store: any Store
@@ -92,9 +92,9 @@ final class DeviceUses: Service {
         await write()
     }
 
-    /// What waits to be written, taken. Two servers that write the uses of the same devices lock these in one order: neither
-    /// waits for the other in a circle.
-    func taken() -> [DeviceUse] {
+    /// Removes and returns the waiting uses. They are sorted, so that two servers that write uses of the same devices lock the
+    /// rows in the same order, without a deadlock.
+    func takeWaiting() -> [DeviceUse] {
         waiting.withLockedValue { waiting in
             defer { waiting = [:] }
             return waiting.values.sorted { $0.node < $1.node }
@@ -102,7 +102,7 @@ final class DeviceUses: Service {
     }
 
     private func write() async {
-        let uses = taken()
+        let uses = takeWaiting()
         guard !uses.isEmpty else { return }
         do {
             try await store.write { transaction in
@@ -113,7 +113,7 @@ final class DeviceUses: Service {
                 }
             }
         } catch {
-            OutageLog.shared.tell("The last uses of \(uses.count) devices were not recorded", error, logger: logger)
+            OutageLog.shared.report("Last uses of \(uses.count) devices not recorded", error, logger: logger)
         }
     }
 }

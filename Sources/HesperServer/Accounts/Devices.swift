@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `/v1/devices`: signing in and out, and who is signed in.
+/// `/v1/devices`: signs devices in and out, and lists them.
 struct Devices: Resource {
     let store: any Store
     let hub: EventHub
@@ -13,23 +13,23 @@ struct Devices: Resource {
 
     func add(to routes: inout Routes) {
         routes.get("/v1/devices", ["limit", "cursor"], use: list)
-        routes.open(.post, "/v1/devices", keeping: .never, use: signIn)
+        routes.open(.post, "/v1/devices", cache: .never, use: signIn)
         routes.delete("/v1/devices/{uniqueID}", use: signOut)
     }
 
-    @Sendable private func signIn(_ call: Call) async throws -> Response {
-        let credentials = try Credentials.signIn(await call.json(limit: Credentials.bodyBytes))
-        // First: another site's page learns nothing about a password.
-        let device = try NewDevice(credentials, call: call, cookies: cookies, quota: quota)
+    @Sendable private func signIn(_ request: APIRequest) async throws -> Response {
+        let credentials = try Credentials.signIn(await request.json(limit: Credentials.bodyBytes))
+        // Checks the origin of the page first, so that pages of other sites learn nothing about a password.
+        let device = try NewDevice(credentials, request: request, cookies: cookies, quota: quota)
         let key = Account.key(of: credentials.email)
         let account = try await store.read { try $0.account(emailKey: key) }
-        let isRight = try await gate.attempt(email: credentials.email, from: call.address) {
+        let isRight = try await gate.attempt(email: credentials.email, from: request.address) {
             try await passwords.matches(credentials.password, account?.passwordHash)
         }
-        let wrong = Problem(.unauthenticated, "No account has this e-mail and this password.")
+        let wrong = Problem(.unauthenticated, "The e-mail address or the password is wrong.")
         guard isRight, let account else { throw wrong }
         return try await store.write { transaction in
-            // The account may have gone, or have another password, while this one was being checked.
+            // The account may have been deleted, or its password changed, during the check.
             guard let now = try transaction.account(account.uniqueID), now.passwordHash == account.passwordHash else {
                 throw wrong
             }
@@ -38,25 +38,25 @@ struct Devices: Resource {
         }.response
     }
 
-    @Sendable private func signOut(_ call: Call, _ session: Session) async throws -> Response {
-        let node = try call.node()
+    @Sendable private func signOut(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let node = try request.node()
         guard try await store.write({ try $0.deleteDevice(node, of: session.account) }) else {
             throw Problem.notFound(node)
         }
         hub.signOut(of: session.scope) { $0 == node }
         let isOwn = node == session.device.node
-        return Response(status: .noContent, headers: isOwn ? call.cookie?.erased ?? [:] : [:])
+        return Response(status: .noContent, headers: isOwn ? request.cookie?.signOutFields ?? [:] : [:])
     }
 
-    @Sendable private func list(_ call: Call, _ session: Session) async throws -> Response {
-        let limit = try call.query.integer("limit", default: Limits.defaultPage, in: 1...Limits.greatestPage)
-        let cursor = try call.query["cursor"].map { text throws(Problem) in
+    @Sendable private func list(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let limit = try request.query.integer("limit", default: Limits.defaultPage, in: 1...Limits.greatestPage)
+        let cursor = try request.query["cursor"].map { text throws(Problem) in
             guard let node = NodeID(text) else {
-                throw Problem(.invalidField, "This cursor is none that a page gave.", at: "cursor")
+                throw Cursor.unknown
             }
             return node
         }
-        // One more than asked for tells whether there is a next page.
+        // Reads one more than the limit, to find out whether there is a next page.
         var devices = try await store.read { try $0.devices(of: session.account, after: cursor, limit: limit + 1) }
         let hasMore = devices.count > limit
         if hasMore { devices.removeLast() }

@@ -3,47 +3,47 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `POST /v1/password-resets`, and the page that does the same: a link to a new password, by mail, for whoever forgot theirs.
+/// `POST /v1/password-resets`, and the page that does the same: sends a link to set a new password by e-mail.
 struct ForgottenPasswords: Resource {
-    let desk: MailDesk
+    let emails: EmailGate
     let hasWebApp: Bool
 
     static let path = "/forgot-password"
 
     func add(to routes: inout Routes) {
-        routes.open(.post, "/v1/password-resets", keeping: .never, use: ask)
-        guard desk.isOpen else { return }
-        routes.open(.get, ForgottenPasswords.path, keeping: .never, isInContract: false) { _ in
+        routes.open(.post, "/v1/password-resets", cache: .never, use: requestReset)
+        guard emails.isAvailable else { return }
+        routes.open(.get, ForgottenPasswords.path, cache: .never, isInContract: false) { _ in
             form(email: "", problem: nil)
         }
-        routes.open(.post, ForgottenPasswords.path, keeping: .never, isInContract: false, use: submit)
+        routes.open(.post, ForgottenPasswords.path, cache: .never, isInContract: false, use: submit)
     }
 
-    /// Nothing is looked up before the answer, which is the same whoever has an account.
-    @Sendable private func ask(_ call: Call) async throws -> Response {
-        try desk.ask(try letter(await call.json(limit: Credentials.bodyBytes)), from: call.address)
+    /// Nothing is looked up before the response, which is the same whether or not there is an account.
+    @Sendable private func requestReset(_ request: APIRequest) async throws -> Response {
+        try emails.send(try email(await request.json(limit: Credentials.bodyBytes)), from: request.address)
         return Response(status: .accepted)
     }
 
-    @Sendable private func submit(_ call: Call) async throws -> Response {
-        let body = try await call.body(limit: Credentials.bodyBytes)
-        let email = try Query(String(buffer: body), known: ["email"])["email"] ?? ""
+    @Sendable private func submit(_ request: APIRequest) async throws -> Response {
+        let body = try await request.body(limit: Credentials.bodyBytes)
+        let address = try Query(String(buffer: body), known: ["email"])["email"] ?? ""
         do {
-            try desk.ask(try letter(["email": .string(email)]), from: call.address)
+            try emails.send(try email(["email": .string(address)]), from: request.address)
         } catch {
-            return form(email: email, problem: error)
+            return form(email: address, problem: error)
         }
-        return asked
+        return requested
     }
 
-    private func letter(_ json: JSON) throws(Problem) -> Letter {
+    private func email(_ json: JSON) throws(Problem) -> AccountEmail {
         var fields = try Fields(json)
-        let email = try fields.string("email", bytes: 3...Limits.emailBytes)
+        let address = try fields.string("email", bytes: 3...Limits.emailBytes)
         try fields.end()
-        guard Account.isEmail(email) else {
-            throw fields.invalid("email", "is an e-mail address, such as ada@example.org")
+        guard Account.isEmail(address) else {
+            throw fields.invalid("email", "must be an e-mail address, such as ada@example.org")
         }
-        return Letter(kind: .passwordReset, email: email)
+        return AccountEmail(kind: .passwordReset, address: address)
     }
 
     private func form(email: String, problem: Problem?) -> Response {
@@ -51,7 +51,7 @@ struct ForgottenPasswords: Resource {
             title: "Hesper: forgotten password",
             body: """
                 <h1>Forgot your password?</h1>
-                <p>A link to a new one is sent to the e-mail address of your account, if you once said there that it is yours.</p>
+                <p>Enter the e-mail address of your account. If it is verified, a link to set a new password is sent there.</p>
                 \(HTMLPage.alert(problem))
                 <form method="post" action="\(ForgottenPasswords.path)">
                 <label for="email">E-mail</label>
@@ -59,21 +59,21 @@ struct ForgottenPasswords: Resource {
                     maxlength="\(Limits.emailBytes)" value="\(HTMLPage.escape(email))">
                 <button>Send the link</button>
                 </form>
-                <p>Otherwise ask whoever runs this server for a <a href="\(CodeLink.reset.path)">code</a>.</p>
+                <p>Otherwise, ask the operator of this server for a <a href="\(CodeLink.reset.path)">code</a>.</p>
                 """
         ).response(status: problem.map { .init(code: $0.slug.status) } ?? .ok)
     }
 
-    private var asked: Response {
+    private var requested: Response {
         HTMLPage(
-            title: "Hesper: look into your mail",
+            title: "Hesper: check your e-mail",
             body: """
-                <h1>Look into your mail</h1>
-                <p>If there is an account with this address, and the address was verified, a link is on its way. It is good once, within
+                <h1>Check your e-mail</h1>
+                <p>If an account has this address, and the address is verified, a link was sent. It works once, within
                 an hour.</p>
-                <p>Nothing came? Look among the spam. Otherwise ask whoever runs this server for a
+                <p>No e-mail? Check your spam folder. Otherwise, ask the operator of this server for a
                 <a href="\(CodeLink.reset.path)">code</a>.</p>
-                \(HTMLPage.wayOn("Back to the notes", hasWebApp: hasWebApp))
+                \(HTMLPage.webAppLink("Back to notes", hasWebApp: hasWebApp))
                 """
         ).response(status: .accepted)
     }

@@ -1,19 +1,19 @@
 import HesperModel
 import Hummingbird
 
-/// `GET /sign-up`, where the link of an invitation leads: on to the web app, which makes the account.
+/// `GET /sign-up`, the target of invitation links: redirects to the sign-up form of the web app.
 struct InvitationLink: Resource {
     let signUp: SignUp
     let hasWebApp: Bool
 
     func add(to routes: inout Routes) {
         let link = CodeLink.signUp
-        routes.open(.get, link.path, [link.parameter], keeping: .never, isInContract: false, use: follow)
+        routes.open(.get, link.path, [link.parameter], cache: .never, isInContract: false, use: follow)
     }
 
-    @Sendable private func follow(_ call: Call) async throws -> Response {
-        let invitation = call.query[CodeLink.signUp.parameter] ?? ""
-        guard try await signUp.isInvited(by: invitation, from: call.address) else { return InvitationLink.used }
+    @Sendable private func follow(_ request: APIRequest) async throws -> Response {
+        let invitation = request.query[CodeLink.signUp.parameter] ?? ""
+        guard try await signUp.isInvited(by: invitation, from: request.address) else { return InvitationLink.invalid }
         guard hasWebApp else { return InvitationLink.withoutWebApp }
         // Only a valid code is written into a header.
         let code = OneTimeCode(invitation)?.text ?? signUp.firstAccount.invitation
@@ -23,18 +23,18 @@ struct InvitationLink: Resource {
     private static let withoutWebApp = HTMLPage(
         title: "Hesper: invitation",
         body: """
-            <h1>Make the account in your app</h1>
+            <h1>Create the account in your app</h1>
             <p>This server has no web app. Enter its address and the invitation, the last part of this link, in your app
             (<code>POST /v1/accounts</code>; <a href="/docs">documentation</a>).</p>
             """
     ).response()
 
-    private static let used = HTMLPage(
-        title: "Hesper: this link is used up",
+    private static let invalid = HTMLPage(
+        title: "Hesper: invalid link",
         body: """
-            <h1>This link is used up</h1>
-            <p>It has made an account already, or is too old: ask for another. (The link to the first account is another one
-            after each start of the server.)</p>
+            <h1>This link is no longer valid</h1>
+            <p>It was used already, or has expired. Ask for another. (The link to create the first account changes each time the
+            server starts.)</p>
             """
     ).response(status: .forbidden)
 }

@@ -1,17 +1,17 @@
 import Crypto
 import HesperStore
 
-/// The secret of a link that is good once: 125 random bits, as five groups of five that a person can also read out and type.
+/// The secret of a one-time link: 125 random bits, as five groups of five characters that a person can also dictate and type.
 ///
 ///     OneTimeCode.random().text                           // "K7QM2-9XW4T-0HRCD-ZB8N3-6VJPA"
 ///     OneTimeCode("k7qm2 9xw4t ohrcd zb8n3 6vjpa")?.text   // the same
 public struct OneTimeCode: Sendable {
     public let text: String
 
-    /// No I, L, O and U: nobody takes one letter for another, and no word comes out (Crockford, Base 32).
+    /// Without I, L, O and U, which are easily confused or form words (Crockford, Base 32).
     private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
     private static let (groups, groupLength) = (5, 5)
-    /// Of what is typed, this many characters are looked at.
+    /// The maximum length of a typed code, in characters.
     static let typedLength = 128
 
     public static func random() -> OneTimeCode {
@@ -19,7 +19,7 @@ public struct OneTimeCode: Sendable {
         return OneTimeCode(letters: key.prefix(groups * groupLength).map { alphabet[Int($0 & 31)] })
     }
 
-    /// Reads what was typed: in either case, however it is grouped, O for 0, I and L for 1. Nil if it is none.
+    /// Parses a typed code, ignoring case and grouping, with O for 0 and I or L for 1. Nil if it is invalid.
     public init?(_ typed: String) {
         guard typed.utf8.count <= OneTimeCode.typedLength else { return nil }
         var letters: [Character] = []
@@ -42,6 +42,6 @@ public struct OneTimeCode: Sendable {
         }.joined(separator: "-")
     }
 
-    /// What is kept of it.
+    /// The stored form.
     public var hash: TokenHash { TokenHash(bytes: Array(SHA256.hash(data: Array(text.utf8)))) }
 }

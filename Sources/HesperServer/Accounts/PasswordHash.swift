@@ -2,8 +2,8 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A password as it is kept: scrypt (RFC 7914) with its own salt, written `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`, both in
-/// base64 without padding.
+/// A stored password: scrypt (RFC 7914) with a random salt, written `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`, with
+/// salt and hash in base64 without padding.
 ///
 ///     let text = try PasswordHash.make("correct horse battery staple", cost: 17)
 ///     try PasswordHash.matches("correct horse battery staple", text)   // true
@@ -11,10 +11,10 @@ public enum PasswordHash {
     static let blockSize = 8
     static let saltBytes = 16
     static let hashBytes = 32
-    /// Costs that are believed of a kept hash: from what tests use to 1 GiB.
+    /// The costs that are accepted in a stored hash: from those of tests to 1 GiB.
     static let costs = 1...20
 
-    /// Takes 2^cost KiB of memory, and on the order of a third of a second at 17.
+    /// Takes 2^cost KiB of memory, and about a third of a second for cost 17.
     /// - Parameter cost: the binary logarithm of scrypt's N.
     public static func make(_ password: String, cost: Int) throws -> String {
         let salt = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
@@ -22,15 +22,15 @@ public enum PasswordHash {
         return "$scrypt$ln=\(cost),r=\(blockSize),p=1$\(salt.unpadded)$\(hash.unpadded)"
     }
 
-    /// Whether a hash is this password's, in the time of that hash's cost, whatever the answer.
+    /// Whether the hash is of this password. The time depends only on the cost of the hash.
     public static func matches(_ password: String, _ text: String) throws -> Bool {
         guard let (cost, salt, expected) = parse(text) else { return false }
         let actual = try derive(password, salt: salt, cost: cost)
-        // Every byte is looked at, so that the time tells nothing about where they differ.
+        // Compares every byte, so that the time does not reveal where they differ.
         return actual.count == expected.count && zip(actual, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// The same in the time of all these costs, whether there is a hash or not. Its own is one of them.
+    /// Like ``matches(_:_:)``, but takes the time of all `costs`, with or without a hash. Its own cost must be one of them.
     static func matches(_ password: String, _ text: String?, inTheTimeOf costs: [Int]) throws -> Bool {
         let own = text.flatMap { cost(of: $0) }
         var isRight = false
@@ -44,10 +44,10 @@ public enum PasswordHash {
         return isRight
     }
 
-    /// What a hash was made with; nil for what is none.
+    /// The cost of a hash; nil if the hash is invalid.
     static func cost(of text: String) -> Int? { parse(text)?.cost }
 
-    /// A hash that no password has, to spend the same time on an account that is not there.
+    /// A hash that matches no password, to spend the same time if there is no account.
     static func dummy(cost: Int) -> String {
         "$scrypt$ln=\(cost),r=\(blockSize),p=1$\(Data(count: saltBytes).unpadded)$\(Data(count: hashBytes).unpadded)"
     }

@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `POST /v1/passwords`: a new password for whoever has a code that the operator gave out, or that came by mail. The page
-/// behind the link does the same.
+/// `POST /v1/passwords`: sets a new password with a code from the operator or from an e-mail. The page behind the link does the
+/// same.
 struct PasswordResets: Resource {
     let store: any Store
     let hub: EventHub
@@ -11,19 +11,19 @@ struct PasswordResets: Resource {
     let gate: SignInGate
 
     func add(to routes: inout Routes) {
-        routes.open(.post, "/v1/passwords", keeping: .never, use: reset)
+        routes.open(.post, "/v1/passwords", cache: .never, use: reset)
     }
 
-    @Sendable private func reset(_ call: Call) async throws -> Response {
-        var fields = try Fields(await call.json(limit: Credentials.bodyBytes))
+    @Sendable private func reset(_ request: APIRequest) async throws -> Response {
+        var fields = try Fields(await request.json(limit: Credentials.bodyBytes))
         let code = try fields.string("code", characters: 0...OneTimeCode.typedLength)
         let password = try fields.string("newPassword", bytes: Limits.passwordBytes)
         try fields.end()
-        try await self(code: code, password: password, from: call.address)
+        try await self(code: code, password: password, from: request.address)
         return Response(status: .noContent)
     }
 
-    /// Sets the password and signs every device out: somebody else may have been signed in.
+    /// Sets the password and signs all devices out, because a stranger may have been signed in.
     /// - Throws: `forbidden`, `too-many-requests`.
     func callAsFunction(code: String, password: String, from address: ClientAddress) async throws {
         let token = OneTimeCode(code)?.hash
@@ -44,5 +44,5 @@ struct PasswordResets: Resource {
     }
 
     private static let wrong = Problem(
-        .forbidden, "The code is wrong, was used, or is too old: ask for another.", at: "/code")
+        .forbidden, "The code is invalid, used, or expired. Request another.", at: "/code")
 }

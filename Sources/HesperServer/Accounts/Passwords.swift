@@ -1,24 +1,24 @@
 import HesperModel
 import NIOPosix
 
-/// Makes and checks passwords' hashes on threads of their own, a bounded number at once: each takes 128 MiB and a third of a
+/// Computes and checks password hashes on background threads, with a limit on concurrency: each takes 128 MiB and a third of a
 /// second.
 actor Passwords {
     private let limits: PasswordLimits
-    /// Reads all hashes that are kept.
-    private let kept: @Sendable () async throws -> [String]
-    /// What is paid for each check: today's cost, and each that a kept hash has.
+    /// Reads all stored hashes.
+    private let storedHashes: @Sendable () async throws -> [String]
+    /// The costs of a check: the configured one, and those of stored hashes.
     private var costs: Set<Int>
-    private var hasReadKept = false
-    private let hashes: Semaphore<Everybody>
+    private var hasReadCosts = false
+    private let hashes: Semaphore<SingleKey>
 
-    init(limits: PasswordLimits, kept: @escaping @Sendable () async throws -> [String] = { [] }) {
+    init(limits: PasswordLimits, storedHashes: @escaping @Sendable () async throws -> [String] = { [] }) {
         self.limits = limits
-        self.kept = kept
+        self.storedHashes = storedHashes
         costs = [limits.cost]
         hashes = Semaphore(
-            PermitLimits(total: limits.atOnce, perKey: limits.atOnce, waitingPerKey: limits.waiting),
-            refusal: .tooManyRequests("Too many are signing in at once.", retryAfter: 10))
+            PermitLimits(total: limits.maxConcurrent, perKey: limits.maxConcurrent, waitingPerKey: limits.waiting),
+            refusal: .tooManyRequests("Too many concurrent sign-ins.", retryAfter: 10))
     }
 
     func hash(_ password: String) async throws -> String {
@@ -26,28 +26,28 @@ actor Passwords {
         return try await work { try PasswordHash.make(password, cost: cost) }
     }
 
-    /// Whether the hash is this password's. Nil for an account that is not there, which takes as long and is false.
+    /// Whether the hash is of this password. Nil for an account that does not exist, which takes as long and returns false.
     ///
-    /// A hash keeps the cost that it was made with. So after the operator has set another cost, each check takes as long as one of each:
-    /// or the time would tell who has an account since before.
+    /// A hash keeps the cost that it was computed with. If the configured cost has changed, each check takes the time of all
+    /// stored costs together; otherwise the time would reveal which accounts exist.
     func matches(_ password: String, _ hash: String?) async throws -> Bool {
-        try await readKept()
-        // One that another process has made since.
+        try await readCosts()
+        // Another process may have stored a hash with another cost since.
         if let cost = hash.flatMap({ PasswordHash.cost(of: $0) }) { costs.insert(cost) }
         let all = costs.sorted()
         return try await work { try PasswordHash.matches(password, hash, inTheTimeOf: all) }
     }
 
-    /// Once; those who come first may each do it.
-    private func readKept() async throws {
-        guard !hasReadKept else { return }
-        let hashes = try await kept()
+    /// Reads the costs of stored hashes once. Concurrent first calls may each read them.
+    private func readCosts() async throws {
+        guard !hasReadCosts else { return }
+        let hashes = try await storedHashes()
         costs.formUnion(hashes.compactMap { PasswordHash.cost(of: $0) })
-        hasReadKept = true
+        hasReadCosts = true
     }
 
-    /// - Throws: `too-many-requests` when too many wait already.
+    /// - Throws: `too-many-requests` if too many tasks are waiting already.
     private func work<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
-        try await hashes.withPermit(.all) { try await NIOThreadPool.singleton.runIfActive(body) }
+        try await hashes.withPermit(.shared) { try await NIOThreadPool.singleton.runIfActive(body) }
     }
 }

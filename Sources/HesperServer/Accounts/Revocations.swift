@@ -3,41 +3,41 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `/v1/devices/{uniqueID}/revocation`: a device is lost, and what it pushed after a moment is put back (merge.md, Devices).
+/// `/v1/devices/{uniqueID}/revocation`: revokes a lost device and undoes what it pushed after a moment (merge.md, Devices).
 struct Revocations: Resource {
     let backend: Backend
-    /// Starts putting back what the device pushed.
+    /// Starts undoing what the device pushed.
     let revoking: Trigger
     private let permits = Semaphore<ScopeID>.perAccount(
-        "looks for a lost device", PermitLimits(total: 2, perKey: 1, waitingPerKey: 8))
+        "searches for the changes of a device", PermitLimits(total: 2, perKey: 1, waitingPerKey: 8))
 
     func add(to routes: inout Routes) {
         routes.get("/v1/devices/{uniqueID}/revocation", ["limit", "cursor"], use: get)
-        routes.on(.post, "/v1/devices/{uniqueID}/revocation", keeping: .never, use: revoke)
+        routes.on(.post, "/v1/devices/{uniqueID}/revocation", cache: .never, use: revoke)
     }
 
-    /// Its token holds no more and its streams end before this answers; what it pushed is put back behind the answer.
-    @Sendable private func revoke(_ call: Call, _ session: Session) async throws -> Response {
-        let moment = try Revocations.moment(await call.json(limit: Credentials.bodyBytes))
-        let node = try call.node()
+    /// Invalidates the device's token and ends its streams before the response. What it pushed is undone in the background.
+    @Sendable private func revoke(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let moment = try Revocations.moment(await request.json(limit: Credentials.bodyBytes))
+        let node = try request.node()
         let now = backend.now()
         let (scope, account, sender) = (session.scope, session.account, session.device.node)
         let isKnown = try await isKnown(node, to: session)
         let begun = try await backend.scope(of: session).commit { transaction -> Begun in
-            // Under the lock: whatever the device has sent is kept before this, or refused after it.
-            guard try transaction.lock(scope) != nil, let asking = try transaction.device(sender, of: account) else {
+            // Under the lock: a push of the device is committed before the revocation, or rejected after it.
+            guard try transaction.lock(scope) != nil, let requester = try transaction.device(sender, of: account) else {
                 throw Authenticator.unauthenticated
             }
-            let standing = try transaction.revocation(of: node, in: scope)
-            if var standing {
-                if standing.widen(to: moment) { try transaction.put(standing) }
-                return Begun(revocation: standing, isNew: false)
+            let current = try transaction.revocation(of: node, in: scope)
+            if var current {
+                if current.widen(to: moment) { try transaction.put(current) }
+                return Begun(revocation: current, isNew: false)
             }
             let device = try transaction.device(node, of: account)
             guard isKnown || device != nil else { throw Problem.notFound(node) }
-            // Of one that was signed out nothing is kept but what it pushed.
+            // Only pushed changes are stored of a device that has signed out, so its name is unknown.
             let revocation = Revocation(
-                of: node, named: device?.name ?? node.description, in: scope, by: asking.node == node ? nil : sender,
+                of: node, named: device?.name ?? node.description, in: scope, by: requester.node == node ? nil : sender,
                 at: now, since: moment)
             try transaction.put(revocation)
             _ = try transaction.deleteDevice(node, of: account)
@@ -49,11 +49,12 @@ struct Revocations: Resource {
             try Revocations.body(of: begun.revocation, in: $0, limit: Limits.defaultPage, nil)
         }
         return .json(
-            body, status: begun.isNew ? .created : .ok, headers: node == sender ? call.cookie?.erased ?? [:] : [:])
+            body, status: begun.isNew ? .created : .ok,
+            headers: node == sender ? request.cookie?.signOutFields ?? [:] : [:])
     }
 
-    /// Whether it is a device of this account: one that is signed in, or was revoked, or left something in the history of what
-    /// the account holds. To find that out takes long, so few do it at once.
+    /// Whether this is a device of the account: one that is signed in, was revoked, or left changes in the history. Searching the
+    /// history is expensive, so it is limited.
     private func isKnown(_ node: NodeID, to session: Session) async throws -> Bool {
         let (scope, account) = (session.scope, session.account)
         let isListed = try await backend.store.read { snapshot in
@@ -71,10 +72,10 @@ struct Revocations: Resource {
         let isNew: Bool
     }
 
-    @Sendable private func get(_ call: Call, _ session: Session) async throws -> Response {
-        let node = try call.node()
-        let limit = try call.limit()
-        let cursor = try call.cursor(1)
+    @Sendable private func get(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let node = try request.node()
+        let limit = try request.limit()
+        let cursor = try request.cursor(1)
         let scope = session.scope
         let body = try await backend.store.read { snapshot in
             guard let revocation = try snapshot.revocation(of: node, in: scope) else { throw Problem.notFound(node) }
@@ -89,7 +90,7 @@ struct Revocations: Resource {
         try fields.end()
         guard let text else { return nil }
         guard let moment = Timestamp(text) else {
-            throw fields.invalid("moment", "is a date such as 2026-11-21T08:40:00Z")
+            throw fields.invalid("moment", "must be a date such as 2026-11-21T08:40:00Z")
         }
         return moment
     }

@@ -2,18 +2,17 @@ import HTTPTypes
 import HesperModel
 import Hummingbird
 
-/// The token of a page's session, kept by the browser where no script can read it (protocol.md, Signing in).
+/// The session token of a page, stored by the browser where no script can read it (protocol.md, Signing in).
 ///
-/// Its value is the token and the day, counted from 1970, on which the browser was given it: `hesper_….20789`. So it is known
-/// without a look into the store when it has to be given again, for its time to begin anew. Whoever changes the day has no more than
-/// a cookie that is given again sooner or later.
+/// Its value is the token and the day on which it was set, as days since 1970: `hesper_….20789`. So it can be renewed without a
+/// database lookup, and its lifetime starts again. A client that changes the day only changes when the cookie is renewed.
 struct SessionCookie: Sendable {
     let token: BearerToken
     let name: Name
     private let day: Int64
 
     enum Name: String, Sendable {
-        /// Over TLS: the prefix has the browser take it from no other host, and over nothing else (RFC 6265bis, 4.1.3).
+        /// Over TLS. Browsers accept a cookie with this prefix only over TLS and from the exact host (RFC 6265bis, 4.1.3).
         case secure = "__Host-hesper"
         /// Over plain HTTP.
         case plain = "hesper"
@@ -23,7 +22,7 @@ struct SessionCookie: Sendable {
         }
     }
 
-    /// 400 days, which is as long as a browser keeps one (RFC 6265bis, 5.5).
+    /// The lifetime in seconds: 400 days, the maximum that browsers allow (RFC 6265bis, 5.5).
     static let maxAge = 400 * 86_400
 
     private static var today: Int64 { Timestamp.now.milliseconds / Timestamp.day }
@@ -34,7 +33,7 @@ struct SessionCookie: Sendable {
         day = SessionCookie.today
     }
 
-    /// The one of this name among what a browser sent; nil for anything that this server never gave out.
+    /// Finds the cookie of this name in the header `Cookie`. Nil if it is missing or cannot be a cookie of this server.
     init?(in header: String, name: Name) {
         for pair in header.split(separator: ";") {
             let pair = pair.trimmed
@@ -51,11 +50,11 @@ struct SessionCookie: Sendable {
         return nil
     }
 
-    /// Whether the browser has had it since another day.
-    var isDue: Bool { day != SessionCookie.today }
+    /// Whether it was not set today.
+    var isRenewalDue: Bool { day != SessionCookie.today }
 
-    /// Has the browser keep it, from now on.
-    var given: HTTPField {
+    /// Sets the cookie, with a new lifetime.
+    var renewal: HTTPField {
         HTTPField(
             name: .setCookie,
             value:
@@ -63,15 +62,16 @@ struct SessionCookie: Sendable {
         )
     }
 
-    /// Has the browser forget it.
-    var taken: HTTPField {
+    /// Deletes the cookie.
+    var deletion: HTTPField {
         HTTPField(name: .setCookie, value: "\(name.rawValue)=; Max-Age=0; \(name.attributes)")
     }
 
-    /// Has the browser forget it and all else that it keeps of this server: what a page holds is not for who comes next.
+    /// Deletes the cookie and everything else that the browser stores for this server, so that the next person at this browser
+    /// cannot read what a page has stored.
     ///
-    /// Not `"cookies"`: that would sign the person out of everything that runs on the same host or domain.
-    var erased: HTTPFields { [.setCookie: taken.value, .clearSiteData: #""cache", "storage""#] }
+    /// `"cookies"` is left out: it would also sign out of other services on the same host or domain.
+    var signOutFields: HTTPFields { [.setCookie: deletion.value, .clearSiteData: #""cache", "storage""#] }
 }
 
 extension HTTPField.Name {

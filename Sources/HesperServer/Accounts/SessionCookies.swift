@@ -2,35 +2,36 @@ import HTTPTypes
 import HesperModel
 import Hummingbird
 
-/// Which cookies are taken and given, and from whom (protocol.md, Signing in).
+/// Reads session cookies and protects them against cross-site requests (protocol.md, Signing in).
 struct SessionCookies: Sendable {
-    /// The cookie that a request brought. Over TLS only one that no other host and no plain HTTP can have set.
+    /// The session cookie of a request. Over TLS, only one that no other host and no unencrypted connection can have set.
     func cookie(of request: Request) -> SessionCookie? {
         guard let header = request.headers[.cookie] else { return nil }
         if let cookie = SessionCookie(in: header, name: .secure) { return cookie }
         return request.isSecure ? nil : SessionCookie(in: header, name: .plain)
     }
 
-    /// Lets a request pass that its cookie signs: anybody may make a browser send that, so whatever changes something must come
-    /// from a page of ours.
-    /// - Throws: `cross-site`. Also for `same-site`: other ports of a host, and other hosts of a domain, are strangers.
-    func check(_ request: Request, signedBy cookie: SessionCookie) throws(Problem) {
+    /// Rejects cross-site requests: any page can make a browser send a cookie, so requests other than `GET` and `HEAD` must come
+    /// from a page of this server.
+    /// - Throws: `cross-site`, also for `same-site`: other ports of the host and other hosts of the domain are not trusted.
+    func check(_ request: Request, authenticatedBy cookie: SessionCookie) throws(Problem) {
         guard request.method != .get, request.method != .head else { return }
         if let site = request.headers[.secFetchSite] {
             guard site == "same-origin" else { throw SessionCookies.crossSite }
             return
         }
-        // The browser sends this name over TLS alone, be it ours or that of a proxy.
+        // Browsers send this cookie only over TLS, to this server or to a proxy.
         let scheme = cookie.name == .secure ? "https" : "http"
         guard let origin = request.headers[.origin], origin.lowercased() == request.origin(scheme) else {
             throw SessionCookies.crossSite
         }
     }
 
-    /// Under which name a page is given the cookie that it signs in for.
+    /// The name of the cookie to set for a page that signs in.
     ///
-    /// Behind a proxy that speaks TLS and is not trusted the browser is who knows: it tells the origin of the page.
-    /// - Throws: `cross-site` for another's page. What names no origin is no browser, and may do to itself what it likes.
+    /// Behind a TLS proxy that is not trusted, only `Origin` shows that the page was loaded over TLS.
+    /// - Throws: `cross-site` for a page of another origin. A client that sends no origin is not a browser, and is not
+    ///   restricted.
     func name(for request: Request) throws(Problem) -> SessionCookie.Name {
         let origin = request.headers[.origin]?.lowercased()
         let isOverTLS = request.isSecure || origin?.hasPrefix("https://") == true
@@ -43,11 +44,12 @@ struct SessionCookies: Sendable {
     }
 
     private static let crossSite = Problem(
-        .crossSite, "With a cookie, this is for pages of this server alone. Others send \"Authorization: Bearer …\".")
+        .crossSite,
+        "Cookies are accepted only from pages of this server. Other clients must send \"Authorization: Bearer …\".")
 }
 
 extension Request {
-    /// The origin of a page that asks its own server; nil if the request does not say whom it asks.
+    /// The origin of this server as the request addresses it; nil if the request has no host.
     fileprivate func origin(_ scheme: String) -> String? {
         head.authority.map { "\(scheme)://\($0.lowercased())" }
     }

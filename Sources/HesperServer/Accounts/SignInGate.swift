@@ -2,9 +2,9 @@ import HesperModel
 import HesperStore
 import Logging
 
-/// How often passwords and codes may be tried (protocol.md, Signing in).
+/// Limits attempts at passwords and codes (protocol.md, Signing in).
 ///
-/// What is counted is who tries which account: a stranger who tries one for days makes nobody wait but themselves.
+/// Back-off is counted per pair of address and account, so that an attacker does not delay the owner's own sign-ins.
 struct SignInGate: Sendable {
     private let limits: SignInLimits
     private let logger: Logger
@@ -12,7 +12,7 @@ struct SignInGate: Sendable {
     private let addresses: RateLimiter<String>
     private let signUps: RateLimiter<String>
     private let backoff: KeyedBackoff
-    /// Passwords that are checked, or wait to be: one address does not occupy all permits.
+    /// Limits concurrent password checks per address, including waiting ones, so that one address cannot occupy all permits.
     private let checks: Semaphore<String>
 
     init(limits: SignInLimits, logger: Logger) {
@@ -23,18 +23,18 @@ struct SignInGate: Sendable {
         signUps = RateLimiter(limits.signUps)
         backoff = KeyedBackoff(limits)
         checks = Semaphore(
-            PermitLimits(perKey: limits.atOncePerAddress),
-            refusal: .tooManyRequests("Too many are signing in from this address at once.", retryAfter: 5))
+            PermitLimits(perKey: limits.maxConcurrentPerAddress),
+            refusal: .tooManyRequests("Too many concurrent sign-ins from this address.", retryAfter: 5))
     }
 
-    /// Lets a try of a password through, and forgets it if the password was right, or was not checked after all.
-    /// - Parameter check: whether the password is right.
-    /// - Throws: `too-many-requests`, without a check; what `check` throws.
+    /// Attempts a sign-in. It does not count if the password is right, or was not checked.
+    /// - Parameter check: returns whether the password is right.
+    /// - Throws: `too-many-requests`, before the check; errors of `check`.
     func attempt(email: String, from address: ClientAddress, _ check: () async throws -> Bool) async throws -> Bool {
         let account = Account.key(of: email)
         let pair = "\(address.key) \(account)"
         if let seconds = addresses.take(address.key) { throw SignInGate.tooMany(seconds) }
-        // While many try one account from many places, each place has one try instead of a few: its owner needs no more.
+        // While an account is under attack, each address has one free attempt instead of several, which suffices for its owner.
         let isUnderAttack = accounts.take(account) != nil
         let giveBack = {
             addresses.giveBack(address.key)
@@ -45,33 +45,33 @@ struct SignInGate: Sendable {
             throw SignInGate.tooMany(seconds)
         }
         do {
-            // A proxy on loopback may sign in many.
+            // Loopback is not limited: a proxy there may forward many clients.
             let isRight =
                 address.isLoopback ? try await check() : try await checks.withPermit(address.key, check)
             if isRight {
                 giveBack()
                 backoff.reset(pair)
             } else {
-                tell("Wrong password", from: address)
+                logFailure("Wrong password", from: address)
             }
             return isRight
         } catch {
-            // Too many are signing in, or the store is away: nobody knows whether it was right.
+            // The password was not checked: too many sign-ins are waiting, or the database is unavailable.
             giveBack()
             backoff.giveBack(pair)
             throw error
         }
     }
 
-    /// Lets a try of a code through, and forgets it if the code was right, or was not checked after all.
-    /// - Throws: `too-many-requests`, without a check; what `check` throws.
+    /// Attempts a code. It does not count if the code is right, or was not checked.
+    /// - Throws: `too-many-requests`, before the check; errors of `check`.
     func attempt(from address: ClientAddress, _ check: () async throws -> Bool) async throws -> Bool {
         if let seconds = addresses.take(address.key) {
-            throw Problem.tooManyRequests("Too many codes were tried.", retryAfter: seconds)
+            throw Problem.tooManyRequests("Too many failed codes from this address.", retryAfter: seconds)
         }
         do {
             let isRight = try await check()
-            if isRight { addresses.giveBack(address.key) } else { tell("Wrong code", from: address) }
+            if isRight { addresses.giveBack(address.key) } else { logFailure("Wrong code", from: address) }
             return isRight
         } catch {
             addresses.giveBack(address.key)
@@ -79,20 +79,21 @@ struct SignInGate: Sendable {
         }
     }
 
-    /// Lets somebody make an account.
+    /// Counts the creation of an account.
+    /// - Throws: `too-many-requests`.
     func signUp(from address: ClientAddress) throws(Problem) {
         guard !address.isLoopback else { return }
         if let seconds = signUps.take(address.key) {
-            throw .tooManyRequests("Too many accounts were made from this address.", retryAfter: seconds)
+            throw .tooManyRequests("Too many accounts were created from this address.", retryAfter: seconds)
         }
     }
 
-    /// For programs that lock addresses out, such as fail2ban (operating.md, Logs).
-    private func tell(_ what: String, from address: ClientAddress) {
+    /// Logs for programs that block addresses, such as fail2ban (operating.md, Logs).
+    private func logFailure(_ what: String, from address: ClientAddress) {
         logger.notice("\(what)", metadata: ["address": "\(address.text ?? address.key)"])
     }
 
     private static func tooMany(_ seconds: Int) -> Problem {
-        .tooManyRequests("Too many passwords were tried.", retryAfter: seconds)
+        .tooManyRequests("Too many failed sign-ins.", retryAfter: seconds)
     }
 }

@@ -1,12 +1,12 @@
 import HesperStore
 
-/// How much room attachments have.
+/// Limits of attachments and uploads.
 public struct AttachmentLimits: Sendable {
-    /// Bytes of one.
+    /// The maximum size of an attachment, in bytes.
     public var largest: Int64 = 100 << 20
-    /// Uploads of an account that are under way.
+    /// The maximum number of unfinished uploads per account.
     public var openUploads = 100
-    /// Seconds after which an upload that is not finished is given up.
+    /// The age at which an unfinished upload is removed, in seconds.
     public let uploadSeconds = Int(Sweep.abandonedAge / 1_000)
 
     public init() {}

@@ -1,16 +1,16 @@
 import HesperModel
 
-/// The value of `Range` in bytes (RFC 9110, 14.1.2).
+/// Parses byte ranges in `Range` (RFC 9110, 14.1.2).
 ///
 ///     try ByteRanges.read("bytes=0-99,-100", of: 1_000)   // [0..<100, 900..<1000]
 enum ByteRanges {
-    /// Ranges that one request may ask for; more are answered with everything.
+    /// The maximum number of ranges per request. If there are more, the whole content is sent.
     static let limit = 16
 
-    /// - Parameter byteCount: of the whole.
-    /// - Returns: the ranges that there are, in the order asked for, those that overlap as one; nil for a value that is to
-    ///   be ignored.
-    /// - Throws: ``Problem`` `range-not-satisfiable` if none is there.
+    /// - Parameter byteCount: the size of the content.
+    /// - Returns: the satisfiable ranges in the requested order, or in ascending order with overlapping ones merged; nil if the
+    ///   header is to be ignored.
+    /// - Throws: ``Problem`` `range-not-satisfiable` if no range is satisfiable.
     static func read(_ text: String, of byteCount: Int64) throws(Problem) -> [Range<Int64>]? {
         let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard halves.count == 2, halves[0].trimmed.lowercased() == "bytes" else { return nil }
@@ -23,13 +23,14 @@ enum ByteRanges {
         }
         guard !ranges.isEmpty else {
             throw Problem(
-                .rangeNotSatisfiable, "There are \(byteCount) bytes; none of \(text.prefix(100)) is among them.",
+                .rangeNotSatisfiable,
+                "No byte of the range \(text.prefix(100)) exists. The content has \(byteCount) bytes.",
                 at: "Range", context: ["byteCount": .integer(byteCount)])
         }
         return merged(ranges)
     }
 
-    /// - Returns: an empty range for one that is not there, nil for what is none.
+    /// - Returns: an empty range if it is beyond the end; nil if the syntax is invalid.
     private static func range(_ spec: Substring, of byteCount: Int64) -> Range<Int64>? {
         let ends = spec.split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
@@ -44,13 +45,13 @@ enum ByteRanges {
         return min(first, end)..<end
     }
 
-    /// Digits alone; more of them than any file has bytes are the greatest number.
+    /// Digits only. Numbers above the maximum are clamped.
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(text) ?? .max
     }
 
-    /// As one, if any overlap: nobody is sent the same bytes many times over.
+    /// Merges the ranges if any overlap, so that no byte is sent twice.
     private static func merged(_ ranges: [Range<Int64>]) -> [Range<Int64>] {
         let sorted = ranges.sorted { $0.lowerBound < $1.lowerBound }
         guard zip(sorted, sorted.dropFirst()).contains(where: { $0.upperBound > $1.lowerBound }) else { return ranges }

@@ -3,12 +3,12 @@ import HTTPTypes
 import HesperModel
 import RawStructuredFieldValues
 
-/// `Repr-Digest` and `Content-Digest` (RFC 9530): dictionaries of algorithms and hashes, of which SHA-256 counts here.
+/// `Repr-Digest` and `Content-Digest` (RFC 9530): dictionaries of hashes by algorithm. Only SHA-256 is supported.
 enum DigestFields {
-    /// The SHA-256 that a request says, in hex; nil if it says none.
-    /// - Throws: ``Problem`` about what cannot be read.
-    static func sha256(_ name: HTTPField.Name, in call: Call) throws(Problem) -> String? {
-        guard let text = call[name] else { return nil }
+    /// The SHA-256 in a request's header, in hex; nil if there is none.
+    /// - Throws: ``Problem`` if the header is invalid.
+    static func sha256(_ name: HTTPField.Name, in request: APIRequest) throws(Problem) -> String? {
+        guard let text = request[name] else { return nil }
         var parser = StructuredFieldValueParser(Array(text.utf8))
         guard let members = try? parser.parseDictionaryFieldValue() else { throw unreadable(name) }
         guard let member = members["sha-256"] else { return nil }
@@ -18,17 +18,17 @@ enum DigestFields {
         return bytes.hex
     }
 
-    /// As it is sent with bytes that have this SHA-256.
+    /// The value of a header for this SHA-256.
     static func value(sha256 hex: String) -> String {
         let digits = hex.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
         let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
         return "sha-256=:\(Data(bytes).base64EncodedString()):"
     }
 
-    /// What all bytes of a request that brings them in one go must have.
-    static func expectation(in call: Call) throws(Problem) -> AttachmentIntake.Expectation? {
+    /// The expected digest of a body that contains the whole attachment.
+    static func expectation(in request: APIRequest) throws(Problem) -> AttachmentIntake.Expectation? {
         for name in [HTTPField.Name.reprDigest, .contentDigest] {
-            guard let sha256 = try sha256(name, in: call) else { continue }
+            guard let sha256 = try sha256(name, in: request) else { continue }
             return AttachmentIntake.Expectation(sha256: sha256) { mismatch(name, found: $0) }
         }
         return nil
@@ -37,14 +37,14 @@ enum DigestFields {
     static func mismatch(_ name: HTTPField.Name, found: String) -> Problem {
         Problem(
             .invalidField,
-            "The bytes that came have \(value(sha256: found)), which is not what \(name) says: none was kept.",
+            "The digest of the received bytes is \(value(sha256: found)), which differs from \(name). Nothing was stored.",
             at: name.rawName)
     }
 
     private static func unreadable(_ name: HTTPField.Name) -> Problem {
         Problem(
             .invalidField,
-            "\(name) is a dictionary as RFC 9530 has it, such as sha-256=:…: with 44 characters of base64.",
+            "\(name) must be a dictionary (RFC 9530) such as sha-256=:…:, with 44 characters of base64.",
             at: name.rawName)
     }
 }

@@ -5,12 +5,12 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// An answer with the bytes of an attachment, or with parts of them (RFC 9110, 14 and 15.3.7).
+/// A response with the bytes of an attachment, or with ranges of them (RFC 9110, 14 and 15.3.7).
 struct Download: Sendable {
     private let blob: Blob
     private let attachment: Attachment?
     private let tag: ETag
-    /// The parts that are sent; nil for all.
+    /// The ranges to send; nil for everything.
     private var parts: [Range<Int64>]?
 
     init(blob: Blob, attachment: Attachment?, tag: ETag) {
@@ -19,8 +19,8 @@ struct Download: Sendable {
         self.tag = tag
     }
 
-    /// Whether parts are wanted of just these bytes. There is no date to compare, as nothing ever changes.
-    func mayBeInParts(ifRange: String?) -> Bool { ifRange.map { $0 == tag.text } ?? true }
+    /// Whether `If-Range` allows a partial response. Only tags are compared, because attachments have no modification date.
+    func allowsRange(ifRange: String?) -> Bool { ifRange.map { $0 == tag.text } ?? true }
 
     /// - Parameter range: the value of `Range`.
     mutating func select(_ range: String) throws { parts = try ByteRanges.read(range, of: blob.data.byteCount) }
@@ -55,16 +55,16 @@ struct Download: Sendable {
         headers[.eTag] = tag.text
         headers[.acceptRanges] = "bytes"
         headers[.reprDigest] = DigestFields.value(sha256: blob.data.sha256)
-        // Its type is yet to come: what is kept now would keep this one.
+        // The type may still be set, so the response must not be cached with this one.
         if attachment == nil { headers[.cacheControl] = "no-store" }
-        // Whatever a browser makes of it, it runs nothing, loads nothing, and is no part of our origin.
+        // Even if a browser opens the file as a document, it runs nothing, loads nothing, and has an opaque origin.
         headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'; sandbox"
         return headers
     }
 
     // MARK: Parts
 
-    /// A stretch of bytes, and what goes before it.
+    /// A range of bytes, and the multipart header before it.
     private struct Section: Sendable {
         let head: String?
         let range: Range<Int64>
@@ -90,7 +90,7 @@ struct Download: Sendable {
     private func body(
         _ sections: [Section], _ byteCount: Int64, _ blobs: any BlobStore
     ) async throws -> ResponseBody {
-        // Before the answer begins: what is not there is still an error then.
+        // Opened before the response begins, so that a missing blob is still reported as an error.
         let first = try await blobs.read(blob.name, sections.first?.range ?? 0..<0)
         let name = blob.name
         return ResponseBody(contentLength: Int(clamping: byteCount)) { writer in
@@ -102,7 +102,7 @@ struct Download: Sendable {
                     missing -= Int64(chunk.readableBytes)
                     try await writer.write(chunk)
                 }
-                // The connection is cut: nobody takes half a file for a whole one.
+                // The error closes the connection, so that clients do not mistake part of a file for a complete one.
                 guard missing == 0 else { throw BlobMissing(name) }
             }
             try await writer.finish(nil)

@@ -2,43 +2,44 @@ import HTTPTypes
 import HesperModel
 import RawStructuredFieldValues
 
-/// The header fields of resumable uploads, in the words of the drafts that clients speak
-/// (draft-ietf-httpbis-resumable-upload; URLSession of iOS 17 says `Upload-Incomplete` for what is `Upload-Complete` now).
+/// The headers of resumable uploads, in all versions of the draft that clients use (draft-ietf-httpbis-resumable-upload;
+/// URLSession of iOS 17 sends `Upload-Incomplete`, the predecessor of `Upload-Complete`).
 struct UploadFields: Sendable {
-    /// What the client says it speaks; nil for the newest draft, which has no number.
+    /// The interop version that the client sent; nil for the newest draft, which has no number.
     let version: Int?
-    /// Whether the request ends the upload; nil if it says nothing of uploads.
+    /// Whether the request completes the upload; nil if it has no headers of uploads.
     let isComplete: Bool?
     let offset: Int64?
     let length: Int64?
 
-    /// Up to this version, completeness is said the other way round.
+    /// The last version that uses `Upload-Incomplete`.
     private static let lastWithIncomplete = 3
-    /// Up to this version, the answer to what does not end an upload is 201.
+    /// The last version in which the response to an incomplete part is 201.
     private static let lastWithCreated = 6
 
-    init(_ call: Call) throws(Problem) {
-        version = call[.uploadDraftInteropVersion].flatMap { Int($0) }
-        if let incomplete = try UploadFields.bool(.uploadIncomplete, call) {
+    init(_ request: APIRequest) throws(Problem) {
+        version = request[.uploadDraftInteropVersion].flatMap { Int($0) }
+        if let incomplete = try UploadFields.bool(.uploadIncomplete, request) {
             isComplete = !incomplete
         } else {
-            isComplete = try UploadFields.bool(.uploadComplete, call)
+            isComplete = try UploadFields.bool(.uploadComplete, request)
         }
-        let begin = try UploadFields.integer(.uploadOffset, call)
-        let said = try UploadFields.integer(.uploadLength, call)
-        // A request that ends an upload tells its length by its own.
-        let rest = isComplete == true ? call[.contentLength].flatMap { Int64($0) } : nil
+        let begin = try UploadFields.integer(.uploadOffset, request)
+        let declared = try UploadFields.integer(.uploadLength, request)
+        // The length of a request that completes the upload determines the length of the upload.
+        let rest = isComplete == true ? request[.contentLength].flatMap { Int64($0) } : nil
         let derived = rest.map { (begin ?? 0) + min($0, 1 << 60) }
-        if let said, let derived, said != derived {
+        if let declared, let derived, declared != derived {
             throw Problem(
-                .invalidField, "Upload-Length is \(said), but offset and Content-Length make \(derived).",
+                .invalidField,
+                "Upload-Length is \(declared), but Upload-Offset and Content-Length add up to \(derived).",
                 at: "Upload-Length")
         }
         offset = begin
-        length = said ?? derived
+        length = declared ?? derived
     }
 
-    /// What an answer says of an upload.
+    /// The headers of a response about an upload.
     func headers(offset: Int64?, isComplete: Bool?, length: Int64? = nil, limit: String? = nil) -> HTTPFields {
         var headers = HTTPFields()
         if let version { headers[.uploadDraftInteropVersion] = String(version) }
@@ -55,26 +56,26 @@ struct UploadFields: Sendable {
         return headers
     }
 
-    /// The status of an answer to what was appended and is not the end.
+    /// The status of the response to an incomplete part.
     var appendedStatus: HTTPResponse.Status {
         version ?? .max <= UploadFields.lastWithCreated ? .created : .noContent
     }
 
-    /// The type that a part must be said to have; older drafts say nothing of it.
+    /// Whether the body must have the media type for parts. Older drafts do not require it.
     var wantsPartialType: Bool { version ?? .max >= UploadFields.lastWithCreated }
 
-    private static func bool(_ name: HTTPField.Name, _ call: Call) throws(Problem) -> Bool? {
-        guard let text = call[name] else { return nil }
+    private static func bool(_ name: HTTPField.Name, _ request: APIRequest) throws(Problem) -> Bool? {
+        guard let text = request[name] else { return nil }
         guard case .bool(let value)? = item(text) else {
-            throw Problem(.invalidField, "\(name) is ?1 or ?0.", at: name.rawName)
+            throw Problem(.invalidField, "\(name) must be ?1 or ?0.", at: name.rawName)
         }
         return value
     }
 
-    private static func integer(_ name: HTTPField.Name, _ call: Call) throws(Problem) -> Int64? {
-        guard let text = call[name] else { return nil }
+    private static func integer(_ name: HTTPField.Name, _ request: APIRequest) throws(Problem) -> Int64? {
+        guard let text = request[name] else { return nil }
         guard case .integer(let value)? = item(text), value >= 0 else {
-            throw Problem(.invalidField, "\(name) is a whole number from 0.", at: name.rawName)
+            throw Problem(.invalidField, "\(name) must be a whole number of at least 0.", at: name.rawName)
         }
         return Int64(value)
     }

@@ -1,10 +1,11 @@
-/// An address, or all of a network in the notation of CIDR (RFC 4632, 3.1): `192.0.2.7`, `10.0.0.0/8`, `fd00::/8`.
+/// An IP address or a network in CIDR notation (RFC 4632, 3.1): `192.0.2.7`, `10.0.0.0/8`, `fd00::/8`.
 public struct AddressRange: Sendable {
     private let network: IPAddress
     private let bits: Int
 
-    /// Nil for what is neither, and for a network that is written with bits beyond its length: a mistyped length would trust
-    /// many more than was meant.
+    /// Parses an address or a network.
+    /// - Returns: nil if it is invalid, or if bits are set after the prefix: with a mistyped length, far more addresses than
+    ///   intended would be trusted.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(parts[0]) else { return nil }
@@ -20,7 +21,7 @@ public struct AddressRange: Sendable {
         address.bytes.indices.allSatisfy { address.bytes[$0] & mask(at: $0) == network.bytes[$0] }
     }
 
-    /// Which bits of a byte belong to the network.
+    /// The bits of a byte that belong to the network.
     private func mask(at index: Int) -> UInt8 {
         let here = min(max(bits - 8 * index, 0), 8)
         return ~UInt8(truncatingIfNeeded: 0xff >> here)

@@ -1,15 +1,15 @@
 import HesperModel
 import NIOCore
 
-/// Where a request comes from, as far as one household or company can be told from another.
+/// The address of a client, and the key by which its requests and connections are limited.
 struct ClientAddress: Sendable {
-    /// An IPv4 address, or the /64 network of an IPv6 address: one subscriber has all of it.
+    /// An IPv4 address, or the /64 network of an IPv6 address, because one subscriber has a whole network.
     let key: String
-    /// The whole address, as its owner is shown it; nil for a socket of this machine that has none.
+    /// The full address, as shown to its owner; nil for a Unix socket.
     let text: String?
     let isLoopback: Bool
 
-    /// - Parameter address: nil for a socket of this machine.
+    /// - Parameter address: nil for a Unix socket.
     init(ip address: IPAddress?) {
         guard let address else {
             key = "local"

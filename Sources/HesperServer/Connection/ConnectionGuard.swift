@@ -7,43 +7,43 @@ import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 import NIOHTTPTypesHTTP2
 
-/// Keeps one connection within its limits and says why when it cannot: headers and address too long, a body that takes
-/// too long, what is not HTTP, an answer that nobody takes.
+/// Enforces the limits of one connection, and responds with the reason when one is exceeded: headers or path too long, slow body,
+/// invalid HTTP. Closes connections whose clients do not read the response.
 ///
-/// It stands between the HTTP codec and Hummingbird's own handlers, which end such connections without a word. Of HTTP/2 it
-/// guards one stream, which has one request; ``HTTP2Connection`` guards the rest.
+/// It is placed between the HTTP codec and Hummingbird's handlers, which close such connections without a response. For HTTP/2 it
+/// guards one stream, which has one request; ``HTTP2Connection`` guards the connection.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// How long a connection stays open after its last answer, so that the answer arrives before the end does.
+    /// The time for which a connection stays open after its last response, so that the response arrives before the close.
     static let linger = TimeAmount.seconds(2)
 
     private let limits: ConnectionLimits
-    /// Between a request's head and its end.
+    /// Whether a request's head has arrived and its end has not.
     private var isReading = false
-    /// Bytes of the body that came since its deadline was set.
+    /// The bytes of the body that arrived since its deadline was set.
     private var progress = 0
-    /// Requests that are not answered to their end.
+    /// The number of requests without a complete response.
     private var open = 0
-    /// Said when nothing else is being answered; after it, no request is read.
+    /// Sent when no response is in progress. After it, no request is read.
     private var refusal: Problem?
-    private var closesAfterAnswer = false
+    private var closesAfterResponse = false
     private var bodyDeadline: Scheduled<Void>?
     private var stallDeadline: Scheduled<Void>?
     private var lingering: Scheduled<Void>?
-    /// To be said when the client goes before its answer is whole.
-    private var farewell: Farewell?
+    /// Runs when the client disconnects before its response is complete.
+    private var disconnectHandler: DisconnectHandler?
     private var isInputClosed = false
     private var isStream = false
-    /// Of a stream whose request tells no length: what comes next shows whether there is a body.
-    private var waitingHead: HTTPRequest?
+    /// The head of a stream's request without a length, held back until it is known whether a body follows.
+    private var pendingHead: HTTPRequest?
     private let permits: ConnectionPermits
-    /// Where it is from, if it was counted here.
-    private var counted: ClientAddress?
-    private let wire = WireCount()
+    /// The address whose permit this handler holds, if it took one.
+    private var permitHolder: ClientAddress?
+    private let unparsedBytes = UnparsedByteLimit()
 
     init(limits: ConnectionLimits, permits: ConnectionPermits) {
         self.limits = limits
@@ -58,26 +58,26 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
         try? pipeline.addHandler(MessageFraming(), position: .before(codec))
         if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) {
-            try? pipeline.addHandler(wire, position: .before(decoder))
+            try? pipeline.addHandler(unparsedBytes, position: .before(decoder))
         }
-        // Over TLS it was counted before the handshake.
+        // For TLS, the permit was taken before the handshake.
         if (try? pipeline.handler(type: ConnectionPermit.self)) != nil { return }
         let address = ClientAddress(context.channel.remoteAddress)
         guard permits.tryAcquire(address) else {
             return refuse(.tooManyConnections(limits.perAddress), context: context)
         }
-        counted = address
+        permitHolder = address
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        if let counted { permits.release(counted) }
-        counted = nil
+        if let permitHolder { permits.release(permitHolder) }
+        permitHolder = nil
     }
 
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        wire.partCameOut()
+        unparsedBytes.reset()
         guard refusal == nil else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
@@ -85,14 +85,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             isReading = true
             open += 1
             if isStream, head.headerFields[.contentLength] == nil {
-                waitingHead = head
+                pendingHead = head
                 return
             }
         case .body(let bytes):
-            passWaitingHead(hasBody: true, context: context)
+            passPendingHead(hasBody: true, context: context)
             progress += bytes.readableBytes
         case .end:
-            passWaitingHead(hasBody: false, context: context)
+            passPendingHead(hasBody: false, context: context)
             isReading = false
             bodyDeadline?.cancel()
             bodyDeadline = nil
@@ -100,17 +100,18 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// A body of unknown length is told as HTTP/1.1 tells it, so that nobody else has to know the difference.
-    private func passWaitingHead(hasBody: Bool, context: ChannelHandlerContext) {
-        guard var head = waitingHead else { return }
-        waitingHead = nil
+    /// Passes on the head of a stream. A body of unknown length is marked as chunked, as in HTTP/1.1, so that later handlers need
+    /// not distinguish the versions.
+    private func passPendingHead(hasBody: Bool, context: ChannelHandlerContext) {
+        guard var head = pendingHead else { return }
+        pendingHead = nil
         if hasBody { head.headerFields[.transferEncoding] = "chunked" }
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        passWaitingHead(hasBody: true, context: context)
-        // Most requests are here whole by now and need no timer.
+        passPendingHead(hasBody: true, context: context)
+        // Most requests are complete by now and need no timer.
         if isReading, bodyDeadline == nil { setBodyDeadline(context) }
         context.fireChannelReadComplete()
     }
@@ -118,30 +119,30 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func setBodyDeadline(_ context: ChannelHandlerContext) {
         progress = 0
         bodyDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(Int64(limits.bodySeconds))) {
-            self.bodyIsLate(context: context)
+            self.bodyTimedOut(context: context)
         }
     }
 
     private func problem(with head: HTTPRequest) -> Problem? {
         if let path = head.path, path.utf8.count > limits.uriBytes {
             return Problem(
-                .uriTooLong, "Path and query have at most \(limits.uriBytes) bytes here.",
+                .uriTooLong, "Path and query must have at most \(limits.uriBytes) bytes.",
                 context: ["limit": .integer(Int64(limits.uriBytes))])
         }
         let bytes = head.headerFields.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
         return bytes > Limits.headerBytes ? .headersTooLarge : nil
     }
 
-    private func bodyIsLate(context: ChannelHandlerContext) {
+    private func bodyTimedOut(context: ChannelHandlerContext) {
         bodyDeadline = nil
         guard isReading else { return }
-        // A long body may take its time, as long as it moves on.
+        // A long body may take longer, as long as it makes progress.
         if progress >= limits.bodyBytes { return setBodyDeadline(context) }
-        closesAfterAnswer = true
+        closesAfterResponse = true
         if open == 0 { return context.close(promise: nil) }
-        // Whoever reads the body gets this instead of its next part, and answers with it.
+        // The reader of the body receives this error instead of the next part, and responds with it.
         context.fireErrorCaught(
-            Problem(.requestTimeout, "The body was not complete after \(limits.bodySeconds) seconds."))
+            Problem(.requestTimeout, "The body was not received within \(limits.bodySeconds) seconds."))
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -152,24 +153,24 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             refuse(
                 isOverflow
                     ? .headersTooLarge
-                    : Problem(.malformedRequest, "This is not HTTP/1.1 as RFC 9112 has it: \(error)."),
+                    : Problem(.malformedRequest, "The request is not valid HTTP/1.1 (RFC 9112): \(error)."),
                 context: context)
         case let problem as Problem where !isReading: refuse(problem, context: context)
         case is HTTP1TypeConversionError where !isReading:
-            refuse(Problem(.malformedRequest, "The head of the request cannot be read."), context: context)
+            refuse(Problem(.malformedRequest, "The request line or headers are invalid."), context: context)
         default:
-            closesAfterAnswer = true
+            closesAfterResponse = true
             context.fireErrorCaught(error)
         }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head) where isReading && head.status.kind != .informational:
-            // Answered before its body was read: the rest of it is not worth reading.
-            closesAfterAnswer = true
+            // The response begins before the body was read. The rest of the body is not read.
+            closesAfterResponse = true
             head.headerFields[.connection] = "close"
             context.write(wrapOutboundOut(.head(fitting(head))), promise: promise)
         case .head(let head) where isStream:
@@ -179,13 +180,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             context.write(data, promise: isStream ? timed(promise, context: context) : promise)
             open -= 1
-            farewell = nil
-            if open == 0, let refusal { say(refusal, context: context) } else if closesAfterAnswer { end(context) }
+            disconnectHandler = nil
+            if open == 0, let refusal { send(refusal, context: context) } else if closesAfterResponse { end(context) }
         }
     }
 
-    /// Of a stream whose client takes nothing NIO says that it can be written to, as long as the answer is short enough to wait for
-    /// the client here: all of it must be gone in the time in which some of a longer one must.
+    /// Sets a deadline for a stream's response. If a client's window is full, NIO reports the stream as writable as long as the
+    /// rest of the response fits into a buffer, so ``channelWritabilityChanged(context:)`` does not detect it.
     private func timed(_ promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) -> EventLoopPromise<Void> {
         let sent = promise ?? context.eventLoop.makePromise()
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(Int64(limits.stallSeconds))) {
@@ -195,7 +196,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         return sent
     }
 
-    /// Without what is about a connection, which a stream has no business with (RFC 9113, 8.2.2).
+    /// Removes headers about the connection, which HTTP/2 does not allow (RFC 9113, 8.2.2).
     private func fitting(_ head: HTTPResponse) -> HTTPResponse {
         guard isStream else { return head }
         var head = head
@@ -205,16 +206,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        if let farewell = event as? Farewell {
-            if isInputClosed { farewell.say() } else { self.farewell = farewell }
+        if let handler = event as? DisconnectHandler {
+            if isInputClosed { handler.run() } else { disconnectHandler = handler }
             promise?.succeed()
             return
         }
-        guard let interim = event as? InterimAnswer else {
+        guard let interim = event as? InterimResponse else {
             return context.triggerUserOutboundEvent(event, promise: promise)
         }
-        // Nobody waits for one any more when all of the request is here.
-        if isReading || interim.isWantedLate {
+        // A client that has sent its request completely no longer waits for 100 Continue.
+        if isReading || interim.isSentAfterRequest {
             context.writeAndFlush(wrapOutboundOut(.head(interim.head)), promise: promise)
         } else {
             promise?.succeed()
@@ -232,14 +233,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    // MARK: The end
+    // MARK: Close
 
     private func refuse(_ problem: Problem, context: ChannelHandlerContext) {
         refusal = problem
-        if open == 0 { say(problem, context: context) }
+        if open == 0 { send(problem, context: context) }
     }
 
-    private func say(_ problem: Problem, context: ChannelHandlerContext) {
+    private func send(_ problem: Problem, context: ChannelHandlerContext) {
         let requestID = String(UInt64.random(in: .min ... .max), radix: 16)
         var head = problem.response(requestID: requestID).head
         head.headerFields[.requestID] = requestID
@@ -256,7 +257,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard lingering == nil else { return }
         lingering = context.eventLoop.assumeIsolated().scheduleTask(in: ConnectionGuard.linger) { [isStream] in
             if isStream {
-                // The answer is whole: what is left of the request is not wanted (RFC 9113, 8.1).
+                // The response is complete; the rest of the request is not needed (RFC 9113, 8.1).
                 context.triggerUserOutboundEvent(NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError), promise: nil)
             } else {
                 context.close(promise: nil)
@@ -265,19 +266,19 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Whoever has closed its half may still want the answer to what it asked, but hardly one without an end.
-        if let event = event as? ChannelEvent, event == .inputClosed { sayFarewell() }
+        // A client that closed its side may still want a response, but not an endless one.
+        if let event = event as? ChannelEvent, event == .inputClosed { runDisconnectHandler() }
         context.fireUserInboundEventTriggered(event)
     }
 
-    private func sayFarewell() {
+    private func runDisconnectHandler() {
         isInputClosed = true
-        farewell?.say()
-        farewell = nil
+        disconnectHandler?.run()
+        disconnectHandler = nil
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        sayFarewell()
+        runDisconnectHandler()
         lingering?.cancel()
         bodyDeadline?.cancel()
         stallDeadline?.cancel()
@@ -287,10 +288,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
 extension Problem {
     static func tooManyConnections(_ limit: Int) -> Problem {
-        .tooManyRequests("One address has at most \(limit) connections open here.", retryAfter: 10)
+        .tooManyRequests("One address may have at most \(limit) open connections.", retryAfter: 10)
     }
 
     static let headersTooLarge = Problem(
-        .headersTooLarge, "Headers have at most \(Limits.headerBytes) bytes here.",
+        .headersTooLarge, "Headers must have at most \(Limits.headerBytes) bytes.",
         context: ["limit": .integer(Int64(Limits.headerBytes))])
 }

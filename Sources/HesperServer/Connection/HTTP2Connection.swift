@@ -7,17 +7,17 @@ import NIOHTTP2
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP2
 
-/// A connection of HTTP/2 (RFC 9113) within the limits that one of HTTP/1.1 has. Each request is on a stream of its own, with
-/// a ``ConnectionGuard`` of its own.
+/// An HTTP/2 connection (RFC 9113), with the same limits as one of HTTP/1.1. Each request has its own stream, with its own
+/// ``ConnectionGuard``.
 struct HTTP2Connection: Sendable {
     typealias Stream = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
     typealias Streams = NIOHTTP2Handler.AsyncStreamMultiplexer<Stream>
 
     let limits: ConnectionLimits
-    /// Of connections whose handshake is still to settle what they speak, too.
+    /// Shared with connections that have not negotiated a protocol yet.
     let permits: ConnectionPermits
     let streamPermits: ConnectionPermits
-    /// What answers the requests of a stream.
+    /// Handles the requests of the streams.
     let http1: HTTP1Channel
 
     func setup(channel: any Channel) throws -> Streams {
@@ -30,15 +30,15 @@ struct HTTP2Connection: Sendable {
                 keepalive: .init(
                     pingInterval: .seconds(Int64(limits.stallSeconds)), ackTimeout: .seconds(Int64(limits.stallSeconds))
                 )))
-        let end = ConnectionEnd(grace: HTTP2Connection.grace)
-        let isolated = NIOLoopBound(end, eventLoop: channel.eventLoop)
+        let closer = ConnectionCloser(grace: HTTP2Connection.grace)
+        let isolated = NIOLoopBound(closer, eventLoop: channel.eventLoop)
         let address = ClientAddress(channel.remoteAddress)
         try pipeline.addHandler(HeadDeadline(seconds: limits.idleSeconds))
         let streams = try pipeline.configureAsyncHTTP2Pipeline(
             mode: .server, streamDelegate: manager.http2StreamDelegate, configuration: configuration
         ) { stream in
             stream.eventLoop.makeCompletedFuture {
-                isolated.value.begins(stream)
+                isolated.value.streamOpened(stream)
                 let pipeline = stream.pipeline.syncOperations
                 if streamPermits.tryAcquire(address) {
                     stream.closeFuture.whenComplete { _ in streamPermits.release(address) }
@@ -50,9 +50,9 @@ struct HTTP2Connection: Sendable {
                 return try Stream(wrappingChannelSynchronously: stream)
             }
         }
-        try pipeline.addHandlers(end, manager)
-        // The connection was active before the handshake settled what is spoken on it. Without this, whoever never sends a frame
-        // would never be idle.
+        try pipeline.addHandlers(closer, manager)
+        // The channel became active before the handshake negotiated HTTP/2. Without this call, a connection on which no frame is
+        // ever sent would not time out.
         try manager.channelActive(context: pipeline.context(handler: manager))
         return streams
     }
@@ -65,17 +65,17 @@ struct HTTP2Connection: Sendable {
                 }
             }
         } catch {
-            logger.debug("A connection of HTTP/2 broke off: \(error)")
+            logger.debug("HTTP/2 connection failed: \(error)")
         }
     }
 
-    /// NIO's bounds on resets, empty frames, continuations and control frames stand as they are.
+    /// NIO's default limits on resets, empty frames, continuations and control frames apply too.
     private var configuration: NIOHTTP2Handler.Configuration {
         var configuration = NIOHTTP2Handler.Configuration()
         configuration.connection.initialSettings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.streams),
-            // What is more ends the connection; ConnectionGuard, which counts exactly, refuses a request with a reason. A header
-            // counts 32 bytes more than it has (RFC 9113, 6.5.2).
+            // Exceeding this closes the connection. ConnectionGuard, which counts exactly, rejects a request with a reason. Each
+            // header counts 32 bytes more than its length (RFC 9113, 6.5.2).
             HTTP2Setting(parameter: .maxHeaderListSize, value: 2 * (Limits.headerBytes + limits.uriBytes)),
         ]
         configuration.connection.targetWindowSize = HTTP2Connection.connectionWindow
@@ -85,20 +85,20 @@ struct HTTP2Connection: Sendable {
         return configuration
     }
 
-    /// For requests that are under way when a connection is to end, and for clients that do not hear of it: a server that
-    /// stops waits no longer for a telephone that sleeps.
+    /// The time for requests in progress after the end of a connection was announced, and for clients that do not receive the
+    /// announcement: a shutdown must not wait longer for a sleeping phone.
     private static let grace = TimeAmount.seconds(20)
-    /// Bytes that a client may send before they are read: at the standard's 64 KiB an upload over 50 ms of way would come with
-    /// 1.3 MB/s at most.
+    /// The bytes that a client may send before they are read. With the standard's 64 KiB, an upload with a round-trip time of 50
+    /// ms would reach at most 1.3 MB/s.
     private static let streamWindow = 512 << 10
     private static let connectionWindow = 1 << 20
-    /// Bytes of an answer that wait for the connection.
+    /// The bytes of a response that may be buffered.
     private static let outboundBuffer = 64 << 10
 }
 
-/// Ends a connection that NIO has only announced the end of: at once if its client broke the protocol or flooded it; soon if
-/// nothing is under way on it; after a while otherwise. NIO itself waits for the client's word then, which may never come.
-private final class ConnectionEnd: ChannelDuplexHandler {
+/// Closes a connection after NIO has announced its end: immediately after a protocol violation or a flood; after a short time if
+/// no request is in progress; otherwise after a grace period. NIO itself would wait for the client to close.
+private final class ConnectionCloser: ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
     typealias OutboundIn = HTTP2Frame
@@ -106,19 +106,19 @@ private final class ConnectionEnd: ChannelDuplexHandler {
 
     private let grace: TimeAmount
     private var deadline: Scheduled<Void>?
-    /// Streams that have not come to their end.
+    /// The number of open streams.
     private var open = 0
 
     init(grace: TimeAmount) { self.grace = grace }
 
-    func begins(_ stream: any Channel) {
+    func streamOpened(_ stream: any Channel) {
         open += 1
         stream.closeFuture.assumeIsolated().whenComplete { _ in self.open -= 1 }
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .goAway = unwrapOutboundIn(data).payload, deadline == nil {
-            // What the client sent before it heard of the end has arrived by then.
+            // By then, requests that the client sent before it received the announcement have arrived.
             schedule(context, in: ConnectionGuard.linger) { self.open == 0 }
         }
         context.write(data, promise: promise)
@@ -139,7 +139,7 @@ private final class ConnectionEnd: ChannelDuplexHandler {
     }
 }
 
-/// Refuses a stream before anything is done for it, so that its request can be sent again (RFC 9113, 8.7).
+/// Refuses a stream before it is processed, so that its request can safely be repeated (RFC 9113, 8.7).
 private final class StreamRefusal: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
@@ -151,8 +151,8 @@ private final class StreamRefusal: ChannelInboundHandler {
 }
 
 extension Channel {
-    /// Of a stream the connection that it is on, else the channel itself. What a server has accepted has the listening channel
-    /// for a parent, which has none.
+    /// The connection of a stream; the channel itself for HTTP/1.1. An accepted connection's parent is the listening channel,
+    /// which has no parent.
     var connection: any Channel {
         guard let parent, parent.parent != nil else { return self }
         return parent

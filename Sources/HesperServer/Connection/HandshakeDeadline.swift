@@ -1,7 +1,7 @@
 import NIOCore
 import NIOTLS
 
-/// Ends a connection whose TLS handshake does not come to its end; goes when it has.
+/// Closes a connection whose TLS handshake does not complete in time. Removes itself after the handshake.
 final class HandshakeDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
@@ -21,7 +21,7 @@ final class HandshakeDeadline: ChannelInboundHandler, RemovableChannelHandler {
         case TLSUserEvent.handshakeCompleted:
             context.fireUserInboundEventTriggered(event)
             context.pipeline.syncOperations.removeHandler(self, promise: nil)
-        // The server stops, and nothing has been asked yet.
+        // The server is shutting down, and no request was sent yet.
         case is ChannelShouldQuiesceEvent: context.close(promise: nil)
         default: context.fireUserInboundEventTriggered(event)
         }

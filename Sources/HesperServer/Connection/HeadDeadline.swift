@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Ends a connection of HTTP/2 on which anything but a body is longer on its way than the head of a request may be: the client's
-/// preface, a frame, or a head that goes on in frame after frame.
+/// Closes an HTTP/2 connection on which the client's preface, a frame other than `DATA`, or a head of several frames takes too
+/// long to arrive.
 ///
-/// NIO passes none of them on before they are whole, and another stream keeps the connection from being idle meanwhile. So this
-/// stands before it, and reads of each frame how long it is and which.
+/// NIO passes on only complete frames and heads, and other streams keep the connection from being idle. So this handler is placed
+/// before NIO's, and reads the length and type of each frame.
 final class HeadDeadline: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -12,12 +12,12 @@ final class HeadDeadline: ChannelInboundHandler {
     private let seconds: Int
     private var frames = FrameCount()
     private var deadline: Scheduled<Void>?
-    /// What the deadline is for: how many were whole before it.
+    /// The number of complete units when the deadline was set.
     private var awaited = 0
 
     init(seconds: Int) { self.seconds = seconds }
 
-    func handlerAdded(context: ChannelHandlerContext) { look(context) }
+    func handlerAdded(context: ChannelHandlerContext) { updateDeadline(context) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         unwrapInboundIn(data).withUnsafeReadableBytes { frames.count($0) }
@@ -25,12 +25,12 @@ final class HeadDeadline: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Most heads are here whole by now and need no timer.
-        look(context)
+        // Most heads are complete by now and need no timer.
+        updateDeadline(context)
         context.fireChannelReadComplete()
     }
 
-    private func look(_ context: ChannelHandlerContext) {
+    private func updateDeadline(_ context: ChannelHandlerContext) {
         if deadline != nil, frames.isWaiting, frames.whole == awaited { return }
         deadline?.cancel()
         deadline = nil
@@ -49,25 +49,25 @@ final class HeadDeadline: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 }
 
-/// How far a client's side of HTTP/2 has come, by the first nine bytes of each frame (RFC 9113, 3.4, 4.1 and 4.3).
+/// Follows the frames that a client sends, by the nine bytes of their headers (RFC 9113, 3.4, 4.1 and 4.3).
 struct FrameCount {
-    /// How many have come to their end: the preface, frames, and heads of several frames, which count as one.
+    /// The number of complete units: the preface, frames, and heads of several frames, which count as one.
     private(set) var whole = 0
-    /// Bytes of the preface that are still to come.
+    /// The bytes of the preface that are missing.
     private var preface = 24
-    /// The bytes of a frame's header that are here.
+    /// The received bytes of a frame's header.
     private var header: [UInt8] = []
-    /// Bytes of a frame that are still to come.
+    /// The bytes of a frame's payload that are missing.
     private var payload = 0
     private var isBody = false
-    /// Between the first frame of a head and its last.
+    /// Whether the last frame of a head is missing.
     private var isInHead = false
 
     private static let headerBytes = 9
     private static let (data, headers, continuation): (UInt8, UInt8, UInt8) = (0, 1, 9)
     private static let endOfHead: UInt8 = 4
 
-    /// Whether something has begun that is not whole, and is no body. Bodies have a deadline of their own.
+    /// Whether a unit has begun and is not complete. Bodies are not counted, as they have a deadline of their own.
     var isWaiting: Bool { preface > 0 || isInHead || !header.isEmpty || payload > 0 && !isBody }
 
     mutating func count(_ bytes: UnsafeRawBufferPointer) {

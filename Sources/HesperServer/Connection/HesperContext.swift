@@ -1,7 +1,7 @@
 import Hummingbird
 import NIOCore
 
-/// What Hummingbird hands over with each request. All that Hesper knows of one is in its ``Call``.
+/// The context that Hummingbird passes with each request. Everything else is in ``APIRequest``.
 struct HesperContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel

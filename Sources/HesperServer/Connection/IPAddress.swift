@@ -1,13 +1,13 @@
 import NIOCore
 
-/// An address of the internet: 16 bytes, one of IPv4 as IPv6 maps it (RFC 4291, 2.5.5.2), so that an IPv4 client of a socket that
-/// listens on both is itself.
+/// An IP address of 16 bytes. An IPv4 address is mapped to IPv6 (RFC 4291, 2.5.5.2), so that it is the same on a dual-stack
+/// socket.
 struct IPAddress: Equatable, Sendable {
     let bytes: [UInt8]
 
     private static let mapping: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 
-    /// Nil for what is no address of the internet, such as a socket of this machine.
+    /// Nil for other addresses, such as those of Unix sockets.
     init?(_ address: SocketAddress?) {
         switch address {
         case .v4(let v4)?: bytes = IPAddress.mapping + withUnsafeBytes(of: v4.address.sin_addr) { Array($0) }
@@ -16,13 +16,13 @@ struct IPAddress: Equatable, Sendable {
         }
     }
 
-    /// As it is written, without a port.
+    /// Parses an address without a port.
     init?(_ text: some StringProtocol) {
         guard let address = try? SocketAddress(ipAddress: String(text), port: 0) else { return nil }
         self.init(address)
     }
 
-    /// As proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]:4711`.
+    /// Parses an address as proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]:4711`.
     init?(hop text: some StringProtocol) {
         if text.hasPrefix("[") {
             self.init(text.dropFirst().prefix { $0 != "]" })
@@ -33,7 +33,7 @@ struct IPAddress: Equatable, Sendable {
         }
     }
 
-    /// As it is written.
+    /// The text form of the address.
     var text: String {
         if isIPv4 { return bytes.suffix(4).map(String.init).joined(separator: ".") }
         return (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress ?? ""

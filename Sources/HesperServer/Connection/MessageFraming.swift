@@ -2,18 +2,18 @@ import HesperModel
 import NIOCore
 import NIOHTTP1
 
-/// How messages of one connection end, where that depends on what the later handlers are not told: the version, all values
-/// of `Connection`, `Host` and `Transfer-Encoding` (RFC 9112, 3.2, 6.1 and 9.3).
+/// Handles the parts of HTTP/1 message framing that later handlers do not see: the version, and all values of `Connection`,
+/// `Host` and `Transfer-Encoding` (RFC 9112, 3.2, 6.1 and 9.3).
 ///
-/// It stands before the codec that makes Hummingbird's requests, which have no version and for which only `Connection:
-/// close`, just so, is the end.
+/// It is placed before the codec that creates Hummingbird's requests. Those have no version, and only the exact value
+/// `Connection: close` ends the connection.
 final class MessageFraming: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// What is known of the requests that are not answered to their end.
+    /// The requests without a complete response.
     private var requests = CircularBuffer<(version: HTTPVersion, isHead: Bool)>()
     private var isRefused = false
 
@@ -25,9 +25,9 @@ final class MessageFraming: ChannelDuplexHandler {
             return context.fireErrorCaught(problem)
         }
         requests.append((head.version, head.method == .HEAD))
-        // Nobody's client of HTTP/1.0 is worth keeping a connection for.
-        let asksForEnd = head.version == .http1_0 || head.headers[canonicalForm: "connection"].contains { $0.isClose }
-        guard asksForEnd else { return context.fireChannelRead(data) }
+        // Keep-alive is not supported for HTTP/1.0.
+        let closes = head.version == .http1_0 || head.headers[canonicalForm: "connection"].contains { $0.isClose }
+        guard closes else { return context.fireChannelRead(data) }
         head.headers.replaceOrAdd(name: "connection", value: "close")
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
@@ -35,11 +35,11 @@ final class MessageFraming: ChannelDuplexHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head) where requests.first?.version == .http1_0:
-            // Then the encoder sends no chunks: the end of a long answer is that of the connection.
+            // With this version the encoder does not send chunks: a response without a length ends with the connection.
             head.version = .http1_0
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .head(var head) where requests.first?.isHead == true && head.headers.contains(name: "transfer-encoding"):
-            // Its length is not known, and it has no chunks, not even a last one: as above.
+            // The response to HEAD has no body, so not even a last chunk may be sent. As above, it ends with the connection.
             head.version = .http1_0
             head.headers.remove(name: "transfer-encoding")
             head.headers.replaceOrAdd(name: "connection", value: "close")
@@ -54,12 +54,12 @@ final class MessageFraming: ChannelDuplexHandler {
     private static func problem(with head: HTTPRequestHead) -> Problem? {
         let hosts = head.headers["host"].count
         guard hosts == 1 || hosts == 0 && head.version == .http1_0 else {
-            return Problem(.malformedRequest, "A request has one header Host, not \(hosts).")
+            return Problem(.malformedRequest, "A request must have exactly one Host header, not \(hosts).")
         }
         let codings = head.headers[canonicalForm: "transfer-encoding"]
         guard codings.isEmpty || codings.count == 1 && codings[0].lowercased() == "chunked" else {
             return Problem(
-                .malformedRequest, "A body is sent in chunks, or with its length; there is no other coding here.")
+                .malformedRequest, "Transfer-Encoding must be chunked. Other transfer codings are not supported.")
         }
         return nil
     }

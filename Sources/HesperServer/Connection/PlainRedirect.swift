@@ -6,37 +6,40 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// Plain HTTP on a port of its own: sends browsers to HTTPS, and tells all others off.
+/// Serves plain HTTP on a separate port: redirects browsers to HTTPS, and rejects all other requests.
 ///
-/// Only what carries no secret is sent on: a client that sends its token or password in the clear must not go unnoticed.
+/// Requests with credentials are rejected and not redirected, so that a client that sends its token or password unencrypted does
+/// not go unnoticed.
 struct PlainRedirect: HTTPResponder {
-    /// The port of HTTPS; 443 is left out of addresses.
+    /// The HTTPS port. 443 is omitted from URLs.
     let port: Int
 
     func respond(to request: Request, context: HesperContext) async throws -> Response {
         let requestID = RequestIdentity.adopt(from: request, or: RequestID().description).text
-        var response = answer(request, requestID)
+        var response = self.response(to: request, requestID)
         response.headers[.requestID] = requestID
         response.headers[.cacheControl] = "no-store"
         BrowserDefences.add(to: &response.headers)
         return request.method == .head ? try await response.withoutBody() : response
     }
 
-    private func answer(_ request: Request, _ requestID: String) -> Response {
+    private func response(to request: Request, _ requestID: String) -> Response {
         guard let host = request.head.authority.flatMap(PlainRedirect.name) else {
-            return Problem(.malformedRequest, "The header Host has no name of a server.").response(requestID: requestID)
+            return Problem(.malformedRequest, "The header Host must contain a host name or an address.").response(
+                requestID: requestID)
         }
         let origin = "https://\(host)" + (port == 443 ? "" : ":\(port)")
         guard request.method == .get || request.method == .head, request.headers[.authorization] == nil else {
             return Problem(
-                .forbidden, "What was sent came in the clear, for all on the way to read. Send it to \(origin)."
+                .forbidden,
+                "The request was sent unencrypted, so its contents may have been read. Send it to \(origin)."
             ).response(requestID: requestID)
         }
         let path = request.head.path ?? "/"
         return Response(status: .permanentRedirect, headers: [.location: origin + (path.hasPrefix("/") ? path : "/")])
     }
 
-    /// The host without its port, if it is a name or an address.
+    /// The host without its port; nil if it contains characters that no host name or address has.
     static func name(_ authority: String) -> String? {
         var host = authority[...]
         if host.hasPrefix("[") {
@@ -57,12 +60,12 @@ struct PlainRedirect: HTTPResponder {
     }
 }
 
-/// The port of plain HTTP cannot be listened on.
+/// The server cannot listen on the port for plain HTTP.
 public struct PlainRedirectFailure: Error {
     public let cause: any Error
 }
 
-/// Runs a ``PlainRedirect`` beside the server, and says whose error it is when that fails.
+/// Runs a ``PlainRedirect`` with the server, and distinguishes its errors from those of the server.
 struct PlainRedirectService<Server: ApplicationProtocol>: Service {
     let application: Server
 

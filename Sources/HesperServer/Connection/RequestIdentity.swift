@@ -1,22 +1,22 @@
 import Hummingbird
 
-/// What a request is called in the log, in problems, and in `X-Request-ID` of its answer.
+/// The ID of a request in the log, in problem details, and in `X-Request-ID` of the response.
 struct RequestIdentity {
     let text: String
-    /// Whether the client made it.
-    let isTheirs: Bool
+    /// Whether the client sent it.
+    let isFromClient: Bool
 
     static let lengths = 1...128
 
-    /// The client's own ID, if it brought one that cannot upset a log; else `ours`.
-    static func adopt(from request: Request, or ours: @autoclosure () -> String) -> RequestIdentity {
-        if let theirs = request.headers[.requestID], isSane(theirs) {
-            return RequestIdentity(text: theirs, isTheirs: true)
+    /// The client's ID if it is safe to log, else `generated`.
+    static func adopt(from request: Request, or generated: @autoclosure () -> String) -> RequestIdentity {
+        if let id = request.headers[.requestID], isSafe(id) {
+            return RequestIdentity(text: id, isFromClient: true)
         }
-        return RequestIdentity(text: ours(), isTheirs: false)
+        return RequestIdentity(text: generated(), isFromClient: false)
     }
 
-    private static func isSane(_ text: String) -> Bool {
+    private static func isSafe(_ text: String) -> Bool {
         lengths.contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {

@@ -6,8 +6,8 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// A connection over TLS, which speaks HTTP/2 or HTTP/1.1 as the handshake settled it (ALPN, RFC 7301). One that is too many of
-/// its address is closed before the handshake: to say why would cost the handshake.
+/// A TLS connection, on which the handshake negotiates HTTP/2 or HTTP/1.1 (ALPN, RFC 7301). A connection beyond the limit of its
+/// address is closed before the handshake, because a response would require the handshake.
 struct SecureChannel: HTTPChannelHandler {
     let certificate: ServerCertificate
     let http1: HTTP1Channel
@@ -23,7 +23,7 @@ struct SecureChannel: HTTPChannelHandler {
 
     struct Value: ServerChildChannelValue {
         let channel: any Channel
-        fileprivate let settled: EventLoopFuture<Connection>
+        fileprivate let negotiated: EventLoopFuture<Connection>
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -36,7 +36,7 @@ struct SecureChannel: HTTPChannelHandler {
                 switch result {
                 case .negotiated("h2"):
                     channel.eventLoop.makeCompletedFuture { .http2(try http2.setup(channel: channel)) }
-                // Whoever names no protocol speaks HTTP/1.1.
+                // A client without ALPN uses HTTP/1.1.
                 case .negotiated, .fallback: http1.setup(channel: channel, logger: logger).map { .http1($0) }
                 }
             }
@@ -45,10 +45,10 @@ struct SecureChannel: HTTPChannelHandler {
             try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context))
             try pipeline.addHandler(HandshakeDeadline(seconds: handshakeSeconds))
             try pipeline.addHandler(negotiation)
-            return Value(channel: channel, settled: negotiation.protocolNegotiationResult)
+            return Value(channel: channel, negotiated: negotiation.protocolNegotiationResult)
         }
         return isSetUp.flatMapErrorThrowing { error in
-            // Nobody else closes what was never set up.
+            // Hummingbird does not close a channel whose setup failed.
             channel.close(promise: nil)
             throw error
         }
@@ -56,12 +56,12 @@ struct SecureChannel: HTTPChannelHandler {
 
     func handle(value: Value, logger: Logger) async {
         do {
-            switch try await value.settled.get() {
+            switch try await value.negotiated.get() {
             case .http1(let connection): await http1.handle(value: connection, logger: logger)
             case .http2(let streams): await http2.handle(streams, logger: logger)
             }
         } catch {
-            logger.debug("A handshake failed: \(error)")
+            logger.debug("TLS handshake failed: \(error)")
             value.channel.close(promise: nil)
         }
     }

@@ -2,7 +2,7 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOSSL
 
-/// The certificate that new connections are shown: read again when its files change. Connections that are open stay.
+/// The certificate for new connections. It is read again when its files change; open connections are not affected.
 final class ServerCertificate: Sendable {
     private let files: TLSFiles
     private let logger: Logger
@@ -10,16 +10,16 @@ final class ServerCertificate: Sendable {
 
     private struct State {
         var context: NIOSSLContext
-        /// What was tried last, whether it was any good or not.
+        /// The contents that were loaded last, successfully or not.
         var tried: TLSFiles.Contents
-        /// What the last look found.
+        /// The contents at the last check.
         var seen: TLSFiles.Contents
     }
 
-    /// Between two looks at the files. What is renewed is in use after two.
-    static let pause = Duration.seconds(5)
+    /// The interval between checks of the files. A renewed certificate is in use after two checks.
+    static let interval = Duration.seconds(5)
 
-    /// - Throws: what is wrong with the files.
+    /// - Throws: an error if the files cannot be read or are invalid.
     init(_ files: TLSFiles, logger: Logger) throws {
         self.files = files
         self.logger = logger
@@ -29,15 +29,15 @@ final class ServerCertificate: Sendable {
 
     var context: NIOSSLContext { state.withLockedValue { $0.context } }
 
-    /// Reads the files again while the server runs.
+    /// Checks the files while the server runs.
     var loop: BackgroundLoop {
-        BackgroundLoop("Reading the certificate", every: ServerCertificate.pause, logger: logger) { self.look() }
+        BackgroundLoop("Reading the certificate", every: ServerCertificate.interval, logger: logger) { self.reload() }
     }
 
-    /// Takes what is in the files if that is new, the same as at the last look, and good. Two files cannot be replaced at
-    /// once: what still changes may be a certificate without its key.
-    func look() {
-        // A file that is away for the moment comes back with its next version.
+    /// Loads the files if they have changed and are the same as at the last check. The two files cannot be replaced atomically,
+    /// so a certificate that was just written may not match its key yet.
+    func reload() {
+        // A missing file is probably being replaced.
         guard let found = try? files.contents() else { return }
         state.withLockedValue { state in
             defer { state.seen = found }
@@ -45,9 +45,11 @@ final class ServerCertificate: Sendable {
             state.tried = found
             do {
                 state.context = try found.context()
-                logger.notice("The certificate's files changed: new connections get what is in them now.")
+                logger.notice("TLS certificate reloaded")
             } catch {
-                logger.error("The certificate's files changed and are no good; the last ones stay: \(error)")
+                logger.error(
+                    "The new TLS certificate is invalid; the previous one remains in use",
+                    metadata: ["error": "\(error)"])
             }
         }
     }

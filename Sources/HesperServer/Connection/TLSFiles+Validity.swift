@@ -3,9 +3,9 @@ import HesperModel
 import NIOSSL
 
 extension TLSFiles {
-    /// How long browsers believe what the server shows them.
-    /// - Returns: the earliest end of all certificates in the chain.
-    /// - Throws: what is wrong with the files, or that one is not of the other.
+    /// The time until which the certificate is valid.
+    /// - Returns: the earliest expiry of all certificates in the chain.
+    /// - Throws: an error if the files are invalid, or the key does not match the certificate.
     public func validUntil() throws -> Timestamp {
         _ = try contents().context()
         let chain = try NIOSSLCertificate.fromPEMFile(certificate)

@@ -5,7 +5,7 @@ import NIOSSL
 public struct TLSFiles: Sendable {
     public var certificate: String
     public var key: String
-    /// Whether only those trust it who were told to by hand.
+    /// Whether the certificate is from Hesper's own authority, which browsers trust only if it was installed.
     public var isOwn: Bool
 
     public init(certificate: String, key: String, isOwn: Bool = false) {
@@ -14,13 +14,13 @@ public struct TLSFiles: Sendable {
         self.isOwn = isOwn
     }
 
-    /// What is in the two files.
+    /// The contents of the two files.
     struct Contents: Equatable {
         let certificate: [UInt8]
         let key: [UInt8]
     }
 
-    /// - Throws: if a file cannot be read.
+    /// - Throws: an error if a file cannot be read.
     func contents() throws -> Contents {
         Contents(
             certificate: Array(try Data(contentsOf: URL(filePath: certificate))),
@@ -29,8 +29,8 @@ public struct TLSFiles: Sendable {
 }
 
 extension TLSFiles.Contents {
-    /// TLS 1.2 and 1.3, ciphers with forward secrecy and authentication alone, HTTP/2 before HTTP/1.1.
-    /// - Throws: if there is no certificate, or the key is another's.
+    /// A context for TLS 1.2 and 1.3, with forward-secret authenticated ciphers, that prefers HTTP/2 over HTTP/1.1.
+    /// - Throws: an error if there is no certificate, or the key does not match it.
     func context() throws -> NIOSSLContext {
         let chain = try NIOSSLCertificate.fromPEMBytes(certificate)
         var configuration = TLSConfiguration.makeServerConfiguration(
@@ -42,7 +42,7 @@ extension TLSFiles.Contents {
         return try NIOSSLContext(configuration: configuration)
     }
 
-    /// Those of TLS 1.2; all of TLS 1.3's are of that kind (RFC 9325, 4.2).
+    /// The ciphers for TLS 1.2. All ciphers of TLS 1.3 have these properties (RFC 9325, 4.2).
     private static let ciphers: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,

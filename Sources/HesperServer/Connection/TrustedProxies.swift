@@ -2,15 +2,13 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The proxies whose word is taken for where a request comes from and whom it asks. What anybody else says of that is
-/// passed over.
+/// The proxies whose headers about the client are trusted. Such headers from other addresses are ignored.
 struct TrustedProxies: Sendable {
     let ranges: [AddressRange]
 
     private func trusts(_ address: IPAddress) -> Bool { ranges.contains { $0.contains(address) } }
 
-    /// Who sent a request: the last address of `X-Forwarded-For` that is no proxy of ours. Those before it anybody can have
-    /// written.
+    /// The address of the client: the last one in `X-Forwarded-For` that is not a trusted proxy. Earlier ones may be forged.
     func client(of request: Request, from peer: SocketAddress?) -> ClientAddress {
         guard var client = IPAddress(peer) else { return ClientAddress(ip: nil) }
         guard !ranges.isEmpty, let header = request.headers[.xForwardedFor] else { return ClientAddress(ip: client) }
@@ -21,9 +19,9 @@ struct TrustedProxies: Sendable {
         return ClientAddress(ip: client)
     }
 
-    /// The request as the client sent it to the proxy: scheme and host of `X-Forwarded-Proto` and `-Host`. From here on the scheme
-    /// of a request is what its connection has, or a proxy of ours says, and never what the client says.
-    /// - Parameter isSecure: whether the connection itself has TLS.
+    /// The request as the client sent it to the proxy, with scheme and host from `X-Forwarded-Proto` and `-Host`. After this, the
+    /// scheme of a request is that of the connection or from a trusted proxy, never from the client.
+    /// - Parameter isSecure: whether the connection itself uses TLS.
     func asSent(_ request: Request, from peer: SocketAddress?, isSecure: Bool) -> Request {
         var head = request.head
         head.scheme = isSecure ? "https" : "http"
@@ -38,12 +36,12 @@ struct TrustedProxies: Sendable {
 }
 
 extension Request {
-    /// Whether its client speaks TLS, to this server or to a proxy of ours.
+    /// Whether the client uses TLS, to this server or to a trusted proxy.
     var isSecure: Bool { head.scheme == "https" }
 }
 
 extension String {
-    /// The nearest proxy writes last.
+    /// The last element of a list, which the nearest proxy wrote.
     fileprivate var lastOfList: String {
         split(separator: ",", omittingEmptySubsequences: false).last.map { String($0.trimmed) } ?? ""
     }

@@ -1,6 +1,6 @@
 import Yams
 
-/// `openapi.yaml`, as far as a page about it needs to know.
+/// `openapi.yaml`, as far as the page about it needs it.
 struct Contract {
     struct Tag {
         let name: String
@@ -9,11 +9,11 @@ struct Contract {
 
     struct Operation {
         let id: String
-        /// In capitals.
+        /// In upper case.
         let method: String
         let path: String
         let isOpen: Bool
-        /// Those of the path, then its own; no references.
+        /// Those of the path, then those of the operation, with references resolved.
         let parameters: [Node]
         let node: Node
         let tag: String
@@ -24,7 +24,7 @@ struct Contract {
     let root: Node
     private(set) var operations: [Operation] = []
 
-    /// - Throws: what is wrong with the YAML, or ``Failure`` if it is no contract.
+    /// - Throws: an error of the YAML parser, or ``Failure`` if the document has no paths.
     init(yaml: String) throws {
         guard let root = try Yams.compose(yaml: yaml), root["paths"]?.mapping != nil else { throw Failure() }
         self.root = root
@@ -42,7 +42,7 @@ struct Contract {
     }
 
     struct Failure: Error, CustomStringConvertible {
-        let description = "This is not an OpenAPI document: it has no paths."
+        let description = "The document is not an OpenAPI document: it has no paths."
     }
 
     var tags: [Tag] {
@@ -55,12 +55,12 @@ struct Contract {
 
     var schemas: [(String, Node)] { members(root["components"]?["schemas"]) }
 
-    /// The members of a mapping, in their order, references followed.
+    /// The members of a mapping, in their order, with references resolved.
     func members(_ node: Node?, resolving: Bool = true) -> [(String, Node)] {
         (node?.mapping ?? [:]).map { ($0.key.string ?? "", resolving ? resolved($0.value) : $0.value) }
     }
 
-    /// What a reference within the document leads to; itself, if it is none.
+    /// The target of a reference within the document; other nodes unchanged.
     func resolved(_ node: Node) -> Node {
         guard let reference = node["$ref"]?.string, reference.hasPrefix("#/") else { return node }
         var target: Node? = root

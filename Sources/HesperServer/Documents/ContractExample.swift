@@ -1,9 +1,9 @@
 import HesperModel
 import Yams
 
-/// An example of the contract, as JSON to read.
+/// Formats an example of the contract as indented JSON.
 enum ContractExample {
-    /// A text alone stands for itself.
+    /// A scalar is returned as its text.
     static func text(_ node: Node) -> String {
         if case .scalar(let scalar) = node { return scalar.string }
         return json(node, indent: "")

@@ -1,6 +1,6 @@
 import Yams
 
-/// The contract as a page to read: every operation under its tag, then every schema as a table.
+/// The contract as an HTML page: all operations by tag, then all schemas as tables.
 struct ContractPage {
     private let contract: Contract
 
@@ -48,7 +48,7 @@ struct ContractPage {
             \(Markdown.html(node["description"]?.string ?? ""))\(access)
             \(parameters(operation.parameters))
             \(body(node["requestBody"]))
-            \(answers(node["responses"]))
+            \(responses(node["responses"]))
             </article>
 
             """
@@ -71,16 +71,16 @@ struct ContractPage {
         return "<h4>Body</h4>\(Markdown.html(node["description"]?.string ?? ""))\(content(node["content"]))"
     }
 
-    private func answers(_ node: Node?) -> String {
-        var html = "<h4>Answers</h4>"
-        for (status, answer) in contract.members(node) {
+    private func responses(_ node: Node?) -> String {
+        var html = "<h4>Responses</h4>"
+        for (status, response) in contract.members(node) {
             let summary =
-                "<code>\(HTMLPage.escape(status))</code> \(Markdown.inline(answer["description"]?.string ?? ""))"
-            // Errors look alike: their examples are there for whoever asks.
+                "<code>\(HTMLPage.escape(status))</code> \(Markdown.inline(response["description"]?.string ?? ""))"
+            // Errors have similar examples, so they are collapsed.
             html +=
                 status.hasPrefix("2")
-                ? "<p>\(summary)</p>\(content(answer["content"]))"
-                : "<details><summary>\(summary)</summary>\(content(answer["content"]))</details>"
+                ? "<p>\(summary)</p>\(content(response["content"]))"
+                : "<details><summary>\(summary)</summary>\(content(response["content"]))</details>"
         }
         return html
     }
@@ -125,7 +125,7 @@ struct ContractPage {
         """
     }
 
-    /// A schema in a few words; one that has a name of its own is a link to it.
+    /// A schema in a few words, with a link if it has a name.
     private func type(of node: Node?) -> String {
         guard let node else { return "anything" }
         if let name = node["$ref"]?.string?.split(separator: "/").last {

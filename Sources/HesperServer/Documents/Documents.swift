@@ -5,86 +5,87 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// The contract as a file and as a page, and a page about each problem.
+/// Serves the contract as a file and as an HTML page, and an HTML page for each error.
 struct Documents: Resource {
     private let contract: ByteBuffer?
-    private let made: ContractCache?
+    private let cache: ContractCache?
 
-    /// - Parameter path: the file `openapi.yaml`; without it the API works, and the routes of it are 404.
+    /// - Parameter path: the file `openapi.yaml`; without it the API works, and its own routes respond with 404.
     init(contract path: String?, logger: Logger) {
         guard let path, let data = FileManager.default.contents(atPath: path) else {
-            // Whoever found none has said where it was looked for.
-            if let path { logger.warning("\(path) cannot be read: there is no /openapi.yaml and no /docs.") }
+            // If no path was given, the command has logged where it searched.
+            if let path { logger.warning("\(path) cannot be read; /openapi.yaml and /docs are unavailable") }
             contract = nil
-            made = nil
+            cache = nil
             return
         }
         contract = ByteBuffer(bytes: data)
-        made = ContractCache(yaml: String(decoding: data, as: UTF8.self))
+        cache = ContractCache(yaml: String(decoding: data, as: UTF8.self))
     }
 
     func add(to routes: inout Routes) {
-        routes.open(.get, "/openapi.yaml", keeping: .shared, use: file)
-        routes.open(.get, "/openapi.json", keeping: .shared, use: json)
-        routes.open(.get, "/docs", keeping: .shared, use: docs)
-        routes.open(.get, "/problems/{slug}", keeping: .shared, use: problem)
+        routes.open(.get, "/openapi.yaml", cache: .shared, use: file)
+        routes.open(.get, "/openapi.json", cache: .shared, use: json)
+        routes.open(.get, "/docs", cache: .shared, use: docs)
+        routes.open(.get, "/problems/{slug}", cache: .shared, use: problem)
     }
 
     private static let missing = Problem(.notFound, "This server was installed without its contract, openapi.yaml.")
 
-    @Sendable private func file(_ call: Call) throws -> Response {
+    @Sendable private func file(_ request: APIRequest) throws -> Response {
         guard let contract else { throw Documents.missing }
         return Response(
             status: .ok, headers: [.contentType: "application/yaml"], body: .init(byteBuffer: contract))
     }
 
-    @Sendable private func json(_ call: Call) async throws -> Response {
-        guard let made else { throw Documents.missing }
+    @Sendable private func json(_ request: APIRequest) async throws -> Response {
+        guard let cache else { throw Documents.missing }
         return Response(
-            status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: try await made.value.json)
+            status: .ok, headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: try await cache.value.json)
         )
     }
 
-    @Sendable private func docs(_ call: Call) async throws -> Response {
-        guard let made else { throw Documents.missing }
-        return try await made.value.page.response()
+    @Sendable private func docs(_ request: APIRequest) async throws -> Response {
+        guard let cache else { throw Documents.missing }
+        return try await cache.value.page.response()
     }
 
-    @Sendable private func problem(_ call: Call) throws -> Response {
-        guard let slug = Problem.Slug(rawValue: call.parameter) else {
-            throw Problem(.notFound, "No problem is called \(call.parameter.prefix(64)).")
+    @Sendable private func problem(_ request: APIRequest) throws -> Response {
+        guard let slug = Problem.Slug(rawValue: request.parameter) else {
+            throw Problem(.notFound, "There is no error \(request.parameter.prefix(64)).")
         }
         return ProblemPage.page(of: slug).response()
     }
 }
 
-/// The contract as a page and as JSON, made once, when somebody first asks for one of them.
+/// The contract as a page and as JSON, computed when one of them is first requested.
 private actor ContractCache {
-    struct Made: Sendable {
+    struct Rendered: Sendable {
         let page: HTMLPage
         let json: ByteBuffer
     }
 
     private let yaml: String
-    private var made: Task<Made, any Error>?
+    private var task: Task<Rendered, any Error>?
 
     init(yaml: String) { self.yaml = yaml }
 
-    var value: Made {
+    var value: Rendered {
         get async throws {
-            if let made { return try await made.value }
+            if let task { return try await task.value }
             let yaml = yaml
-            // Reading the contract takes long enough to keep it off the threads that serve.
-            let task = Task {
+            // Parsing the contract takes too long for the threads that handle requests.
+            let newTask = Task {
                 try await NIOThreadPool.singleton.runIfActive {
                     let contract = try Contract(yaml: yaml)
-                    return Made(
+                    return Rendered(
                         page: ContractPage(contract).page,
                         json: ByteBuffer(string: ContractExample.text(contract.root) + "\n"))
                 }
             }
-            made = task
-            return try await task.value
+            task = newTask
+            return try await newTask.value
         }
     }
 }

@@ -5,13 +5,13 @@ import HesperModel
 import Hummingbird
 import NIOCore
 
-/// A page for people, in HTML that asks nothing of other servers and runs no script.
+/// An HTML page that loads nothing from other servers and runs no script.
 struct HTMLPage: Sendable {
     let title: String
     /// HTML.
     let body: String
 
-    /// What stands for a text in HTML.
+    /// Escapes text for HTML.
     static func escape(_ text: some StringProtocol) -> String {
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)
@@ -28,14 +28,14 @@ struct HTMLPage: Sendable {
         return escaped
     }
 
-    /// What was wrong with what a form sent, above the form that comes back.
+    /// The error message above a form that was submitted with invalid values.
     static func alert(_ problem: Problem?) -> String {
         problem.map { "<p class=\"error\" role=\"alert\">\(escape($0.detail))</p>" } ?? ""
     }
 
-    /// Where people go on from here: to the web app, if there is one.
-    static func wayOn(_ words: String, hasWebApp: Bool) -> String {
-        hasWebApp ? "<p><a href=\"/\">\(escape(words))</a></p>" : ""
+    /// A link to the web app; empty if there is none.
+    static func webAppLink(_ text: String, hasWebApp: Bool) -> String {
+        hasWebApp ? "<p><a href=\"/\">\(escape(text))</a></p>" : ""
     }
 
     var html: String {
@@ -62,7 +62,7 @@ struct HTMLPage: Sendable {
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: html)))
     }
 
-    /// Nothing may be loaded or run but the one style, whose hash stands here (Content Security Policy 3).
+    /// Nothing may be loaded or run except the one style, by its hash (Content Security Policy 3).
     private static let headers = BrowserDefences.page(
         policy:
             "default-src 'none'; style-src 'sha256-\(Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString())'; "

@@ -1,7 +1,7 @@
-/// As much of Markdown as descriptions in the contract use: paragraphs, headings, lists, indented code; `code`,
+/// Converts the subset of Markdown that descriptions in the contract use: paragraphs, headings, lists, indented code; `code`,
 /// **strong** and *emphasis*.
 enum Markdown {
-    /// - Parameter level: of what `#` stands for.
+    /// - Parameter level: the HTML heading level of `#`.
     static func html(_ text: String, level: Int = 2) -> String {
         var html = ""
         var paragraph: [Substring] = []
@@ -48,11 +48,11 @@ enum Markdown {
         return html
     }
 
-    /// One line's marks: what is between backquotes is code, the rest may be strong or emphasised.
+    /// Formats one line: text between backquotes as code, the rest with strong and emphasis.
     static func inline(_ text: String) -> String {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in
-            // An odd part stands between two backquotes, unless the last has no partner.
+            // Parts with an odd index are between backquotes, except after a last backquote without a partner.
             if index % 2 == 1, index < parts.count - 1 || parts.count % 2 == 1 {
                 return "<code>\(HTMLPage.escape(part))</code>"
             }

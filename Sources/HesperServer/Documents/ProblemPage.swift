@@ -1,6 +1,6 @@
 import HesperModel
 
-/// The page that a problem's `type` leads to: what it means, and what a client does about it (protocol.md, Errors).
+/// The page of a problem's `type`: what the error means, and what a client should do (protocol.md, Errors).
 enum ProblemPage {
     static func page(of slug: Problem.Slug) -> HTMLPage {
         HTMLPage(
@@ -12,7 +12,7 @@ enum ProblemPage {
                 \(Markdown.html(slug.meaning))
                 <h2>What to do</h2>
                 \(Markdown.html(slug.remedy))
-                <p><a href="/docs">The whole API</a></p>
+                <p><a href="/docs">API documentation</a></p>
                 """)
     }
 }

@@ -3,12 +3,12 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// `POST /v1/ephemeral`: what a device says to the others that listen, such as who types where. It is kept nowhere
-/// (protocol.md, Events).
+/// `POST /v1/ephemeral`: a message to the other devices of the account that listen to events, such as who is typing where. It is
+/// not stored (protocol.md, Events).
 struct Ephemerals: Resource {
     let hub: EventHub
     private let limiter: RateLimiter<NodeID>
-    /// Bytes of the request: escapes take more than what they stand for.
+    /// The maximum size of the request in bytes. Escapes in JSON are longer than the characters they stand for.
     private static let bodyBytes = 8 * Limits.ephemeralBytes
 
     init(hub: EventHub, rate: Rate) {
@@ -17,24 +17,24 @@ struct Ephemerals: Resource {
     }
 
     func add(to routes: inout Routes) {
-        routes.post("/v1/ephemeral", keeping: .never, use: send)
+        routes.post("/v1/ephemeral", cache: .never, use: send)
     }
 
-    @Sendable private func send(_ call: Call, _ session: Session) async throws -> Response {
-        var fields = try Fields(try await call.json(limit: Ephemerals.bodyBytes))
+    @Sendable private func send(_ request: APIRequest, _ session: Session) async throws -> Response {
+        var fields = try Fields(try await request.json(limit: Ephemerals.bodyBytes))
         let text = try fields.string("uniqueID")
-        guard let id = UniqueID(text) else { throw fields.invalid("uniqueID", "is a UUID") }
+        guard let id = UniqueID(text) else { throw fields.invalid("uniqueID", "must be a UUID") }
         guard case .object? = fields.value("data"), let data = fields.value("data") else {
-            throw fields.invalid("data", "is an object")
+            throw fields.invalid("data", "must be an object")
         }
         let bytes = data.bytes
         guard bytes.count <= Limits.ephemeralBytes else {
             throw fields.invalid(
-                "data", "has at most \(Limits.ephemeralBytes) bytes of JSON", limit: Limits.ephemeralBytes)
+                "data", "must have at most \(Limits.ephemeralBytes) bytes of JSON", limit: Limits.ephemeralBytes)
         }
         try fields.end()
         if let wait = limiter.take(session.device.node) {
-            throw Problem.tooManyRequests("This device has a lot to say.", retryAfter: wait)
+            throw Problem.tooManyRequests("The message rate of this device is exceeded.", retryAfter: wait)
         }
         var event = JSONWriter(capacity: bytes.count + 256)
         event.object { event in

@@ -3,20 +3,20 @@ import HesperStore
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// A page of changes as it goes out to listeners.
+/// A page of changes, encoded as an event.
 struct EventPage: Sendable {
     let chunks: [ByteBuffer]
-    /// Where it leads to: the ID of its event.
+    /// The sync token after the page, which is the ID of the event.
     let token: SyncToken
 }
 
-/// Pages that go out as events. Those who stand at one place when their scope moves on share one: it is read and laid out
-/// once, however many they are.
+/// Reads and encodes pages of changes for event streams. Streams of a scope that wait at the same token share one page, which is
+/// read and encoded once.
 final class EventPages: Sendable {
     private let backend: Backend
     private let feed = Feed(.all, bytes: Limits.eventBytes)
-    /// Pages of a scope that are kept, or being read: who was slow is at another place than who was not.
-    private static let places = 4
+    /// The maximum number of pages per scope that are cached or being read. Slow readers are at other tokens than fast ones.
+    private static let pagesPerScope = 4
 
     private struct Entry {
         let token: SyncToken
@@ -28,12 +28,13 @@ final class EventPages: Sendable {
 
     init(backend: Backend) { self.backend = backend }
 
-    /// The page after a token, in a scope that is known to have moved on to a sequence.
+    /// The page after a token.
+    /// - Parameter sequence: the last sequence of the scope that is known.
     func page(after token: SyncToken, upTo sequence: Int64) async throws -> EventPage {
         let page = recent.withLockedValue { recent in
             var entries = recent[token.scope] ?? []
             if let entry = entries.last(where: { $0.token == token && $0.sequence == sequence }) { return entry.page }
-            if entries.count == EventPages.places { entries.removeFirst() }
+            if entries.count == EventPages.pagesPerScope { entries.removeFirst() }
             let page = Task { try await read(after: token) }
             entries.append(Entry(token: token, sequence: sequence, page: page))
             recent[token.scope] = entries
@@ -42,45 +43,45 @@ final class EventPages: Sendable {
         return try await page.value
     }
 
-    /// The page of somebody who wants to hear of what happens from now on.
+    /// The first page of a stream without a token, which receives only later changes.
     func empty(at head: ScopeHead) -> EventPage {
         let page = feed.emptyPage(at: head, epoch: backend.epoch)
-        let layout = Layout()
-        var body = layout.body()
-        body.end { answer.writeTail(of: page, to: &$0) }
-        return layout.page(page.token)
+        let builder = EventPageBuilder()
+        var body = builder.body()
+        body.end { response.writeTail(of: page, to: &$0) }
+        return builder.page(page.token)
     }
 
-    /// The token of whoever knows everything up to here.
+    /// The sync token at a scope's current state.
     func token(at head: ScopeHead) -> SyncToken { feed.emptyPage(at: head, epoch: backend.epoch).token }
 
-    /// Refuses what is not the token of a finished sync of everything.
+    /// Checks that a token is valid for a stream: from a complete sync, without a filter.
     func check(_ token: SyncToken, head: ScopeHead) throws(Problem) {
         try feed.check(token, epoch: backend.epoch, head: head)
         guard case .after = token.position else {
-            throw Problem(.invalidField, "This token is of a first sync that is not finished: read to its end first.")
+            throw Problem(.invalidField, "The token is from a first sync that is not complete. Finish the sync first.")
         }
     }
 
-    /// Lets go of what nobody will ask for again, as it was for those who were woken together.
-    func forget() { recent.withLockedValue { $0 = [:] } }
+    /// Removes all cached pages. They are useful only to streams that are woken together.
+    func removeAll() { recent.withLockedValue { $0 = [:] } }
 
     private func read(after token: SyncToken) async throws -> EventPage {
-        let (answer, feed, epoch) = (answer, feed, backend.epoch)
+        let (response, feed, epoch) = (response, feed, backend.epoch)
         return try await backend.store.read { snapshot in
-            let layout = Layout()
-            var body = layout.body()
+            let builder = EventPageBuilder()
+            var body = builder.body()
             let page = try feed.page(since: token, of: token.scope, epoch: epoch, in: snapshot, into: &body)
-            body.end { answer.writeTail(of: page, to: &$0) }
-            return layout.page(page.token)
+            body.end { response.writeTail(of: page, to: &$0) }
+            return builder.page(page.token)
         }
     }
 
-    private var answer: FeedAnswer { FeedAnswer(backend: backend, feed: feed, shape: .changes) }
+    private var response: FeedResponse { FeedResponse(backend: backend, feed: feed, shape: .changes) }
 }
 
-/// Gathers the chunks of one event.
-private final class Layout {
+/// Collects the chunks of one event.
+private final class EventPageBuilder {
     private var chunks: [ByteBuffer] = []
 
     func body() -> FeedBody {
@@ -92,7 +93,7 @@ private final class Layout {
         ServerSentEvent.begin(.changes, in: &head)
         var tail = ByteBuffer()
         ServerSentEvent.end(id: token.text, in: &tail)
-        // Most events are one short chunk, and become one write.
+        // Most events consist of one short chunk. They are sent in one write.
         if chunks.count == 1 {
             head.writeImmutableBuffer(chunks[0])
             head.writeImmutableBuffer(tail)

@@ -5,28 +5,28 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// What one listener is sent, from its first event to the end of the connection.
+/// The events of one listener, from the first to the end of the connection.
 ///
-/// Nothing is gathered for a listener but the fact that its scope has moved on: however slowly it reads, it is given one
-/// page after where it stands, and commits that came meanwhile are on it.
+/// Nothing is queued for a listener except the sequence that its scope has reached. However slowly it reads, it gets one page
+/// after its token, which contains all changes that were committed in the meantime.
 struct EventStream: Sendable {
     let listener: Listener
     let pages: EventPages
-    let reading: StreamReading
-    /// Up to where its reader is.
+    let progress: StreamProgress
+    /// The sync token of the reader.
     let token: SyncToken
-    /// Up to where its scope had committed when it began to listen.
+    /// The sequence of the scope when the listener was registered.
     let sequence: Int64
-    /// Where the reader begins who has no token.
-    let first: ScopeHead?
+    /// The state of the scope at which a reader without a token starts.
+    let start: ScopeHead?
     let endsAfterChanges: Bool
     let logger: Logger
 
     func write(to writer: any ResponseBodyWriter) async throws {
         var writer = writer
         var token = token
-        defer { reading.end(at: token.sequence) }
-        // If the task is cancelled, its connection is closed, which ends the listener as well.
+        defer { progress.end(at: token.sequence) }
+        // If the task is cancelled, the connection closes, which ends the listener too.
         try await withGracefulShutdownHandler {
             guard try await begin(&token, to: &writer) else { return }
             while try await write(await listener.next(), from: &token, to: &writer) {}
@@ -36,19 +36,21 @@ struct EventStream: Sendable {
         try await writer.finish(nil)
     }
 
-    /// - Returns: whether there may be more.
+    /// Writes the first events.
+    /// - Returns: whether the stream continues.
     private func begin(_ token: inout SyncToken, to writer: inout any ResponseBodyWriter) async throws -> Bool {
-        guard let first else { return try await writeChanges(upTo: sequence, from: &token, to: &writer) }
-        for chunk in pages.empty(at: first).chunks { try await writer.write(chunk) }
+        guard let start else { return try await writeChanges(upTo: sequence, from: &token, to: &writer) }
+        for chunk in pages.empty(at: start).chunks { try await writer.write(chunk) }
         return !endsAfterChanges
     }
 
-    /// - Returns: whether there may be more.
+    /// Writes the events for one notification.
+    /// - Returns: whether the stream continues.
     private func write(
         _ news: ListenerUpdate, from token: inout SyncToken, to writer: inout any ResponseBodyWriter
     ) async throws -> Bool {
         if let end = news.end {
-            if let goodbye = ServerSentEvent.goodbye(end) { try await writer.write(goodbye) }
+            if let closing = ServerSentEvent.closing(end) { try await writer.write(closing) }
             return false
         }
         guard try await writeChanges(upTo: news.sequence, from: &token, to: &writer) else { return false }
@@ -65,12 +67,12 @@ struct EventStream: Sendable {
         }
         if news.isPingDue { rest.writeImmutableBuffer(ServerSentEvent.ping) }
         if rest.readableBytes > 0 { try await writer.write(rest) }
-        reading.isAlive(at: token.sequence)
+        progress.update(to: token.sequence)
         return true
     }
 
     /// Writes all pages up to a sequence.
-    /// - Returns: whether there may be more events.
+    /// - Returns: whether the stream continues.
     private func writeChanges(
         upTo sequence: Int64, from token: inout SyncToken, to writer: inout any ResponseBodyWriter
     ) async throws -> Bool {
@@ -80,15 +82,15 @@ struct EventStream: Sendable {
             do {
                 page = try await pages.page(after: token, upTo: sequence)
             } catch let problem as Problem {
-                // Else the account is gone, which whoever comes back is told.
+                // Any other problem means that the account was deleted, which the client learns when it reconnects.
                 if problem.slug == .tokenExpired { try await writer.write(EventStream.expired(problem)) }
                 return false
             } catch {
-                // It comes back, and may find the store well.
-                logger.error("A stream of events ends, as its changes can not be read: \(error)")
+                // The client reconnects. The database may be available by then.
+                logger.error("Event stream ended: its changes cannot be read", metadata: ["error": "\(error)"])
                 return false
             }
-            // Somebody put an older copy of the database in its place.
+            // An older copy of the database was restored.
             guard page.token.sequence > token.sequence else { return true }
             for chunk in page.chunks { try await writer.write(chunk) }
             token = page.token
@@ -97,8 +99,8 @@ struct EventStream: Sendable {
         return true
     }
 
-    /// That the reader must start over. Told as an event, as the status of an answer is not shown to whoever reads with
-    /// `EventSource`.
+    /// The event that tells the reader to start over. It is an event because `EventSource` does not expose the status of a
+    /// response.
     static func expired(_ problem: Problem) -> ByteBuffer {
         ServerSentEvent.bytes(.expired, problem.json.bytes)
     }

@@ -5,50 +5,51 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// `GET /v1/events`: changes as they commit, and what other devices say (protocol.md, Events).
+/// `GET /v1/events`: changes as they are committed, and messages of other devices (protocol.md, Events).
 struct Events: Resource {
     let backend: Backend
     let pages: EventPages
     let authenticator: Authenticator
     let uses: DeviceUses
 
-    /// Seconds between signs of life, if the reader does not say.
+    /// The default interval between pings, in seconds.
     static let ping = 20
     static let pings = 1...300
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/events", ["since", "ping", "closeAfter"], keeping: .never, use: events)
+        routes.get("/v1/events", ["since", "ping", "closeAfter"], cache: .never, use: events)
     }
 
-    @Sendable private func events(_ call: Call, _ session: Session) async throws -> Response {
-        let ping = try call.query.integer("ping", default: Events.ping, in: Events.pings)
-        let endsAfterChanges = try endsAfterChanges(call)
-        let token = try call.lastEvent()
+    @Sendable private func events(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let ping = try request.query.integer("ping", default: Events.ping, in: Events.pings)
+        let endsAfterChanges = try endsAfterChanges(request)
+        let token = try request.lastEvent()
         let problem = try expiry(of: token, session)
-        if call.request.method == .head { return answer(call) { try await $0.finish(nil) } }
+        if request.http.method == .head { return response(request) { try await $0.finish(nil) } }
         if let problem {
-            return answer(call) { writer in
+            return response(request) { writer in
                 var writer = writer
                 try await writer.write(EventStream.expired(problem))
                 try await writer.finish(nil)
             }
         }
         let listener = try backend.hub.listen(to: session.scope, as: session.device.node, ping: ping)
-        // What commits from now on is announced; what has, this look tells, and whether the device was signed out since.
-        let head = try await authenticator.session(of: call.request).head
-        call.send(Farewell { [weak listener] in listener?.end(.disconnected) })
-        call.channel.noticeSilence()
-        call.hasRead(Feed(.all), since: token, session)
+        // Later commits are announced to the listener. This lookup finds earlier ones, and whether the device was signed out
+        // since.
+        let head = try await authenticator.session(of: request.http).head
+        request.onDisconnect(DisconnectHandler { [weak listener] in listener?.end(.disconnected) })
+        request.channel.setAcknowledgementTimeout()
+        request.recordReadPosition(Feed(.all), since: token, session)
         let stream = EventStream(
             listener: listener, pages: pages,
-            reading: StreamReading(
+            progress: StreamProgress(
                 of: session.device.node, from: token?.sequence ?? head.sequence, uses: uses, now: backend.now),
-            token: token ?? pages.token(at: head), sequence: head.sequence, first: token == nil ? head : nil,
-            endsAfterChanges: endsAfterChanges, logger: call.logger)
-        return answer(call) { try await stream.write(to: $0) }
+            token: token ?? pages.token(at: head), sequence: head.sequence, start: token == nil ? head : nil,
+            endsAfterChanges: endsAfterChanges, logger: request.logger)
+        return response(request) { try await stream.write(to: $0) }
     }
 
-    /// Why a reader must start over, if it must.
+    /// The problem to report if the reader must start over.
     private func expiry(of token: SyncToken?, _ session: Session) throws -> Problem? {
         guard let token else { return nil }
         do {
@@ -60,47 +61,48 @@ struct Events: Resource {
         }
     }
 
-    private func answer(
-        _ call: Call, _ body: @escaping @Sendable (any ResponseBodyWriter) async throws -> Void
+    private func response(
+        _ request: APIRequest, _ body: @escaping @Sendable (any ResponseBodyWriter) async throws -> Void
     ) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store, no-transform",
-            // nginx would gather events until they fill a buffer.
+            // nginx would buffer events.
             .accelBuffering: "no",
         ]
-        // How long it would be, nobody knows.
-        if call.request.method == .head { headers[.transferEncoding] = "chunked" }
+        // The length is unknown.
+        if request.http.method == .head { headers[.transferEncoding] = "chunked" }
         return Response(status: .ok, headers: headers, body: ResponseBody { writer in try await body(writer) })
     }
 
-    private func endsAfterChanges(_ call: Call) throws(Problem) -> Bool {
-        switch call.query["closeAfter"] {
+    private func endsAfterChanges(_ request: APIRequest) throws(Problem) -> Bool {
+        switch request.query["closeAfter"] {
         case nil: false
         case "changes"?: true
-        default: throw Problem(.invalidField, "closeAfter is changes, or left out.", at: "closeAfter")
+        default: throw Problem(.invalidField, "closeAfter must be changes, or omitted.", at: "closeAfter")
         }
     }
 }
 
-extension Call {
-    /// Where the reader of a stream stands: its last event, if it comes back, else what it asks for.
+extension APIRequest {
+    /// The token at which a stream starts: that of `Last-Event-ID` if the client reconnects, else that of the query.
     fileprivate func lastEvent() throws(Problem) -> SyncToken? {
         guard let text = self[.lastEventID], !text.isEmpty else { return try token() }
         guard let token = SyncToken(text) else {
-            throw Problem(.invalidField, "Last-Event-ID is the id of an earlier event, unchanged.", at: "Last-Event-ID")
+            throw Problem(
+                .invalidField, "Last-Event-ID must be the ID of an earlier event, unchanged.", at: "Last-Event-ID")
         }
         return token
     }
 }
 
 extension Channel {
-    /// Ends the connection when what is sent is not acknowledged for a minute: of a phone that has left the network nobody
-    /// hears an end, and the system itself would try for a quarter of an hour.
-    fileprivate func noticeSilence() {
+    /// Closes the connection if sent data is not acknowledged for a minute. A phone that leaves the network does not close its
+    /// connections, and the system itself would retransmit for a quarter of an hour.
+    fileprivate func setAcknowledgementTimeout() {
         #if os(Linux)
             let userTimeout = ChannelOptions.Types.SocketOption(
                 level: .tcp, name: NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT))
-            // Where there is no such option, it takes longer.
+            // Without this option, the timeout of the system applies.
             connection.setOption(userTimeout, value: 60_000).whenFailure { _ in }
         #endif
     }

@@ -1,22 +1,21 @@
 import HesperStore
 import NIOCore
 
-/// What goes over a stream of events (WHATWG HTML, Server-sent events). What is sent as data is JSON of ours, which has no
-/// line ends.
+/// Encodes server-sent events (WHATWG HTML, Server-sent events). The data is JSON without line breaks.
 enum ServerSentEvent {
-    /// Every event that a stream may have (protocol.md, Events).
+    /// All events of a stream (protocol.md, Events).
     enum Name: String, CaseIterable {
         /// A page of changes.
         case changes
         /// A message of another device.
         case ephemeral
-        /// The number of other devices that listen.
+        /// The number of other listening devices.
         case listeners
-        /// The sync token is no longer good: the reader starts over.
+        /// The sync token has expired; the reader must start over.
         case expired
     }
 
-    /// A sign of life, which readers pass over.
+    /// A comment that keeps the connection alive. Readers ignore it.
     static let ping = ByteBuffer(string: ": ping\n\n")
 
     static func bytes(_ name: Name, _ data: [UInt8]) -> ByteBuffer {
@@ -27,26 +26,27 @@ enum ServerSentEvent {
         return buffer
     }
 
-    /// Where the data of an event begins.
+    /// Writes the start of an event, up to its data.
     static func begin(_ name: Name, in buffer: inout ByteBuffer) {
         buffer.writeStaticString("event: ")
         buffer.writeString(name.rawValue)
         buffer.writeStaticString("\ndata: ")
     }
 
-    /// - Parameter id: what the reader sends as `Last-Event-ID` when it comes back.
+    /// Writes the end of an event.
+    /// - Parameter id: the ID that the reader sends as `Last-Event-ID` when it reconnects.
     static func end(id: String? = nil, in buffer: inout ByteBuffer) {
         if let id { buffer.writeString("\nid: \(id)") }
         buffer.writeStaticString("\n\n")
     }
 
-    /// That the stream ends, and in how many milliseconds to come back.
-    static func goodbye(_ end: ListenerUpdate.End) -> ByteBuffer? {
+    /// The last bytes of a stream that the server ends, with the time after which to reconnect, in milliseconds.
+    static func closing(_ end: ListenerUpdate.End) -> ByteBuffer? {
         switch end {
-        // Not all at once, and not before another server had time to take over.
-        case .shutdown: ByteBuffer(string: "retry: \(Int.random(in: 500...3_000))\n: the server stops\n\n")
-        // Else it would end the next one as soon as that, and so on.
-        case .replaced: ByteBuffer(string: "retry: 60000\n: this device has opened others since\n\n")
+        // Clients must not reconnect all at the same time, nor before another server had time to take over.
+        case .shutdown: ByteBuffer(string: "retry: \(Int.random(in: 500...3_000))\n: the server is shutting down\n\n")
+        // The device's own newer streams replaced this one. Without the delay, it would replace one of them immediately.
+        case .replaced: ByteBuffer(string: "retry: 60000\n: replaced by newer streams of this device\n\n")
         case .signedOut, .disconnected: nil
         }
     }

@@ -3,18 +3,18 @@ import HesperModel
 import Hummingbird
 import NIOCore
 
-/// A request's body as it comes, refused beyond a limit, and if it ends before the length that was told.
+/// The body of a request as a stream of buffers. Throws if it exceeds a limit, or ends before the length in `Content-Length`.
 struct BodyBytes: AsyncSequence, Sendable {
     private let body: RequestBody
-    /// What `Content-Length` tells; nil for a body in chunks.
+    /// The value of `Content-Length`; nil for a chunked body.
     let byteCount: Int64?
     private let limit: Int64
     private let tooLarge: Problem
-    private let call: Call
+    private let request: APIRequest
 
-    fileprivate init(_ call: Call, byteCount: Int64?, limit: Int64, tooLarge: Problem) {
-        self.call = call
-        body = call.request.body
+    fileprivate init(_ request: APIRequest, byteCount: Int64?, limit: Int64, tooLarge: Problem) {
+        self.request = request
+        body = request.http.body
         self.byteCount = byteCount
         self.limit = limit
         self.tooLarge = tooLarge
@@ -37,9 +37,9 @@ struct BodyBytes: AsyncSequence, Sendable {
             let start = begin()
             guard let buffer = try await body.next() else {
                 guard bytes.byteCount == nil || bytes.byteCount == read else {
-                    throw Problem(.malformedRequest, "The body ended before the length that Content-Length tells.")
+                    throw Problem(.malformedRequest, "The body is shorter than Content-Length.")
                 }
-                try await bytes.call.signature?.holds(since: start)
+                try await bytes.request.caller?.revalidate(since: start)
                 return nil
             }
             read += Int64(buffer.readableBytes)
@@ -49,7 +49,7 @@ struct BodyBytes: AsyncSequence, Sendable {
 
         private mutating func begin() -> ContinuousClock.Instant {
             if let start { return start }
-            if bytes.call[.expect] != nil { bytes.call.send(.continue) }
+            if bytes.request[.expect] != nil { bytes.request.send(.continue) }
             let now = ContinuousClock.now
             start = now
             return now
@@ -57,15 +57,17 @@ struct BodyBytes: AsyncSequence, Sendable {
     }
 }
 
-extension Call {
-    /// The body, piece by piece; a client that waits for leave to send it is given it when the first is asked for.
-    /// - Parameter isOptional: whether a request without a body is one with an empty body.
+extension APIRequest {
+    /// The body as a stream. A client that sent `Expect: 100-continue` gets `100 Continue` when the first buffer is read.
+    /// - Parameter isOptional: whether a request without a body is treated as one with an empty body.
+    /// - Throws: `length-required`, `unsupported-media-type`, or `tooLarge`.
     func bytes(limit: Int64, tooLarge: Problem, isOptional: Bool = false) throws(Problem) -> BodyBytes {
         let length = self[.contentLength].flatMap { Int64($0) }
         guard isOptional || length != nil || self[.transferEncoding] != nil else {
-            throw Problem(.lengthRequired, "Send a body, and its length in Content-Length.")
+            throw Problem(
+                .lengthRequired, "The request must have a body, with Content-Length or Transfer-Encoding: chunked.")
         }
-        _ = try coding(among: [])
+        _ = try contentCoding(supported: [])
         if let length, length > limit { throw tooLarge }
         return BodyBytes(self, byteCount: length, limit: limit, tooLarge: tooLarge)
     }

@@ -1,17 +1,17 @@
 import HTTPTypes
 
-/// What browsers are told of every answer, so that no answer is of use to another site's page (protocol.md, HTTP rules).
+/// Security headers of every response, which keep pages of other sites from using it (protocol.md, HTTP rules).
 enum BrowserDefences {
-    /// Answers that are shown as pages bring a policy of their own; what is none gets one that allows nothing, for whoever opens
-    /// its address.
+    /// Adds the headers. HTML pages set a Content Security Policy of their own; other responses get one that forbids everything,
+    /// in case a browser opens them as a document.
     static func add(to headers: inout HTTPFields) {
         headers.append(.noSniffing)
-        headers.append(.forOurOwnPages)
-        if headers[.contentSecurityPolicy] == nil { headers.append(.nothing) }
+        headers.append(.sameOriginResource)
+        if headers[.contentSecurityPolicy] == nil { headers.append(.denyAll) }
         if headers[.referrerPolicy] == nil { headers.append(.noReferrer) }
     }
 
-    /// For pages: no window of another site keeps a hold of them, and they need none of the machine's devices.
+    /// The headers of an HTML page: isolated from windows of other origins, without access to the devices of the machine.
     static func page(policy: String, referrer: String) -> HTTPFields {
         [
             .contentSecurityPolicy: policy, .referrerPolicy: referrer, .crossOriginOpenerPolicy: "same-origin",
@@ -27,9 +27,9 @@ enum BrowserDefences {
 
 extension HTTPField {
     fileprivate static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
-    /// Pages elsewhere cannot show it or measure it; those that may call the API read it with CORS, which this is not about.
-    fileprivate static let forOurOwnPages = HTTPField(name: .crossOriginResourcePolicy, value: "same-origin")
-    fileprivate static let nothing = HTTPField(
+    /// Pages of other origins cannot embed the response. Requests with CORS are not affected.
+    fileprivate static let sameOriginResource = HTTPField(name: .crossOriginResourcePolicy, value: "same-origin")
+    fileprivate static let denyAll = HTTPField(
         name: .contentSecurityPolicy, value: "default-src 'none'; frame-ancestors 'none'")
     fileprivate static let noReferrer = HTTPField(name: .referrerPolicy, value: "no-referrer")
 }

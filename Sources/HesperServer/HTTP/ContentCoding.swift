@@ -1,23 +1,23 @@
 import HTTPTypes
 
-/// How a body is packed for its way (RFC 9110, 8.4.1).
+/// A compression of message bodies (RFC 9110, 8.4.1).
 enum ContentCoding: String, CaseIterable, Sendable {
     /// RFC 1952.
     case gzip
     /// RFC 1950, zlib's form of RFC 1951.
     case deflate
 
-    /// As `Accept-Encoding` has them.
+    /// All codings, as in `Accept-Encoding`.
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Its name in a header, whatever its case; `x-gzip` is gzip.
+    /// Parses a name from a header, ignoring case; `x-gzip` is gzip.
     init?(name: some StringProtocol) {
         let name = name.lowercased()
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    /// The one that `Accept-Encoding` likes best; nil for none.
-    static func wanted(by header: String?) -> ContentCoding? {
+    /// The coding that `Accept-Encoding` prefers; nil if it accepts none.
+    static func preferred(by header: String?) -> ContentCoding? {
         guard let header else { return nil }
         var weights: [ContentCoding: Double] = [:]
         var others = 0.0
@@ -41,6 +41,6 @@ enum ContentCoding: String, CaseIterable, Sendable {
         return best?.coding
     }
 
-    /// zlib's name for its form: a window of 32 KiB; 16 more for gzip's head and foot.
+    /// zlib's `windowBits`: a window of 32 KiB; 16 is added for the gzip format.
     var windowBits: Int32 { self == .gzip ? 15 + 16 : 15 }
 }

@@ -1,13 +1,15 @@
 import HTTPTypes
 import Hummingbird
 
-/// Which pages of other origins may call the API with a bearer token (the Fetch standard's CORS; protocol.md, HTTP
-/// rules). Never with cookies: no answer ever allows credentials.
+/// Which pages of other origins may call the API with a bearer token (the Fetch standard's CORS; protocol.md, HTTP rules).
+/// Cookies do not work across origins: no response allows credentials.
 struct CrossOrigin: Sendable {
     private let origins: Set<String>
     private let allowsLoopback: Bool
 
-    /// - Parameter origins: scheme, host and port, as a browser sends them.
+    /// - Parameters:
+    ///   - origins: scheme, host and port, as browsers send them in `Origin`.
+    ///   - allowsLoopback: whether pages of `http://localhost` and `http://127.0.0.1`, on any port, may call the API too.
     init(origins: [String], allowsLoopback: Bool) {
         self.origins = Set(origins)
         self.allowsLoopback = allowsLoopback
@@ -23,7 +25,7 @@ struct CrossOrigin: Sendable {
         return false
     }
 
-    /// Lets an allowed origin's page read the answer.
+    /// Adds the headers that let pages of an allowed origin read the response.
     func expose(_ response: inout Response, to request: Request) {
         guard let origin = request.headers[.origin], allows(origin) else { return }
         response.headers.append(HTTPField(name: .accessControlAllowOrigin, value: origin))
@@ -35,7 +37,7 @@ struct CrossOrigin: Sendable {
             ))
     }
 
-    /// The answer to `OPTIONS`, a browser's preflight or not.
+    /// The response to `OPTIONS`, both to a preflight and to other requests.
     func options(_ request: Request, allowed: String) -> Response {
         var headers = HTTPFields()
         headers.append(HTTPField(name: .allow, value: allowed))

@@ -1,9 +1,9 @@
 import HesperModel
 import HesperStore
 
-/// Where a list goes on: opaque to clients, who give back what the last page gave them as `nextCursor`.
+/// The position in a list after a page. Opaque to clients, which send it back as they received it in `nextCursor`.
 struct Cursor: Sendable, Equatable {
-    /// What it means is the list's own business.
+    /// The meaning of the numbers depends on the list.
     var numbers: [Int64]
 
     init(_ numbers: Int64...) { self.numbers = numbers }
@@ -12,7 +12,8 @@ struct Cursor: Sendable, Equatable {
         Base64URL.encode(Array(numbers.map(String.init).joined(separator: ".").utf8))
     }
 
-    /// Nil if it is not one that ``text`` wrote, with this many numbers, none of them negative.
+    /// Parses a cursor.
+    /// - Returns: nil if it was not written by ``text``, does not have `count` numbers, or has a negative one.
     init?(_ text: String, count: Int) {
         guard text.utf8.count <= 128, let bytes = Base64URL.decode(text),
             let plain = String(validating: bytes, as: UTF8.self)
@@ -24,9 +25,9 @@ struct Cursor: Sendable, Equatable {
     }
 }
 
-extension Call {
-    /// The cursor among the parameters.
-    /// - Parameter count: how many numbers this list's cursors have.
+extension APIRequest {
+    /// The query parameter `cursor`, if it was sent.
+    /// - Parameter count: the number of numbers in the cursors of this list.
     func cursor(_ count: Int) throws(Problem) -> Cursor? {
         guard let text = query["cursor"] else { return nil }
         guard let cursor = Cursor(text, count: count) else {
@@ -37,7 +38,7 @@ extension Call {
 }
 
 extension Cursor {
-    /// It is none that a page of this list gave.
+    /// The cursor is not from a page of this list.
     static let unknown = Problem(
-        .invalidField, "A cursor is what the last page gave as nextCursor, unchanged.", at: "cursor")
+        .invalidField, "cursor must be the nextCursor of the previous page, unchanged.", at: "cursor")
 }

@@ -5,71 +5,71 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// The way of every request: an ID, its route, who asks, the handler; then the headers that every answer has, and a line
-/// in the log. One function instead of a chain of middlewares, because a poll that finds nothing new costs little else.
+/// Handles every request: assigns an ID, finds the route, authenticates the caller, and calls the handler; then adds the headers
+/// that every response has, and logs. It is one function instead of a chain of middlewares because that costs least.
 struct Dispatcher: HTTPResponder {
     let routes: Routes
     let authenticator: Authenticator
     let crossOrigin: CrossOrigin
     let uses: DeviceUses
-    /// Whether this server speaks TLS itself.
+    /// Whether this server itself terminates TLS.
     let isSecure: Bool
-    /// Whether browsers are told to stay with TLS. A certificate of our own may be lost: then they would take neither the next one nor
-    /// plain HTTP, on any port of this name, for a year.
-    let staysSecure: Bool
+    /// Whether to send `Strict-Transport-Security`. Not with the self-signed certificate: if it were lost, browsers would accept
+    /// neither the next certificate nor plain HTTP, on any port of this host, for a year.
+    let usesStrictTransport: Bool
     let proxies: TrustedProxies
-    /// Those of each account; nil for as many as it likes.
+    /// Limits requests per account; nil for no limit.
     let requests: RateLimiter<UniqueID>?
     let load: Load
     /// Limits concurrent large bodies.
     let bodies: Semaphore<ScopeID>
 
-    /// What is found out about a request on its way, for the headers of its answer and for the log.
-    private struct Findings {
-        var keeping = Route.Keeping.never
+    /// What is learned while a request is processed, for the headers of its response and for the log.
+    private struct RequestState {
+        var cachePolicy = Route.CachePolicy.never
         var meter: RouteMeter?
-        /// Who asks, once that is known.
+        /// The authenticated session, once it is known.
         var session: Session?
-        /// What signs it, if a cookie does.
+        /// The session cookie that authenticates the request, if one does.
         var cookie: SessionCookie?
     }
 
     func respond(to request: Request, context: HesperContext) async throws -> Response {
         let request = proxies.asSent(request, from: context.channel.remoteAddress, isSecure: isSecure)
         var logger = context.logger
-        // Hummingbird's ID stands in every line of the log already, where the log has any.
+        // Hummingbird's logger has the request ID under this key.
         let key = "hb.request.id"
         let requestID = RequestIdentity.adopt(
             from: request, or: logger[metadataKey: key]?.description ?? RequestID().description)
-        if requestID.isTheirs { logger[metadataKey: key] = .string(requestID.text) }
+        if requestID.isFromClient { logger[metadataKey: key] = .string(requestID.text) }
         let start = ContinuousClock.now
 
         let isBusy = load.begin()
         defer { load.end() }
-        var findings = Findings()
+        var state = RequestState()
         var response: Response
         do {
-            response = try await answer(request, context.channel, logger, &findings)
+            response = try await handle(request, context.channel, logger, &state)
         } catch {
-            var logger = logger.saying(findings.session)
+            var logger = logger.withSession(state.session)
             logger[metadataKey: "method"] = .string(request.method.rawValue)
             logger[metadataKey: "path"] = .string(request.uri.path)
             let problem = Problem(error, logger: logger)
             response = problem.response(requestID: requestID.text)
             if problem.slug == .methodNotAllowed { response.headers[.allow] = allowed(request.uri.path) }
-            // The browser need not bring it again.
-            if problem.slug == .unauthenticated, let cookie = findings.cookie { response.headers.append(cookie.taken) }
+            // The browser should delete a cookie that is no longer valid.
+            if problem.slug == .unauthenticated, let cookie = state.cookie { response.headers.append(cookie.deletion) }
         }
         if isBusy, response.status.kind == .successful { response.headers[.retryAfter] = Load.retryAfter }
-        finish(&response, to: request, requestID: requestID.text, findings)
-        // The bytes of attachments go as they are: most are packed already, and their places and digests are told.
-        if findings.keeping != .forever { try await response.pack(for: request) }
+        finish(&response, to: request, requestID: requestID.text, state)
+        // Attachments are sent unchanged: most are compressed already, and digests and byte ranges refer to the original bytes.
+        if state.cachePolicy != .immutable { try await response.compress(for: request) }
         if request.method == .head { response = try await response.withoutBody() }
         let duration = ContinuousClock.now - start
-        (findings.meter ?? routes.unknown).answered(response.status.code, in: duration)
+        (state.meter ?? routes.unknown).record(response.status.code, after: duration)
         if logger.logLevel <= .debug {
-            logger.saying(findings.session).debug(
-                "answered",
+            logger.withSession(state.session).debug(
+                "Request completed",
                 metadata: [
                     "method": .string(request.method.rawValue), "path": .string(request.uri.path),
                     "status": .stringConvertible(response.status.code),
@@ -79,12 +79,12 @@ struct Dispatcher: HTTPResponder {
         return response
     }
 
-    private func answer(
-        _ request: Request, _ channel: any Channel, _ logger: Logger, _ findings: inout Findings
+    private func handle(
+        _ request: Request, _ channel: any Channel, _ logger: Logger, _ state: inout RequestState
     ) async throws -> Response {
         let uri = request.uri.path
         guard let (path, parameter) = routes.find(uri) else {
-            throw Problem(.notFound, "There is no \(uri.prefix(128)) here; /docs lists what there is.")
+            throw Problem(.notFound, "The path \(uri.prefix(128)) does not exist. See /docs for all paths.")
         }
         guard let route = path.route(request.method) else {
             if request.method == .options {
@@ -92,41 +92,42 @@ struct Dispatcher: HTTPResponder {
                 response.headers.append(contentsOf: path.options)
                 return response
             }
-            throw Problem(.methodNotAllowed, "\(request.method.rawValue) is not among \(path.allowed).")
+            throw Problem(
+                .methodNotAllowed, "The method must be one of \(path.allowed), not \(request.method.rawValue).")
         }
-        findings.keeping = route.keeping
-        findings.meter = route.meter
+        state.cachePolicy = route.cachePolicy
+        state.meter = route.meter
         switch route.handler {
         case .page(let handle):
             return try await handle(
-                Call(
-                    request: request, logger: logger, query: .empty, parameter: parameter, channel: channel,
+                APIRequest(
+                    http: request, logger: logger, query: .empty, parameter: parameter, channel: channel,
                     proxies: proxies))
         case .open(let handle):
             let query = try route.query(of: request)
             return try await handle(
-                Call(
-                    request: request, logger: logger, query: query, parameter: parameter, channel: channel,
+                APIRequest(
+                    http: request, logger: logger, query: query, parameter: parameter, channel: channel,
                     proxies: proxies))
-        case .signedIn(let handle):
+        case .authenticated(let handle):
             let credential = try authenticator.credential(of: request)
-            findings.cookie = credential.cookie
-            let session = try await authenticator.session(of: request, signedWith: credential)
-            findings.session = session
+            state.cookie = credential.cookie
+            let session = try await authenticator.session(of: request, using: credential)
+            state.session = session
             if let seconds = requests?.take(session.account) {
-                throw Problem.tooManyRequests("This account asks too much.", retryAfter: seconds)
+                throw Problem.tooManyRequests("The request rate of this account is exceeded.", retryAfter: seconds)
             }
             let use = DeviceUse(
                 of: session, userAgent: request.headers,
                 from: proxies.client(of: request, from: channel.remoteAddress))
-            // Recorded also if the handler refuses what was asked: the device was there.
-            defer { if let use, use.isNews { uses.record(use) } }
+            // Recorded even if the handler throws: the device was in use.
+            defer { if let use, use.isDue { uses.record(use) } }
             let query = try route.query(of: request)
             return try await handle(
-                Call(
-                    request: request, logger: logger,
-                    signature: Signature(session: session, bodies: bodies) {
-                        try await authenticator.session(of: request, signedWith: credential)
+                APIRequest(
+                    http: request, logger: logger,
+                    caller: AuthenticatedCaller(session: session, bodies: bodies) {
+                        try await authenticator.session(of: request, using: credential)
                     }, query: query, parameter: parameter,
                     channel: channel, proxies: proxies, use: use, cookie: credential.cookie),
                 session)
@@ -135,38 +136,38 @@ struct Dispatcher: HTTPResponder {
 
     private func allowed(_ path: String) -> String { routes.find(path)?.path.allowed ?? "" }
 
-    /// The headers that every answer has.
+    /// Adds the headers that every response has.
     private func finish(
-        _ response: inout Response, to request: Request, requestID: String, _ findings: Findings
+        _ response: inout Response, to request: Request, requestID: String, _ state: RequestState
     ) {
         response.headers.append(HTTPField(name: .requestID, value: requestID))
-        if let requests, let session = findings.session {
+        if let requests, let session = state.session {
             response.headers.append(contentsOf: requests.fields(of: session.account))
         }
         BrowserDefences.add(to: &response.headers)
-        if staysSecure, request.isSecure, !request.isToThisMachine { response.headers.append(.staysSecure) }
-        var keeping = response.status.code < 400 ? findings.keeping : .never
-        if let cookie = findings.cookie, cookie.isDue, response.status.kind == .successful,
+        if usesStrictTransport, request.isSecure, !request.isToThisMachine { response.headers.append(.strictTransport) }
+        var cachePolicy = response.status.code < 400 ? state.cachePolicy : .never
+        if let cookie = state.cookie, cookie.isRenewalDue, response.status.kind == .successful,
             response.headers[.setCookie] == nil
         {
-            response.headers.append(cookie.given)
-            // What carries a secret is kept by nobody.
-            keeping = .never
+            response.headers.append(cookie.renewal)
+            // The response contains a secret.
+            cachePolicy = .never
         }
-        switch keeping {
+        switch cachePolicy {
         case .revalidated:
             response.headers.append(.revalidated)
             response.headers.append(.varyBySession)
-        case .forever:
-            if response.headers[.cacheControl] == nil { response.headers.append(.keptForever) }
+        case .immutable:
+            if response.headers[.cacheControl] == nil { response.headers.append(.immutable) }
             response.headers.append(.varyBySession)
         case .never:
-            if response.headers[.cacheControl] == nil { response.headers.append(.neverKept) }
+            if response.headers[.cacheControl] == nil { response.headers.append(.noStore) }
         case .shared:
-            response.headers.append(.shared)
+            response.headers.append(.noCache)
             response.headers.append(.varyByOrigin)
-        case .ours:
-            response.headers.append(.shared)
+        case .sameOrigin:
+            response.headers.append(.noCache)
             response.headers.append(.varyByCoding)
             return
         }
@@ -175,8 +176,9 @@ struct Dispatcher: HTTPResponder {
 }
 
 extension Logger {
-    /// The same, whose lines say who asks: by IDs, which tell nothing to whoever has no database.
-    func saying(_ session: Session?) -> Logger {
+    /// A logger that adds the account and the device of a session to every message, as IDs, which reveal nothing without the
+    /// database.
+    func withSession(_ session: Session?) -> Logger {
         guard let session else { return self }
         var logger = self
         logger[metadataKey: "account"] = .stringConvertible(session.account)
@@ -193,8 +195,8 @@ extension Route {
 }
 
 extension Request {
-    /// Whether it names the machine that it comes from. What a browser keeps of that name is for all its ports, and other
-    /// servers there may have no TLS.
+    /// Whether the host is localhost. Browsers apply `Strict-Transport-Security` to all ports of a host, and other servers on
+    /// this machine may not support TLS.
     fileprivate var isToThisMachine: Bool {
         guard let authority = head.authority else { return true }
         let host = authority.prefix { $0 != ":" }.lowercased()
@@ -202,17 +204,17 @@ extension Request {
     }
 }
 
-/// Headers that always say the same are made, and found legal, once.
+/// Constant fields are created and validated once.
 extension HTTPField {
-    /// Browsers ask for this host over TLS alone, for a year from now (RFC 6797).
-    fileprivate static let staysSecure = HTTPField(name: .strictTransportSecurity, value: "max-age=31536000")
+    /// Browsers use only TLS for this host, for one year (RFC 6797).
+    fileprivate static let strictTransport = HTTPField(name: .strictTransportSecurity, value: "max-age=31536000")
     fileprivate static let revalidated = HTTPField(name: .cacheControl, value: "private, no-cache")
     fileprivate static let varyBySession = HTTPField(
         name: .vary, value: "Authorization, Cookie, Origin, Accept-Encoding")
-    fileprivate static let keptForever = HTTPField(
+    fileprivate static let immutable = HTTPField(
         name: .cacheControl, value: "private, max-age=31536000, immutable")
-    fileprivate static let neverKept = HTTPField(name: .cacheControl, value: "no-store")
-    fileprivate static let shared = HTTPField(name: .cacheControl, value: "no-cache")
+    fileprivate static let noStore = HTTPField(name: .cacheControl, value: "no-store")
+    fileprivate static let noCache = HTTPField(name: .cacheControl, value: "no-cache")
     fileprivate static let varyByOrigin = HTTPField(name: .vary, value: "Origin, Accept-Encoding")
     fileprivate static let varyByCoding = HTTPField(name: .vary, value: "Accept-Encoding")
 }

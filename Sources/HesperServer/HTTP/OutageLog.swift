@@ -2,12 +2,12 @@ import HesperStore
 import Logging
 import NIOConcurrencyHelpers
 
-/// Logs that the store fails, which then every request and everything in the background would say: once a second at most, with how
-/// many lines that stands for.
+/// Logs failures of the database at most once per second, with the number of messages left out: while the database is
+/// unavailable, every request and every background loop fails.
 final class OutageLog: Sendable {
-    /// That of the process, as the log is.
+    /// The instance of the process.
     static let shared = OutageLog()
-    private static let pause = Duration.seconds(1)
+    private static let interval = Duration.seconds(1)
 
     private struct State {
         var next: ContinuousClock.Instant?
@@ -15,17 +15,18 @@ final class OutageLog: Sendable {
     }
     private let state = NIOLockedValueBox(State())
 
-    /// Logs that something in the background failed. Every such line is logged, unless the store is unavailable.
-    func tell(_ message: String, _ error: any Error, logger: Logger) {
+    /// Logs a failed background task. Only messages about an unavailable database are limited.
+    func report(_ message: String, _ error: any Error, logger: Logger) {
         let metadata: Logger.Metadata = ["error": "\(error)"]
         guard let error = error as? StoreError, error.isUnavailable else {
             return logger.error("\(message)", metadata: metadata)
         }
-        tell(message, metadata: metadata, logger: logger)
+        report(message, metadata: metadata, logger: logger)
     }
 
+    /// Logs a message, unless one was logged less than a second ago.
     /// - Parameter now: for tests.
-    func tell(
+    func report(
         _ message: String, metadata: Logger.Metadata? = nil, logger: Logger, now: ContinuousClock.Instant = .now
     ) {
         let skipped: Int? = state.withLockedValue { state in
@@ -33,11 +34,11 @@ final class OutageLog: Sendable {
                 state.skipped += 1
                 return nil
             }
-            defer { state = State(next: now + OutageLog.pause) }
+            defer { state = State(next: now + OutageLog.interval) }
             return state.skipped
         }
         guard let skipped else { return }
-        let others = skipped == 0 ? "" : " (\(skipped) more since the last such line)"
+        let others = skipped == 0 ? "" : " (\(skipped) more since the last message)"
         logger.error("\(message)\(others)", metadata: metadata)
     }
 }

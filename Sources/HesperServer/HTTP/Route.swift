@@ -3,53 +3,53 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// One method of one path, and what answers it.
+/// One method of one path, with its handler.
 struct Route: Sendable {
-    /// Who may ask.
+    /// A handler, by the authentication that the route requires.
     enum Handler: Sendable {
-        /// Anybody.
-        case open(@Sendable (Call) async throws -> Response)
-        /// Anybody, whatever stands after the `?`: others add to the addresses of pages what means something to them alone.
-        case page(@Sendable (Call) async throws -> Response)
-        /// Whoever holds the token of a device.
-        case signedIn(@Sendable (Call, Session) async throws -> Response)
+        /// None.
+        case open(@Sendable (APIRequest) async throws -> Response)
+        /// None, and any query is accepted: other sites add their own parameters to links to pages.
+        case page(@Sendable (APIRequest) async throws -> Response)
+        /// The token of a device.
+        case authenticated(@Sendable (APIRequest, Session) async throws -> Response)
     }
 
-    /// What may be kept of an answer by whoever carries it (protocol.md, HTTP rules). Errors are never kept.
-    enum Keeping: Sendable {
-        /// By the client alone, which asks each time whether it is still good.
+    /// How responses may be cached (protocol.md, HTTP rules). Errors are never stored.
+    enum CachePolicy: Sendable {
+        /// By the client only, and revalidated each time.
         case revalidated
-        /// By the client alone, for ever: what never changes.
-        case forever
-        /// By nobody: sign-in and sync.
+        /// By the client only, without revalidation: the content never changes.
+        case immutable
+        /// Not at all: sign-in and sync.
         case never
-        /// By everybody: pages that say the same to all.
+        /// By shared caches too: pages that are the same for everyone.
         case shared
-        /// By everybody, for our own pages alone. With `Vary: Origin` a browser would ask again for what it has: a page's modules
-        /// are asked for with `Origin`, by the worker that keeps them without.
-        case ours
+        /// Like ``shared``, but only for pages of this origin, so without `Vary: Origin`. With it, a browser would download files
+        /// twice: a page requests modules with `Origin`, and the service worker that caches them without.
+        case sameOrigin
     }
 
     let method: HTTPRequest.Method
-    /// As the contract writes it: `/v1/notes/{uniqueID}`.
+    /// The path template, as in the contract: `/v1/notes/{uniqueID}`.
     let path: String
-    /// The names of its query parameters; others are refused.
+    /// The names of its query parameters. Others are rejected.
     let parameters: [String]
-    let keeping: Keeping
-    /// False for pages that are no part of the API.
+    let cachePolicy: CachePolicy
+    /// False for pages that are not part of the API.
     let isInContract: Bool
     let handler: Handler
-    /// How it goes.
+    /// Counts requests and their durations.
     let meter: RouteMeter
 
     init(
-        method: HTTPRequest.Method, path: String, parameters: [String], keeping: Keeping, isInContract: Bool,
+        method: HTTPRequest.Method, path: String, parameters: [String], cachePolicy: CachePolicy, isInContract: Bool,
         handler: Handler
     ) {
         self.method = method
         self.path = path
         self.parameters = parameters
-        self.keeping = keeping
+        self.cachePolicy = cachePolicy
         self.isInContract = isInContract
         self.handler = handler
         meter = RouteMeter(method: method.rawValue, path: path)

@@ -3,21 +3,21 @@ import HTTPTypes
 import HesperStore
 import Hummingbird
 
-/// All routes of the server: the one list from which requests find their handler, `HEAD`, `OPTIONS` and `405` know what
-/// is there, and a test compares with `openapi.yaml`.
+/// All routes of the server. Requests are dispatched by this list, responses to `HEAD` and `OPTIONS` and status 405 are derived
+/// from it, and a test compares it with `openapi.yaml`.
 ///
 ///     var routes = Routes()
 ///     routes.get("/v1/notes/{uniqueID}", use: getNote)
 ///     routes.get("/v1/changes", ["since", "limit"], use: listChanges)
-///     routes.post("/v1/sync", keeping: .never, use: sync)
+///     routes.post("/v1/sync", cache: .never, use: sync)
 struct Routes: Sendable {
     /// The routes of one path.
     struct Path: Sendable {
         let template: String
-        /// Its parts between slashes; nil for a parameter.
+        /// The segments between slashes; nil for a parameter.
         let segments: [Substring?]
         var routes: [Route] = []
-        /// What an answer to `OPTIONS` says besides.
+        /// Additional headers of the response to `OPTIONS`.
         var options = HTTPFields()
 
         func route(_ method: HTTPRequest.Method) -> Route? {
@@ -25,7 +25,7 @@ struct Routes: Sendable {
             return method == .head ? routes.first { $0.method == .get } : nil
         }
 
-        /// What `Allow` says.
+        /// The value of `Allow`.
         var allowed: String {
             var methods = routes.map(\.method.rawValue)
             if let index = methods.firstIndex(of: "GET"), !methods.contains("HEAD") {
@@ -35,15 +35,15 @@ struct Routes: Sendable {
         }
     }
 
-    /// Paths without a parameter, by themselves.
+    /// Paths without a parameter.
     private var fixed: [String: Path] = [:]
-    /// Paths with one, by how many parts they have.
+    /// Paths with a parameter, by the number of segments.
     private var templates: [Int: [Path]] = [:]
 
-    /// Paths that nothing else has, and that come and go while the server runs.
-    private var pages: (path: Path, areThere: @Sendable (String) -> Bool)?
+    /// Paths that match no other route, and may be added and removed while the server runs.
+    private var pages: (path: Path, exists: @Sendable (String) -> Bool)?
 
-    /// Of requests that found no route.
+    /// Counts requests that match no route.
     let unknown = RouteMeter(method: "", path: "")
 
     var meters: [RouteMeter] { all.map(\.meter) + [unknown] }
@@ -52,7 +52,7 @@ struct Routes: Sendable {
         (Array(fixed.values) + templates.values.joined()).flatMap(\.routes) + (pages?.path.routes ?? [])
     }
 
-    /// The path that a request means, and what stands in the place of its parameter.
+    /// The path that matches a request, and the value of its parameter.
     func find(_ path: String) -> (path: Path, parameter: String)? {
         if let path = fixed[path] { return (path, "") }
         let segments = path.dropFirst().split(separator: "/", maxSplits: 15, omittingEmptySubsequences: false)
@@ -65,12 +65,12 @@ struct Routes: Sendable {
             }
             if matches { return (candidate, parameter.removingPercentEncoding ?? String(parameter)) }
         }
-        if let pages, pages.areThere(path) { return (pages.path, path) }
+        if let pages, pages.exists(path) { return (pages.path, path) }
         return nil
     }
 
-    /// Has `OPTIONS` of a path, which has routes already, say more than its methods.
-    mutating func announce(_ options: HTTPFields, at template: String) {
+    /// Adds headers to the response to `OPTIONS` of a path that has routes already.
+    mutating func addOptions(_ options: HTTPFields, at template: String) {
         for (count, paths) in templates {
             if let index = paths.firstIndex(where: { $0.template == template }) {
                 templates[count]?[index].options = options
@@ -91,74 +91,81 @@ struct Routes: Sendable {
     }
 }
 
-/// A noun of the API with the routes that are about it.
+/// A resource of the API, with its routes.
 protocol Resource: Sendable {
     func add(to routes: inout Routes)
 }
 
-// MARK: - For whoever is signed in
+// MARK: - Authenticated routes
 
 extension Routes {
-    typealias SignedIn = @Sendable (Call, Session) async throws -> Response
+    typealias AuthenticatedHandler = @Sendable (APIRequest, Session) async throws -> Response
 
     mutating func on(
         _ method: HTTPRequest.Method, _ path: String, _ parameters: [String] = [],
-        keeping: Route.Keeping = .revalidated, use handler: @escaping SignedIn
+        cache cachePolicy: Route.CachePolicy = .revalidated, use handler: @escaping AuthenticatedHandler
     ) {
         add(
             Route(
-                method: method, path: path, parameters: parameters, keeping: keeping, isInContract: true,
-                handler: .signedIn(handler)))
+                method: method, path: path, parameters: parameters, cachePolicy: cachePolicy, isInContract: true,
+                handler: .authenticated(handler)))
     }
 
     mutating func get(
-        _ path: String, _ parameters: [String] = [], keeping: Route.Keeping = .revalidated,
-        use handler: @escaping SignedIn
+        _ path: String, _ parameters: [String] = [], cache cachePolicy: Route.CachePolicy = .revalidated,
+        use handler: @escaping AuthenticatedHandler
     ) {
-        on(.get, path, parameters, keeping: keeping, use: handler)
+        on(.get, path, parameters, cache: cachePolicy, use: handler)
     }
 
     mutating func post(
-        _ path: String, _ parameters: [String] = [], keeping: Route.Keeping = .revalidated,
-        use handler: @escaping SignedIn
+        _ path: String, _ parameters: [String] = [], cache cachePolicy: Route.CachePolicy = .revalidated,
+        use handler: @escaping AuthenticatedHandler
     ) {
-        on(.post, path, parameters, keeping: keeping, use: handler)
+        on(.post, path, parameters, cache: cachePolicy, use: handler)
     }
 
-    mutating func put(_ path: String, keeping: Route.Keeping = .revalidated, use handler: @escaping SignedIn) {
-        on(.put, path, keeping: keeping, use: handler)
+    mutating func put(
+        _ path: String, cache cachePolicy: Route.CachePolicy = .revalidated, use handler: @escaping AuthenticatedHandler
+    ) {
+        on(.put, path, cache: cachePolicy, use: handler)
     }
 
-    mutating func patch(_ path: String, keeping: Route.Keeping = .revalidated, use handler: @escaping SignedIn) {
-        on(.patch, path, keeping: keeping, use: handler)
+    mutating func patch(
+        _ path: String, cache cachePolicy: Route.CachePolicy = .revalidated, use handler: @escaping AuthenticatedHandler
+    ) {
+        on(.patch, path, cache: cachePolicy, use: handler)
     }
 
-    mutating func delete(_ path: String, keeping: Route.Keeping = .revalidated, use handler: @escaping SignedIn) {
-        on(.delete, path, keeping: keeping, use: handler)
+    mutating func delete(
+        _ path: String, cache cachePolicy: Route.CachePolicy = .revalidated, use handler: @escaping AuthenticatedHandler
+    ) {
+        on(.delete, path, cache: cachePolicy, use: handler)
     }
 }
 
-// MARK: - For anybody
+// MARK: - Open routes
 
 extension Routes {
     mutating func open(
-        _ method: HTTPRequest.Method, _ path: String, _ parameters: [String] = [], keeping: Route.Keeping,
-        isInContract: Bool = true, use handler: @escaping @Sendable (Call) async throws -> Response
+        _ method: HTTPRequest.Method, _ path: String, _ parameters: [String] = [], cache cachePolicy: Route.CachePolicy,
+        isInContract: Bool = true, use handler: @escaping @Sendable (APIRequest) async throws -> Response
     ) {
         add(
             Route(
-                method: method, path: path, parameters: parameters, keeping: keeping, isInContract: isInContract,
+                method: method, path: path, parameters: parameters, cachePolicy: cachePolicy,
+                isInContract: isInContract,
                 handler: .open(handler)))
     }
 
-    /// Pages under whatever path there is one, which is the parameter of the call as it stands in the address.
+    /// Adds a route for all paths for which `exists` returns true. The parameter of the request is the path, not decoded.
     mutating func pages(
-        ifThere areThere: @escaping @Sendable (String) -> Bool,
-        use handler: @escaping @Sendable (Call) async throws -> Response
+        ifExists exists: @escaping @Sendable (String) -> Bool,
+        use handler: @escaping @Sendable (APIRequest) async throws -> Response
     ) {
         let route = Route(
-            method: .get, path: "/{page}", parameters: [], keeping: .ours, isInContract: false,
+            method: .get, path: "/{page}", parameters: [], cachePolicy: .sameOrigin, isInContract: false,
             handler: .page(handler))
-        pages = (Path(template: route.path, segments: [], routes: [route]), areThere)
+        pages = (Path(template: route.path, segments: [], routes: [route]), exists)
     }
 }

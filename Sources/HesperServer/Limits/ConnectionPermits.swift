@@ -20,7 +20,7 @@ struct ConnectionPermits: Sendable {
     /// The number of addresses that are connected.
     var addressCount: Int { semaphore.keyCount }
 
-    /// - Returns: whether another may be opened; then ``release(_:)`` is to be called when it closes.
+    /// - Returns: whether a permit was acquired. If so, call ``release(_:)`` when the connection or stream closes.
     func tryAcquire(_ address: ClientAddress) -> Bool { !isLimited(address) || semaphore.tryAcquire(address.key) }
 
     func release(_ address: ClientAddress) {
@@ -42,7 +42,7 @@ final class ConnectionPermit: ChannelInboundHandler {
     private let permits: ConnectionPermits
     private let address: ClientAddress
 
-    /// Nil if none is free.
+    /// Nil if no permit is free.
     init?(of address: ClientAddress, from permits: ConnectionPermits) {
         guard permits.tryAcquire(address) else { return nil }
         self.permits = permits

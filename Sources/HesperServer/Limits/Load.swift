@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts requests that are being answered: beyond a limit, answers carry `Retry-After` (protocol.md, HTTP rules).
+/// Counts requests that are being processed. Beyond a limit, responses carry `Retry-After` (protocol.md, HTTP rules).
 final class Load: Sendable {
     private let limit: Int
     private let requests = Atomic<Int>(0)

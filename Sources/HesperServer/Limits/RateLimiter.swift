@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// Limits how often something happens, with a token bucket per key: a burst at once, then so many a minute. Bounded memory.
+/// Limits how often something happens, with a token bucket per key. Memory is bounded.
 final class RateLimiter<Key: Hashable & Sendable>: Sendable {
-    /// The maximum number of keys. Beyond it, those with most tokens left are forgotten first: they lose least by starting anew.
+    /// The maximum number of keys. When it is reached, the half with the most tokens left is removed.
     static var capacity: Int { 20_000 }
 
     private struct Bucket {
@@ -15,7 +15,7 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
 
     init(_ rate: Rate) { self.rate = rate }
 
-    /// The number of keys that are remembered.
+    /// The number of keys.
     var count: Int { buckets.withLockedValue(\.count) }
 
     /// Takes one token.
@@ -24,14 +24,14 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         buckets.withLockedValue { buckets in
             let tokens = buckets[key].map { refilled($0, at: now) } ?? Double(rate.burst)
             guard tokens >= 1 else { return Int(((1 - tokens) * 60 / Double(rate.perMinute)).rounded(.up)) }
-            if buckets[key] == nil, buckets.count >= RateLimiter.capacity { forget(&buckets, at: now) }
+            if buckets[key] == nil, buckets.count >= RateLimiter.capacity { evict(&buckets, at: now) }
             buckets[key] = Bucket(tokens: tokens - 1, date: now)
             return nil
         }
     }
 
-    /// How many tries are left, and in how many seconds all of them will be.
-    func left(_ key: Key, at now: ContinuousClock.Instant = .now) -> (tries: Int, wholeIn: Int) {
+    /// The number of tokens left, and the time until the bucket is full again, in seconds.
+    func left(_ key: Key, at now: ContinuousClock.Instant = .now) -> (tokens: Int, fullAfter: Int) {
         let tokens = buckets.withLockedValue { $0[key].map { refilled($0, at: now) } } ?? Double(rate.burst)
         let missing = Double(rate.burst) - tokens
         return (Int(tokens), Int((missing * 60 / Double(rate.perMinute)).rounded(.up)))
@@ -50,7 +50,7 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         return min(bucket.tokens + minutes * Double(rate.perMinute), Double(rate.burst))
     }
 
-    private func forget(_ buckets: inout [Key: Bucket], at now: ContinuousClock.Instant) {
+    private func evict(_ buckets: inout [Key: Bucket], at now: ContinuousClock.Instant) {
         let left = buckets.map { (key: $0.key, tokens: refilled($0.value, at: now)) }.sorted { $0.tokens > $1.tokens }
         for (key, _) in left.prefix(RateLimiter.capacity / 2) { buckets[key] = nil }
     }

@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Limits how many do something at once: in total and per key. Others wait in the order in which they came, a bounded number
-/// per key; a wait ends when its task is cancelled.
+/// Limits how many tasks do something concurrently: in total and per key. Other tasks wait in the order of their arrival, up to a
+/// number per key. A wait ends when its task is cancelled.
 ///
 ///     let searches = Semaphore<ScopeID>(limits, refusal: .tooManyRequests("Too many searches.", retryAfter: 2))
 ///     try await searches.withPermit(scope) { … }
@@ -46,7 +46,7 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
     /// The number of tasks that wait for a permit.
     var waitingCount: Int { state.withLockedValue(\.waiters.count) }
 
-    /// Does `body` with a permit.
+    /// Runs `body` while holding a permit.
     /// - Throws: the refusal; `CancellationError` if the task is cancelled while it waits; what `body` throws.
     func withPermit<T>(_ key: Key, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T)
         async throws -> T
@@ -56,7 +56,7 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
         return try await body()
     }
 
-    /// Takes a permit if one is free now; give it back with ``release(_:)``.
+    /// Takes a permit if one is free. Give it back with ``release(_:)``.
     func tryAcquire(_ key: Key) -> Bool {
         state.withLockedValue { state in
             guard state.isFree(key, limits) else { return false }
@@ -65,7 +65,7 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Waits for a permit; give it back with ``release(_:)``.
+    /// Waits for a permit. Give it back with ``release(_:)``.
     /// - Throws: the refusal; `CancellationError` if the task is cancelled while it waits.
     func acquire(_ key: Key) async throws {
         let id = state.withLockedValue { state in
@@ -79,7 +79,7 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
                         state.take(key)
                         return .success(())
                     }
-                    // A cancellation after this finds the waiter in the queue.
+                    // If the task is cancelled after this check, onCancel finds the waiter in the queue.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     guard state.waiters.count(where: { $0.key == key }) < limits.waitingPerKey else {
                         return .failure(refusal)
@@ -97,7 +97,7 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Gives a permit back: to the first that waits and whose key has one free.
+    /// Gives a permit back. The first waiter whose key is below its limit gets it.
     func release(_ key: Key) {
         let next = state.withLockedValue { state -> Waiter? in
             state.total -= 1
@@ -111,22 +111,22 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
 }
 
 extension Semaphore where Key == ScopeID {
-    /// Limits what takes the store long, keyed by account.
-    /// - Parameter what: as the refusal names it: "searches".
+    /// Limits concurrent expensive operations, globally and per account.
+    /// - Parameter what: the operations, for the refusal: "searches".
     static func perAccount(_ what: String, _ limits: PermitLimits) -> Semaphore {
-        Semaphore(limits, refusal: .tooManyRequests("Too many \(what) of this account are under way.", retryAfter: 2))
+        Semaphore(limits, refusal: .tooManyRequests("Too many concurrent \(what) of this account.", retryAfter: 2))
     }
 }
 
-/// The key of a semaphore that does not tell its users apart.
-enum Everybody: Hashable, Sendable { case all }
+/// The only key of a semaphore without a limit per key.
+enum SingleKey: Hashable, Sendable { case shared }
 
-/// How many permits a semaphore has, and how many tasks wait for one.
+/// The number of permits of a semaphore, and of tasks that may wait for one.
 public struct PermitLimits: Sendable {
-    /// Of all keys together.
+    /// For all keys together.
     public var total: Int
     public var perKey: Int
-    /// The maximum number that wait, per key; what comes then is refused.
+    /// The maximum number of waiting tasks per key. Further ones are refused.
     public var waitingPerKey: Int
 
     public init(total: Int = .max, perKey: Int, waitingPerKey: Int = 0) {

@@ -1,19 +1,19 @@
 import HesperStore
 
-/// An e-mail address that a letter can be sent to: what stands in a header as it is, and is one recipient there.
+/// An e-mail address that can be written into a header unquoted, where it is exactly one recipient.
 ///
 ///     MailAddress("ada@example.org")?.text              // "ada@example.org"
-///     MailAddress("bob,ada@example.org")                // nil: two recipients, as a header is read
+///     MailAddress("bob,ada@example.org")                // nil: two recipients, in a header
 public struct MailAddress: Sendable, Equatable {
     public let text: String
 
-    /// Of the part before the `@` (RFC 5321, 4.5.3.1.1).
+    /// The maximum length of the part before the `@`, in bytes (RFC 5321, 4.5.3.1.1).
     private static let localBytes = 64
-    /// What an atom has besides letters and digits (RFC 5322, 3.2.3).
+    /// The characters of an atom besides letters and digits (RFC 5322, 3.2.3).
     private static let marks = Set("!#$%&'*+-/=?^_`{|}~".unicodeScalars)
 
-    /// Nil for what sign-up takes and a header does not: quotes, commas, brackets, comments, and whatever has no letter's shape.
-    /// Letters of all languages are taken (RFC 6532).
+    /// Nil for addresses that sign-up accepts but that need quoting in a header, with quotes, commas, brackets or comments, and
+    /// for invisible characters. Letters of all scripts are accepted (RFC 6532).
     public init?(_ text: String) {
         guard Account.isEmail(text) else { return nil }
         let halves = text.split(separator: "@")
@@ -24,7 +24,7 @@ public struct MailAddress: Sendable, Equatable {
         self.text = text
     }
 
-    /// What stands behind the `@`.
+    /// The part after the `@`.
     var domain: Substring { text.split(separator: "@").last ?? "" }
 
     private static func isDotted(_ text: Substring, _ isAtom: (Unicode.Scalar) -> Bool) -> Bool {

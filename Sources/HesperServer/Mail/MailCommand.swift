@@ -2,15 +2,15 @@ import Foundation
 import NIOConcurrencyHelpers
 import NIOPosix
 
-/// The operator's command that takes a message on its standard input and finds the recipient in it, as `sendmail -t -i` does.
+/// The operator's command that reads a message from standard input and finds the recipient in it, as `sendmail -t -i` does.
 ///
 ///     try await MailCommand("/usr/sbin/sendmail -t -i")?.send(message.text, within: .seconds(20))
 public struct MailCommand: Sendable, Equatable {
     public let program: String
     public let arguments: [String]
 
-    /// Words between spaces, and no shell: there are no quotes, no variables and no second command.
-    /// Nil unless the first is the whole path of a program.
+    /// Splits the command at spaces. There is no shell: no quotes, variables or second command.
+    /// Nil unless the first word is an absolute path.
     public init?(_ text: String) {
         let words = text.split { $0 == " " || $0 == "\t" }.map(String.init)
         guard let program = words.first, program.hasPrefix("/") else { return nil }
@@ -18,16 +18,15 @@ public struct MailCommand: Sendable, Equatable {
         arguments = Array(words.dropFirst())
     }
 
-    /// Whether there is such a program, and this process may run it.
+    /// Whether the program exists and this process may execute it.
     public var isThere: Bool {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: program, isDirectory: &isFolder) && !isFolder.boolValue
             && FileManager.default.isExecutableFile(atPath: program)
     }
 
-    /// Runs it once. What it writes goes nowhere: it may name the address.
-    /// - Parameter limit: how long it may take; then, or when the task is cancelled, it is killed, with whatever it has started in
-    ///   its process group.
+    /// Runs the command once. Its output is discarded, because it may contain the address.
+    /// - Parameter limit: the timeout. After it, or when the task is cancelled, the command's process group is killed.
     /// - Throws: ``MailFailure``
     func send(_ message: String, within limit: Duration) async throws {
         guard message.utf8.count <= MailMessage.bytes else { throw MailFailure.tooLong(bytes: message.utf8.count) }
@@ -48,37 +47,37 @@ public struct MailCommand: Sendable, Equatable {
         } catch {
             throw MailFailure.cannotStart(error.localizedDescription)
         }
-        let told = await MailCommand.first(of: ends, within: limit)
-        // On a busy machine its end may be heard of late.
-        guard let status = told ?? MailCommand.status(of: process) else {
-            // Nobody waits for its end: what cannot be killed, as it waits for a disk, holds up nothing.
+        let received = await MailCommand.first(of: ends, within: limit)
+        // On a busy machine, the notification of its end may be late.
+        guard let status = received ?? MailCommand.status(of: process) else {
+            // Not waited for: a process that cannot be killed, such as one that waits for a disk, must not block.
             kill(-process.processIdentifier, SIGKILL)
-            throw MailFailure.tookTooLong
+            throw MailFailure.timedOut
         }
         guard status == 0 else { throw MailFailure.failed(status) }
     }
 
-    /// How it has ended; nil while it runs.
+    /// The exit status, or the negated number of a signal; nil while the process runs.
     private static func status(of process: Process) -> Int32? {
         guard !process.isRunning else { return nil }
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 
-    /// One after the other: what one process starts with must not be inherited by another, which would hold its input open.
+    /// Starts one process at a time: another process must not inherit the pipe, which would keep its input open.
     private static let starting = NIOLock()
 
     private static func start(_ process: Process, _ message: String) throws {
         try starting.withLock {
             let input = Pipe()
             process.standardInput = input
-            // There is nobody yet who could go away, and there is room: nothing waits here.
+            // The process does not run yet, and the message fits into the pipe, so this neither fails nor blocks.
             try input.fileHandleForWriting.write(contentsOf: Data(message.utf8))
             try process.run()
             try input.fileHandleForWriting.close()
         }
     }
 
-    /// What the command need not know of our environment: addresses of databases, keys of buckets.
+    /// The environment without variables that may contain secrets, such as database URLs and access keys.
     static func withoutSecrets(_ environment: [String: String]) -> [String: String] {
         environment.filter { name, _ in !["HESPER_", "AWS_", "PG"].contains(where: name.hasPrefix) }
     }
@@ -97,21 +96,21 @@ public struct MailCommand: Sendable, Equatable {
     }
 }
 
-/// Why a letter was not handed over. No word of it, nor of what the command said, is in here.
+/// Why an e-mail was not accepted by the command. Contains neither text of the e-mail nor output of the command.
 enum MailFailure: Error, Equatable, CustomStringConvertible {
     case cannotStart(String)
-    case tookTooLong
-    /// Its exit status; of a signal, the signal's number below zero.
+    case timedOut
+    /// The exit status, or the negated number of a signal.
     case failed(Int32)
     case tooLong(bytes: Int)
 
     var description: String {
         switch self {
         case .cannotStart(let why): "the command cannot be started: \(why)"
-        case .tookTooLong: "the command took too long, and was killed"
-        case .failed(let status) where status < 0: "the command was ended by signal \(-status)"
-        case .failed(let status): "the command ended with status \(status)"
-        case .tooLong(let bytes): "the message has \(bytes) bytes"
+        case .timedOut: "the command timed out and was killed"
+        case .failed(let status) where status < 0: "the command was terminated by signal \(-status)"
+        case .failed(let status): "the command exited with status \(status)"
+        case .tooLong(let bytes): "the message is too long: \(bytes) bytes"
         }
     }
 }

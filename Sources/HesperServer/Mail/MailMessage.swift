@@ -1,7 +1,7 @@
 import Foundation
 import HesperModel
 
-/// A message as RFC 5322 has it, with the lines that a command on Unix takes: they end with a line feed.
+/// A message (RFC 5322) with line feeds as line ends, as commands on Unix expect.
 struct MailMessage: Sendable {
     let from: MailAddress
     let to: MailAddress
@@ -9,10 +9,11 @@ struct MailMessage: Sendable {
     /// Lines of at most 998 bytes.
     let body: String
     let date: Timestamp
-    /// What no other message has: before the `@` of its ID.
+    /// The unique part of the message ID, before the `@`.
     let id: String
 
-    /// More than a message of ours can need, and no more than a pipe takes at once, whatever its size (POSIX's PIPE_BUF).
+    /// The maximum size in bytes: more than any message needs, and at most what a pipe always accepts without a reader (POSIX's
+    /// PIPE_BUF).
     static let bytes = 4_096
 
     var text: String {
@@ -32,23 +33,23 @@ struct MailMessage: Sendable {
         """
     }
 
-    /// A text for a header: as it is if it is printable ASCII, else in encoded words, each of whole characters and at most 75 long
-    /// (RFC 2047). Either way nothing in it ends the line.
+    /// Encodes a header: unchanged if it is printable ASCII, else as encoded words of whole characters, each at most 75 bytes
+    /// long (RFC 2047). The result contains no line break except folds.
     static func encoded(_ text: String) -> String {
         if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }), !text.contains("=?") { return text }
         var words: [[UInt8]] = [[]]
         for character in text {
             let bytes = Array(String(character).utf8)
-            // 45 bytes are 60 letters in Base 64, and 12 stand around them.
+            // 45 bytes are 60 characters in Base64, with 12 around them.
             if let last = words.last, last.count + bytes.count > 45 { words.append([]) }
             words[words.count - 1] += bytes
         }
         return words.map { "=?utf-8?B?\(Data($0).base64EncodedString())?=" }.joined(separator: "\n ")
     }
 
-    /// `Sat, 21 Nov 2026 08:47:12 +0000`
+    /// Formats a date: `Sat, 21 Nov 2026 08:47:12 +0000`
     static func written(_ date: Timestamp) -> String {
-        // RFC 3339 in UTC has all of it but the weekday: 1970 began on a Thursday.
+        // RFC 3339 in UTC contains everything except the weekday. 1 January 1970 was a Thursday.
         let text = date.description
         let day = Int((Double(date.milliseconds) / Double(Timestamp.day)).rounded(.down))
         let weekday = weekdays[((day + 4) % 7 + 7) % 7]

@@ -1,8 +1,8 @@
-/// How letters leave, as the operator has decided.
+/// The operator's settings for outgoing mail.
 public struct MailSettings: Sendable {
     public let command: MailCommand
     public let from: MailAddress
-    /// Scheme, host and port under which people reach the server: links begin with it.
+    /// Scheme, host and port of the server, as browsers reach it. Links in e-mails begin with it.
     public let origin: String
 
     public init(command: MailCommand, from: MailAddress, origin: String) {
@@ -12,25 +12,26 @@ public struct MailSettings: Sendable {
     }
 }
 
-/// How many letters there may be.
+/// Limits on e-mails.
 public struct MailLimits: Sendable {
-    /// Of one kind to one e-mail address, whether it has an account or not, before the first wait.
+    /// The number of e-mails of one kind to one address before the first wait, whether or not it has an account.
     public var free = 3
-    /// That wait, in seconds; each next one is twice as long.
+    /// The first wait, in seconds. Each later one is twice as long.
     public var firstWaitSeconds = 10 * 60
     public var longestWaitSeconds = 60 * 60
-    /// After how many seconds without a letter the waits begin anew.
+    /// The time without an e-mail after which the count starts again, in seconds.
     public var forgetSeconds = 24 * 60 * 60
-    /// At the wish of one address (of IPv6: one /64 network), before it waits likewise; loopback is free.
+    /// The number of e-mails requested by one client address (of IPv6: one /64 network) before the first wait. Loopback is not
+    /// limited.
     public var freePerAddress = 10
-    /// Handed over at once.
-    public var atOnce = 2
-    /// Waiting for that.
+    /// The maximum number of e-mails that are being handed over concurrently.
+    public var maxConcurrent = 2
+    /// The maximum number of e-mails that wait.
     public var waiting = 256
-    /// Seconds that the command has for one.
+    /// The timeout of the command, in seconds.
     public var seconds = 20
-    /// Of these, what is left when the server is shut down.
-    public var lastSeconds = 5
+    /// The timeout of the command once the server is shutting down, in seconds.
+    public var shutdownSeconds = 5
 
     public init() {}
 }

@@ -4,17 +4,17 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Writes letters and hands them to the operator's command, behind the answers that asked for them: whether there is an account,
-/// and how long its letter takes, nobody sees who asks (record 45).
+/// Writes e-mails and passes them to the operator's command, in the background. So the response and its time do not reveal
+/// whether there is an account (record 45).
 ///
-/// A letter that could not be handed over is not tried again: commands keep queues of their own, and people ask again.
+/// A failed e-mail is not sent again: mail commands have queues of their own, and users can request another.
 final class Mailer: Service {
     private let settings: MailSettings
     private let limits: MailLimits
     private let store: any Store
     private let logger: Logger
-    private let letters: AsyncStream<Letter>
-    private let continuation: AsyncStream<Letter>.Continuation
+    private let queue: AsyncStream<AccountEmail>
+    private let continuation: AsyncStream<AccountEmail>.Continuation
     private let isEnding = NIOLockedValueBox(false)
 
     init(settings: MailSettings, limits: MailLimits, store: any Store, logger: Logger) {
@@ -22,34 +22,36 @@ final class Mailer: Service {
         self.limits = limits
         self.store = store
         self.logger = logger
-        (letters, continuation) = AsyncStream.makeStream(
-            of: Letter.self, bufferingPolicy: .bufferingOldest(limits.waiting))
+        (queue, continuation) = AsyncStream.makeStream(
+            of: AccountEmail.self, bufferingPolicy: .bufferingOldest(limits.waiting))
     }
 
-    /// Has a letter written as soon as its turn comes, if it is for somebody.
-    /// - Returns: false if too many wait already.
-    func post(_ letter: Letter) -> Bool {
-        if case .enqueued = continuation.yield(letter) { true } else { false }
+    /// Queues an e-mail. It is discarded later if the account must not get it.
+    /// - Returns: false if the queue is full.
+    func enqueue(_ email: AccountEmail) -> Bool {
+        if case .enqueued = continuation.yield(email) { true } else { false }
     }
 
-    /// Until it is shut down: then what is under way has a few seconds to come to its end, and what waits is dropped.
+    /// Runs until shutdown. Then e-mails being sent have a few seconds to finish, and waiting ones are dropped.
     func run() async throws {
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
-                var (underWay, dropped) = (0, 0)
-                for await letter in letters {
-                    if underWay == limits.atOnce {
+                var (running, dropped) = (0, 0)
+                for await email in queue {
+                    if running == limits.maxConcurrent {
                         _ = await group.next()
-                        underWay -= 1
+                        running -= 1
                     }
                     guard !isEnding.withLockedValue({ $0 }) else {
                         dropped += 1
                         continue
                     }
-                    group.addTask { await self.deliver(letter) }
-                    underWay += 1
+                    group.addTask { await self.deliver(email) }
+                    running += 1
                 }
-                if dropped > 0 { logger.warning("\(dropped) letters still waited, and are not sent.") }
+                if dropped > 0 {
+                    logger.warning("Waiting e-mails dropped at shutdown", metadata: ["count": "\(dropped)"])
+                }
             }
         } onGracefulShutdown: {
             self.isEnding.withLockedValue { $0 = true }
@@ -57,19 +59,19 @@ final class Mailer: Service {
         }
     }
 
-    /// Neither the address nor the link is in a line of the log.
-    private func deliver(_ letter: Letter) async {
-        let kind: Logger.Metadata = ["letter": .string(letter.kind.rawValue)]
+    /// Neither the address nor the link is logged.
+    private func deliver(_ email: AccountEmail) async {
+        let kind: Logger.Metadata = ["kind": .string(email.kind.rawValue)]
         do {
-            guard let message = try await message(of: letter) else { return }
-            try await hand(over: message)
-            logger.info("a letter was handed over", metadata: kind)
+            guard let message = try await message(of: email) else { return }
+            try await run(message)
+            logger.info("E-mail sent", metadata: kind)
         } catch {
-            logger.error("a letter was not handed over: \(error)", metadata: kind)
+            logger.error("E-mail not sent: \(error)", metadata: kind)
         }
     }
 
-    private func hand(over message: MailMessage) async throws {
+    private func run(_ message: MailMessage) async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { [settings, limits] in
                 try await settings.command.send(message.text, within: .seconds(limits.seconds))
@@ -77,31 +79,31 @@ final class Mailer: Service {
             }
             group.addTask { [limits] in
                 try await gracefulShutdown()
-                try await Task.sleep(for: .seconds(limits.lastSeconds))
+                try await Task.sleep(for: .seconds(limits.shutdownSeconds))
                 return false
             }
             let isSent = try await group.next() ?? false
             group.cancelAll()
-            // A command that is cancelled is killed, and says so.
+            // A cancelled command is killed, and throws.
             if !isSent { _ = try await group.next() }
         }
     }
 
-    /// Nil if nobody gets it.
-    private func message(of letter: Letter) async throws -> MailMessage? {
-        let (code, now, kind, key) = (OneTimeCode.random(), Timestamp.now, letter.kind, Account.key(of: letter.email))
-        // Most of what is asked for in vain ends here, without a turn of the writer's.
-        guard let known = try await store.read({ try $0.account(emailKey: key) }), kind.isFor(known),
+    /// Issues a ticket and writes the message; nil if the account must not get it.
+    private func message(of email: AccountEmail) async throws -> MailMessage? {
+        let (code, now, kind, key) = (OneTimeCode.random(), Timestamp.now, email.kind, Account.key(of: email.address))
+        // Most requests in vain end here, without a write transaction.
+        guard let known = try await store.read({ try $0.account(emailKey: key) }), kind.isSent(for: known),
             let address = MailAddress(known.email)
         else { return nil }
         let isIssued = try await store.write { transaction in
-            guard let account = try transaction.account(known.uniqueID), kind.isFor(account) else { return false }
+            guard let account = try transaction.account(known.uniqueID), kind.isSent(for: account) else { return false }
             try transaction.issue(
                 Ticket(kind.purpose, account: account.uniqueID, endDate: now.adding(kind.lifetime)), token: code.hash,
                 at: now)
             return true
         }
         guard isIssued else { return nil }
-        return letter.message(code, from: settings.from, to: address, origin: settings.origin, at: now)
+        return email.message(code, from: settings.from, to: address, origin: settings.origin, at: now)
     }
 }

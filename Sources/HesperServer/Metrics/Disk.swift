@@ -1,15 +1,15 @@
 import Foundation
 
-/// The room on the disk of a folder.
+/// The space on the disk of a folder, in bytes.
 struct Disk: Equatable {
     let free: Int64
     let size: Int64
 
-    /// Below this a server says that it is not well: a commit and its log need room beside what they write.
-    static let low: Int64 = 64 << 20
+    /// Below this, `/readyz` reports the disk as almost full.
+    static let lowSpace: Int64 = 64 << 20
 
-    /// - Returns: nil if nobody can tell.
-    static func room(at path: String) -> Disk? {
+    /// - Returns: nil if it cannot be determined.
+    static func space(at path: String) -> Disk? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }
         let block = Int64(status.f_frsize)
@@ -17,7 +17,7 @@ struct Disk: Equatable {
     }
 }
 
-/// A folder that needs room, and what it is called where others read of it.
+/// A folder whose disk space is monitored, with its name in metrics and health checks.
 public struct DiskFolder: Sendable, Equatable {
     public let name: String
     public let path: String

@@ -4,7 +4,7 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// `GET /metrics`, for Prometheus: counts, no names. Nothing in it tells of one account.
+/// `GET /metrics`, for Prometheus. It contains counts only, and nothing about single accounts.
 struct Metrics: Sendable {
     let backend: Backend
     let settings: ServerSettings
@@ -32,22 +32,22 @@ struct Metrics: Sendable {
 
     func text() async -> String {
         var text = MetricsText()
-        text.family("hesper_info", "gauge", "Which version this is.")
+        text.family("hesper_info", "gauge", "Version of the server.")
         text.sample("hesper_info", [("version", settings.version)], 1)
         add(requestsTo: &text)
         add(commitsTo: &text)
-        text.gauge("hesper_event_streams", "Open streams of events on this server.", backend.hub.listenerCount)
+        text.gauge("hesper_event_streams", "Open event streams on this server.", backend.hub.listenerCount)
         let blocker = await sweeper.removalBlocker
         text.gauge(
-            "hesper_attachment_removal_stopped", "1 while no bytes of attachments are removed; the log has the reason.",
+            "hesper_attachment_removal_stopped", "1 if unused attachments are not removed; the reason is in the log.",
             blocker == nil || blocker == .unmarked ? 0 : 1)
         await add(storeTo: &text)
         if !settings.disks.isEmpty {
-            text.family("hesper_disk_free_bytes", "gauge", "Room on the disk of a folder, for this user.")
+            text.family("hesper_disk_free_bytes", "gauge", "Free space on the disk of a folder, for this user.")
         }
         for disk in settings.disks {
-            if let room = Disk.room(at: disk.path) {
-                text.sample("hesper_disk_free_bytes", [("folder", disk.name)], room.free)
+            if let space = Disk.space(at: disk.path) {
+                text.sample("hesper_disk_free_bytes", [("folder", disk.name)], space.free)
             }
         }
         settings.backups?.add(to: &text)
@@ -55,11 +55,11 @@ struct Metrics: Sendable {
         return text.text
     }
 
-    /// Only routes that somebody has asked for.
+    /// Only routes that were requested at least once.
     private func add(requestsTo text: inout MetricsText) {
         let used = meters.map { ($0, $0.reading) }.filter { $0.1.seconds.count > 0 }
             .sorted { ($0.0.path, $0.0.method) < ($1.0.path, $1.0.method) }
-        text.family("hesper_http_requests_total", "counter", "Requests that were answered.")
+        text.family("hesper_http_requests_total", "counter", "Completed requests.")
         for (meter, reading) in used {
             for (status, count) in reading.statuses.sorted(by: { $0.key < $1.key }) {
                 text.sample(
@@ -68,7 +68,8 @@ struct Metrics: Sendable {
             }
         }
         text.family(
-            "hesper_http_request_duration_seconds", "histogram", "From a request's head until that of its answer.")
+            "hesper_http_request_duration_seconds", "histogram",
+            "Time from the head of a request to the head of its response.")
         for (meter, reading) in used {
             text.histogram(
                 "hesper_http_request_duration_seconds", [("method", meter.method), ("route", meter.path)],
@@ -78,11 +79,11 @@ struct Metrics: Sendable {
 
     private func add(commitsTo text: inout MetricsText) {
         let reading = backend.queue.meter.reading
-        text.family("hesper_commit_duration_seconds", "histogram", "Commits, until they are durable.")
+        text.family("hesper_commit_duration_seconds", "histogram", "Duration of commits, until they are durable.")
         text.histogram("hesper_commit_duration_seconds", [], reading.seconds)
-        text.family("hesper_commit_writes", "histogram", "Writes that shared a commit.")
+        text.family("hesper_commit_writes", "histogram", "Writes per commit.")
         text.histogram("hesper_commit_writes", [], reading.sizes)
-        text.counter("hesper_commit_failures_total", "Commits of which nothing was kept.", reading.failures)
+        text.counter("hesper_commit_failures_total", "Failed commits.", reading.failures)
     }
 
     private func add(storeTo text: inout MetricsText) async {
@@ -91,10 +92,12 @@ struct Metrics: Sendable {
             for (state, count) in [("busy", pool.busy), ("idle", pool.idle)] {
                 text.sample("hesper_database_connections", [("state", state)], count)
             }
-            text.gauge("hesper_database_connections_limit", "How many there may be.", pool.limit)
+            text.gauge(
+                "hesper_database_connections_limit", "Maximum number of connections to PostgreSQL for requests.",
+                pool.limit)
             text.gauge("hesper_database_waiting", "Requests that wait for a connection.", pool.waiting)
         }
-        // Asked each time: that the database answers is no minute old, and neither question costs more with more accounts.
+        // Not cached, so that hesper_store_up is current. The cost of these queries does not depend on the number of accounts.
         let found = try? await backend.store.read { snapshot in
             _ = try snapshot.account(emailKey: "")
             return (
@@ -102,32 +105,34 @@ struct Metrics: Sendable {
                 walk: try snapshot.blobStoreRecord().walk
             )
         }
-        text.gauge("hesper_store_up", "Whether the database answers.", found == nil ? 0 : 1)
+        text.gauge("hesper_store_up", "1 if the database responds.", found == nil ? 0 : 1)
         guard let (toIndex, walk) = found else { return }
         text.gauge(
-            "hesper_scopes_to_index", "Accounts whose search index is behind, counted up to \(Metrics.manyScopes).",
+            "hesper_scopes_to_index", "Accounts whose search index is not up to date, at most \(Metrics.manyScopes).",
             toIndex)
         if let walk {
             text.gauge(
                 "hesper_unknown_attachment_files",
-                "Files of attachments that the database does not know, at the last daily walk.", walk.unknownFiles)
-            text.gauge("hesper_unknown_attachment_bytes", "The bytes of these files.", walk.unknownBytes)
+                "Files among the attachments that are not in the database, at the last daily check.", walk.unknownFiles)
+            text.gauge("hesper_unknown_attachment_bytes", "Size of these files.", walk.unknownBytes)
         }
         guard let (totals, age) = try? await reader.totals() else { return }
-        text.gauge("hesper_accounts", "Accounts.", totals.accounts)
-        text.gauge("hesper_devices", "Devices that are signed in.", totals.devices)
-        text.gauge("hesper_blob_bytes", "The bytes of all attachments together.", totals.blobBytes)
+        text.gauge("hesper_accounts", "Number of accounts.", totals.accounts)
+        text.gauge("hesper_devices", "Number of signed-in devices.", totals.devices)
+        text.gauge("hesper_blob_bytes", "Total size of all attachments.", totals.blobBytes)
         text.gauge(
-            "hesper_totals_age_seconds", "How long ago accounts, devices and these bytes were counted.", age.inSeconds)
+            "hesper_totals_age_seconds", "Age of hesper_accounts, hesper_devices and hesper_blob_bytes.", age.inSeconds)
     }
 }
 
 extension Metrics: Resource {
-    /// On the server's own address only while no other is named for it, and for this machine alone.
+    /// On the server's own address, unless a separate one is configured, and only for requests from this machine.
     func add(to routes: inout Routes) {
         guard settings.metrics == nil else { return }
-        routes.open(.get, "/metrics", keeping: .never, isInContract: false) { call in
-            guard call.isFromThisMachine else { throw Problem(.notFound, "There is no /metrics for you here.") }
+        routes.open(.get, "/metrics", cache: .never, isInContract: false) { request in
+            guard request.isFromThisMachine else {
+                throw Problem(.notFound, "/metrics is available only from this machine.")
+            }
             return await response()
         }
     }

@@ -2,11 +2,11 @@ import HTTPTypes
 import Hummingbird
 import ServiceLifecycle
 
-/// Answers `GET /metrics`, and nothing else, on an address of its own: for a network that only the operator has.
+/// Serves `GET /metrics` on a separate address, for a network that only the operator can reach.
 struct MetricsListener: HTTPResponder {
     let metrics: Metrics
 
-    /// Connections at once: whoever scrapes needs one.
+    /// The maximum number of concurrent connections. A scraper needs one.
     static let connections = 16
 
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
@@ -33,13 +33,13 @@ struct MetricsService<Server: ApplicationProtocol>: Service {
     }
 }
 
-/// Nothing can listen where metrics are wanted.
+/// The server cannot listen on the address for metrics.
 public struct MetricsUnavailable: Error, Sendable {
     public let address: MetricsAddress
     public let why: String
 }
 
-/// Where metrics are to be had, if not on the server's own address.
+/// The separate address on which metrics are served.
 public struct MetricsAddress: Sendable, Equatable, CustomStringConvertible {
     public let host: String
     public let port: Int

@@ -1,6 +1,6 @@
 import HesperStore
 
-/// Metrics in the text format of Prometheus, version 0.0.4 (prometheus.io, Exposition formats).
+/// Writes metrics in the text format of Prometheus, version 0.0.4 (prometheus.io, Exposition formats).
 ///
 ///     var text = MetricsText()
 ///     text.gauge("hesper_event_streams", "Open streams of events.", 12)
@@ -21,7 +21,7 @@ struct MetricsText {
         sample(name, [], value)
     }
 
-    /// Says what the samples that follow are.
+    /// Writes the help and type of the samples that follow.
     mutating func family(_ name: String, _ type: String, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
     }
@@ -38,12 +38,12 @@ struct MetricsText {
         text += " \(value)\n"
     }
 
-    /// The buckets, each with all below it, the sum and the count.
+    /// Writes the cumulative buckets, the sum and the count.
     mutating func histogram(_ name: String, _ labels: Labels, _ histogram: Histogram) {
         var sofar = 0
         for (bound, count) in zip(histogram.bounds, histogram.counts) {
             sofar += count
-            // 1, not 1.0: as Prometheus writes it itself.
+            // 1 instead of 1.0, as Prometheus itself writes it.
             let text = bound == bound.rounded() ? String(Int(bound)) : String(bound)
             sample("\(name)_bucket", labels + [("le", text)], sofar)
         }

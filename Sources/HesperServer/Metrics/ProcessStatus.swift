@@ -1,13 +1,13 @@
 import Foundation
 
-/// What the system knows of this process, under the names that Prometheus's own libraries use. Linux only.
+/// Resources that this process uses, under the metric names of Prometheus's client libraries. Linux only.
 struct ProcessStatus {
     let residentBytes: Int64
     let cpuSeconds: Double
     let openFiles: Int
     let startSeconds: Double
 
-    /// When this was first asked: the server's start, near enough.
+    /// The time of the first access, which is close to the start of the server.
     private static let start = Date().timeIntervalSince1970
 
     static func begin() { _ = start }
@@ -27,9 +27,9 @@ struct ProcessStatus {
     }
 
     func add(to text: inout MetricsText) {
-        text.gauge("process_resident_memory_bytes", "Memory that the process has.", residentBytes)
-        text.counter("process_cpu_seconds_total", "Time that it has computed.", cpuSeconds)
-        text.gauge("process_open_fds", "Files and connections that it has open.", openFiles)
-        text.gauge("process_start_time_seconds", "When it started, since 1970.", startSeconds)
+        text.gauge("process_resident_memory_bytes", "Resident memory in bytes.", residentBytes)
+        text.counter("process_cpu_seconds_total", "User and system CPU time in seconds.", cpuSeconds)
+        text.gauge("process_open_fds", "Open file descriptors.", openFiles)
+        text.gauge("process_start_time_seconds", "Start of the process, as Unix time.", startSeconds)
     }
 }

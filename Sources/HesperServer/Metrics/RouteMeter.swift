@@ -1,16 +1,16 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// How the requests to one route were answered since the start.
+/// Counts the responses of one route, by status, and their durations.
 final class RouteMeter: Sendable {
     let method: String
-    /// As the contract writes it, never as a client did: what clients make up would make up series.
+    /// The path template of the contract. Never a requested path, because clients could create any number of series.
     let path: String
 
     struct Reading: Equatable {
-        /// How many answers had which status.
+        /// The number of responses by status.
         var statuses: [Int: Int] = [:]
-        /// From the request's head until its answer's.
+        /// The time from the head of the request to the head of its response.
         var seconds = Histogram(bounds: Histogram.seconds)
     }
 
@@ -23,7 +23,7 @@ final class RouteMeter: Sendable {
 
     var reading: Reading { state.withLockedValue { $0 } }
 
-    func answered(_ status: Int, in duration: Duration) {
+    func record(_ status: Int, after duration: Duration) {
         let seconds = duration.inSeconds
         state.withLockedValue { reading in
             reading.statuses[status, default: 0] += 1

@@ -2,27 +2,27 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `POST /v1/deleted-objects`, Vesper's call: upload the DeletedObjects made here, get the corresponding list back.
+/// `POST /v1/deleted-objects`, as Vesper uses it: uploads the DeletedObjects of a device and returns those of the server.
 struct DeletedObjects: Resource {
     let backend: Backend
 
     func add(to routes: inout Routes) {
-        routes.post("/v1/deleted-objects", ["since"], keeping: .never, use: upload)
+        routes.post("/v1/deleted-objects", ["since"], cache: .never, use: upload)
     }
 
-    private func upload(_ call: Call, _ session: Session) async throws -> Response {
-        var fields = try Fields(try await call.json(limit: Limits.pushBytes))
+    private func upload(_ request: APIRequest, _ session: Session) async throws -> Response {
+        var fields = try Fields(try await request.json(limit: Limits.pushBytes))
         guard let list = fields.value("deletedObjects") else { throw fields.invalid("deletedObjects", "is missing") }
         try fields.end()
         let push = try PushReader.read(.object(JSONObject([("deletedObjects", list)])), at: "")
-        let token = try call.token()
+        let token = try request.token()
         let feed = Feed(.deletedObjects)
         let applied = try await backend.scope(of: session).apply(
             push, by: session.device.node, since: token, of: feed)
-        let answer = FeedAnswer(
+        let response = FeedResponse(
             backend: backend, feed: feed, shape: .section(nil), results: Receipt.json(applied.receipts))
-        return try await answer.page(
-            since: token, session, including: applied.receipts.filter(\.isDemanding).compactMap(\.uniqueID),
+        return try await response.page(
+            since: token, session, including: applied.receipts.filter(\.needsObject).compactMap(\.uniqueID),
             afterPush: true)
     }
 }

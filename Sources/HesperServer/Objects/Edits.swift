@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/notes/{uniqueID}/edits`: a note's history, newest first; also while it is recently deleted.
+/// `GET /v1/notes/{uniqueID}/edits`: the history of a note, newest first, also while the note is recently deleted.
 struct Edits: Resource {
     let backend: Backend
 
@@ -10,10 +10,10 @@ struct Edits: Resource {
         routes.get("/v1/notes/{uniqueID}/edits", ["limit", "cursor"], use: edits)
     }
 
-    private func edits(_ call: Call, _ session: Session) async throws -> Response {
-        let id = try call.uniqueID()
-        let limit = try call.limit()
-        let cursor = try call.cursor(2)
+    private func edits(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let id = try request.uniqueID()
+        let limit = try request.limit()
+        let cursor = try request.cursor(2)
         let (scope, account) = (session.scope, session.account)
         let graceStart = backend.graceStart
         let body = try await backend.store.read { snapshot in
@@ -24,7 +24,7 @@ struct Edits: Resource {
         return .json(body)
     }
 
-    /// The note whose history is asked for; of a deleted one, what its edits come to.
+    /// The note with this history; for a deleted note, the fold of its edits.
     private static func note(
         _ id: UniqueID, in scope: ScopeID, _ snapshot: any Snapshot, graceStart: Timestamp
     ) throws -> Entity {
@@ -42,7 +42,7 @@ struct Edits: Resource {
     private static func page(
         of note: Entity, in scope: ScopeID, _ snapshot: any Snapshot, limit: Int, cursor: Cursor?, names: DeviceNames
     ) throws -> [UInt8] {
-        // A cursor names a parcel and how many of its edits were shown.
+        // A cursor consists of the position of a parcel and the number of its edits that were shown.
         var before = cursor.map { $0.numbers[0] + 1 }
         var skip = Int(clamping: cursor?.numbers[1] ?? 0)
         var shown = 0
@@ -92,7 +92,7 @@ struct Edits: Resource {
 }
 
 extension Snapshot {
-    /// What stood of a note when it was deleted, or would stand now: its edits folded.
+    /// The state of a deleted note: the fold of its edits.
     func lastState(ofDeletedNote id: UniqueID, in scope: ScopeID) throws -> Entity {
         var entity = Section.notes.empty(id)
         var before: Int64?
@@ -105,7 +105,7 @@ extension Snapshot {
     }
 }
 
-/// What people call the devices of an account, by their nodes.
+/// The names of an account's devices, by node.
 struct DeviceNames {
     private let names: [NodeID: String]
 
@@ -114,7 +114,7 @@ struct DeviceNames {
         names = Dictionary(devices.map { ($0.node, $0.name) }) { first, _ in first }
     }
 
-    /// A device as histories show it; without a name if it has signed out, or is the server.
+    /// Writes a device of a history. It has no name if it has signed out, or is the server.
     func write(_ node: NodeID, to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("uniqueID", node.description)

@@ -5,54 +5,55 @@ import HesperStore
 import Hummingbird
 import Logging
 
-/// `GET /v1/export`: everything in the account as one zip, made while it is sent (operating.md, Export).
+/// `GET /v1/export`: everything in the account as one ZIP archive, created while it is sent (operating.md, Export).
 struct Exports: Resource {
     let backend: Backend
-    /// Each export takes temporary files and time to compress.
+    /// Limits concurrent exports: each needs temporary files and time to compress.
     private let permits = Semaphore<ScopeID>(
-        PermitLimits(perKey: Exports.atOnce),
+        PermitLimits(perKey: Exports.maxConcurrent),
         refusal: Problem(
-            .tooManyRequests, "\(Exports.atOnce) exports of this account are under way: wait until one is done.",
+            .tooManyRequests,
+            "\(Exports.maxConcurrent) exports of this account are running. Wait until one has finished.",
             context: ["retryAfter": .integer(30)]))
 
     /// The maximum number of concurrent exports per account.
-    static let atOnce = 2
+    static let maxConcurrent = 2
 
     func add(to routes: inout Routes) {
-        routes.get("/v1/export", keeping: .never, use: export)
+        routes.get("/v1/export", cache: .never, use: export)
     }
 
-    @Sendable private func export(_ call: Call, _ session: Session) async throws -> Response {
-        let isHead = call.request.method == .head
+    @Sendable private func export(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let isHead = request.http.method == .head
         let date = backend.now()
         let headers: HTTPFields = [
             .contentType: "application/zip",
             .contentDisposition: "attachment; filename=\"\(Export.fileName(date))\"",
         ]
         guard !isHead else {
-            // How long it would be, only making it would tell.
+            // The length is not known before the archive is created.
             return Response(
                 status: .ok, headers: headers + [.transferEncoding: "chunked"],
                 body: ResponseBody { try await $0.finish(nil) })
         }
         let permit = try ExportPermit(permits, session.scope)
         let export = try await Export(of: session.scope, store: backend.store, blobs: backend.blobs, date: date)
-        let logger = call.logger
+        let logger = request.logger
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody { writer in
-                var isTaken = true
+                var isWritable = true
                 do {
                     let report = try await export.write { piece in
-                        isTaken = false
+                        isWritable = false
                         try await writer.write(piece)
-                        isTaken = true
+                        isWritable = true
                     }
                     for missing in report.missing { logger.error("\(missing.description)") }
                     try await writer.finish(nil)
                 } catch {
-                    // The connection is cut: nobody takes half an archive for a whole one.
-                    if isTaken { logger.error("An export was broken off: \(error).") }
+                    // The error closes the connection, so that clients do not mistake part of an archive for a complete one.
+                    if isWritable { logger.error("Export failed", metadata: ["error": "\(error)"]) }
                     throw error
                 }
                 withExtendedLifetime(permit) {}
@@ -60,7 +61,7 @@ struct Exports: Resource {
     }
 }
 
-/// The permit of an export, held while it is sent, and by an answer that nobody takes until that is released.
+/// The permit of an export. It is held until the response was sent, or is discarded without being sent.
 private final class ExportPermit: Sendable {
     private let permits: Semaphore<ScopeID>
     private let scope: ScopeID

@@ -3,8 +3,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// The routes of one object, for people and scripts who keep no clocks: of notes, of tags, of attachments (but their bytes)
-/// and of apps' own objects (protocol.md, Two forms).
+/// The routes of one object for clients that keep no clocks: of notes, tags, attachments (except their bytes) and app objects
+/// (protocol.md, Two forms).
 struct ObjectResource: Resource {
     let section: Section
     let backend: Backend
@@ -14,7 +14,7 @@ struct ObjectResource: Resource {
     func add(to routes: inout Routes) {
         routes.get("\(path)/{uniqueID}", use: get)
         routes.put("\(path)/{uniqueID}", use: put)
-        // An attachment has the ID that its bytes were uploaded under, and never changes.
+        // An attachment has the ID under which its bytes were uploaded, and never changes.
         if section != .attachments {
             routes.post(path, use: create)
             routes.patch("\(path)/{uniqueID}", use: patch)
@@ -24,14 +24,14 @@ struct ObjectResource: Resource {
 
     // MARK: Reading
 
-    private func get(_ call: Call, _ session: Session) async throws -> Response {
-        let id = try call.uniqueID()
+    private func get(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let id = try request.uniqueID()
         let body = try await read(id, session)
         let tag = ETag(of: body)
-        if let list = call[.ifNoneMatch], tag.isIn(list) {
+        if let list = request[.ifNoneMatch], tag.matches(list) {
             return Response(status: .notModified, headers: [.eTag: tag.text])
         }
-        return answer(body, status: .ok)
+        return response(body, status: .ok)
     }
 
     private func read(_ id: UniqueID, _ session: Session) async throws -> [UInt8] {
@@ -43,7 +43,7 @@ struct ObjectResource: Resource {
         }
     }
 
-    private func answer(_ body: [UInt8], status: HTTPResponse.Status, headers: HTTPFields = [:]) -> Response {
+    private func response(_ body: [UInt8], status: HTTPResponse.Status, headers: HTTPFields = [:]) -> Response {
         var headers = headers
         headers[.eTag] = ETag(of: body).text
         return .json(body, status: status, headers: headers)
@@ -51,33 +51,33 @@ struct ObjectResource: Resource {
 
     // MARK: Writing
 
-    private func create(_ call: Call, _ session: Session) async throws -> Response {
-        let fields = try PlainFields(try await call.json(limit: Limits.pushBytes), of: section, isPatch: false)
-        return try await write(fields, to: fields.uniqueID ?? .random(), .create, call, session)
+    private func create(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let fields = try PlainFields(try await request.json(limit: Limits.pushBytes), of: section, isPatch: false)
+        return try await write(fields, to: fields.uniqueID ?? .random(), .create, request, session)
     }
 
-    private func put(_ call: Call, _ session: Session) async throws -> Response {
-        let id = try call.uniqueID()
-        let fields = try PlainFields(try await call.json(limit: Limits.pushBytes), of: section, isPatch: false)
+    private func put(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let id = try request.uniqueID()
+        let fields = try PlainFields(try await request.json(limit: Limits.pushBytes), of: section, isPatch: false)
         guard fields.uniqueID == nil || fields.uniqueID == id else {
-            throw Problem(.invalidField, "uniqueID is not that of the path.", at: "/uniqueID")
+            throw Problem(.invalidField, "uniqueID must be that of the path.", at: "/uniqueID")
         }
-        return try await write(fields, to: id, .put, call, session)
+        return try await write(fields, to: id, .put, request, session)
     }
 
-    private func patch(_ call: Call, _ session: Session) async throws -> Response {
-        let id = try call.uniqueID()
-        let fields = try PlainFields(try await call.json(limit: Limits.pushBytes), of: section, isPatch: true)
-        return try await write(fields, to: id, .patch, call, session)
+    private func patch(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let id = try request.uniqueID()
+        let fields = try PlainFields(try await request.json(limit: Limits.pushBytes), of: section, isPatch: true)
+        return try await write(fields, to: id, .patch, request, session)
     }
 
     private enum Verb { case create, put, patch }
 
     private func write(
-        _ fields: PlainFields, to id: UniqueID, _ verb: Verb, _ call: Call, _ session: Session
+        _ fields: PlainFields, to id: UniqueID, _ verb: Verb, _ request: APIRequest, _ session: Session
     ) async throws -> Response {
         let (section, scope, now) = (section, session.scope, backend.now())
-        let (ifMatch, ifNoneMatch) = (call[.ifMatch], call[.ifNoneMatch])
+        let (ifMatch, ifNoneMatch) = (request[.ifMatch], request[.ifNoneMatch])
         let applied = try await backend.scope(of: session).write(
             by: session.device.node, isWhole: true, bytes: fields.byteCount
         ) { transaction, _, stamp in
@@ -87,43 +87,43 @@ struct ObjectResource: Resource {
             try section.checkPreconditions(live, ifMatch: ifMatch, ifNoneMatch: ifNoneMatch, in: resolver)
             if live == nil, verb == .patch { throw Problem.notFound(id) }
             if live != nil, verb == .create { return Push() }
-            // A tag that is made without an ID of its own is the one that has its name already.
+            // Creating a tag without an ID returns the existing tag of the same name.
             if section == .tags, live == nil, fields.uniqueID == nil, verb == .create,
                 try resolver.tag(named: fields.values[.name], in: transaction) != nil
             {
                 return Push()
             }
-            // What waits has edits already, which the new ones must follow.
-            var waiting: Entity?
-            if case .entity(let entity, _)? = state { waiting = entity }
+            // An object that does not exist yet may have edits already, which the new ones must follow.
+            var pending: Entity?
+            if case .entity(let entity, _)? = state { pending = entity }
             let write = PlainWrite(
                 id: id, section: section, fields: fields, isPatch: verb == .patch,
                 hasRead: ifMatch != nil && ifMatch != "*",
                 resolver: resolver)
-            return try write.push(live ?? waiting, at: now, stamp: &stamp)
+            return try write.push(live ?? pending, at: now, stamp: &stamp)
         }
-        return try await answer(fields, id, isNew: applied.isNew(id), session)
+        return try await response(fields, id, isNew: applied.isNew(id), session)
     }
 
-    /// The object as it stands after a write; for a tag whose name was taken, the tag that has it.
-    private func answer(
+    /// The response to a write: the object as stored, or, if the name of a new tag was taken, the existing tag.
+    private func response(
         _ fields: PlainFields, _ id: UniqueID, isNew: Bool, _ session: Session
     ) async throws -> Response {
         let (section, scope) = (section, session.scope)
-        let (standing, body) = try await backend.store.read { snapshot in
+        let (current, body) = try await backend.store.read { snapshot in
             let resolver = Resolver(snapshot: snapshot, scope: scope)
-            let standing = try resolver.survivor(of: id, named: fields.values[.name], in: snapshot)
-            let entity = try section.live(try snapshot.state(of: standing, in: scope), standing)
-            return (standing, try resolver.plain(entity))
+            let current = try resolver.survivor(of: id, named: fields.values[.name], in: snapshot)
+            let entity = try section.live(try snapshot.state(of: current, in: scope), current)
+            return (current, try resolver.plain(entity))
         }
-        if standing != id { return answer(body, status: .ok, headers: [.contentLocation: "\(path)/\(standing)"]) }
+        if current != id { return response(body, status: .ok, headers: [.contentLocation: "\(path)/\(current)"]) }
         return isNew
-            ? answer(body, status: .created, headers: [.location: "\(path)/\(id)"]) : answer(body, status: .ok)
+            ? response(body, status: .created, headers: [.location: "\(path)/\(id)"]) : response(body, status: .ok)
     }
 
-    private func delete(_ call: Call, _ session: Session) async throws -> Response {
-        let id = try call.uniqueID()
-        let (section, scope, ifMatch) = (section, session.scope, call[.ifMatch])
+    private func delete(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let id = try request.uniqueID()
+        let (section, scope, ifMatch) = (section, session.scope, request[.ifMatch])
         _ = try await backend.scope(of: session).write(by: session.device.node, isWhole: true) {
             transaction, _, _ in
             switch try transaction.state(of: id, in: scope) {

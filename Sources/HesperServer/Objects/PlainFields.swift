@@ -1,28 +1,28 @@
 import HesperModel
 
-/// The fields of a note, a tag or an app's own object as people and scripts send them: without clocks.
+/// The fields of a note, tag or app object without clocks, as people and scripts send them.
 struct PlainFields: Sendable {
     var uniqueID: UniqueID?
-    /// Fields that have one value, and attributes of apps.
+    /// Fields with one value, and attributes of apps.
     var values: [Attribute: Value] = [:]
-    /// The whole new lists of members; nil where the field was left out.
+    /// The complete new lists of members; nil if the field was omitted.
     var tags: [UniqueID]?
     var attachments: [UniqueID]?
 
-    /// About how many bytes a write of them has.
+    /// The approximate size of a write of these fields, in bytes.
     var byteCount: Int { values.values.reduce(0) { $0 + $1.byteCount } }
 
-    /// - Throws: ``Problem`` about the first field that is wrong.
+    /// - Throws: ``Problem`` for the first invalid field.
     init(_ json: JSON, of section: Section, isPatch: Bool) throws(Problem) {
         var fields = try Fields(json)
         if !isPatch, let text = try fields.optionalString("uniqueID") {
-            guard let id = UniqueID(text) else { throw fields.invalid("uniqueID", "is a UUID") }
+            guard let id = UniqueID(text) else { throw fields.invalid("uniqueID", "must be a UUID") }
             uniqueID = id
         }
         for part in section.parts {
             switch part {
             case .field(let field):
-                // What is set once cannot be patched.
+                // Immutable fields cannot be patched.
                 if isPatch, field.rule != .register { continue }
                 values[.field(field)] = try value(of: field, &fields)
             case .tags: tags = try members(part.name, &fields)
@@ -31,8 +31,8 @@ struct PlainFields: Sendable {
             }
         }
         try fields.end()
-        // Wanted also of an object that is there already: the same request is right or wrong, whatever is kept. A note is made now,
-        // if no other date is given.
+        // Required even if the object exists, so that the validity of a request does not depend on stored data. The creation date
+        // of a note defaults to now.
         let needed = section.requiredField
         guard isPatch || section == .notes || values[.field(needed)] != nil else {
             throw Problem(.invalidField, "\(needed.rawValue) is missing.", at: "/\(needed.rawValue)")
@@ -49,14 +49,14 @@ struct PlainFields: Sendable {
 
     private func members(_ name: String, _ fields: inout Fields) throws(Problem) -> [UniqueID]? {
         guard let json = fields.value(name) else { return nil }
-        guard case .array(let elements) = json else { throw fields.invalid(name, "is an array, not \(json.kind)") }
+        guard case .array(let elements) = json else { throw fields.invalid(name, "must be an array, not \(json.kind)") }
         guard elements.count <= Limits.members else {
-            throw fields.invalid(name, "has at most \(Limits.members) members", limit: Limits.members)
+            throw fields.invalid(name, "must have at most \(Limits.members) members", limit: Limits.members)
         }
         var ids: [UniqueID] = []
         for (index, element) in elements.enumerated() {
             guard case .string(let text) = element, let id = UniqueID(text) else {
-                throw Problem(.invalidField, "A member of \(name) is the ID of one.", at: "/\(name)/\(index)")
+                throw Problem(.invalidField, "\(name) must contain only UUIDs.", at: "/\(name)/\(index)")
             }
             ids.append(id)
         }
@@ -65,7 +65,7 @@ struct PlainFields: Sendable {
 
     private mutating func addCustom(_ json: JSON, _ fields: Fields) throws(Problem) {
         guard case .object(let object) = json else {
-            throw fields.invalid("attributes", "is an object, not \(json.kind)")
+            throw fields.invalid("attributes", "must be an object, not \(json.kind)")
         }
         for member in object.members {
             switch FieldValue.custom(named: member.name, member.value) {

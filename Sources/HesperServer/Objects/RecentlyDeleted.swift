@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/recently-deleted`: notes in the grace period, the last deleted first.
+/// `GET /v1/recently-deleted`: the notes in the grace period, the last deleted first.
 struct RecentlyDeleted: Resource {
     let backend: Backend
 
@@ -10,9 +10,9 @@ struct RecentlyDeleted: Resource {
         routes.get("/v1/recently-deleted", ["limit", "cursor"], use: list)
     }
 
-    private func list(_ call: Call, _ session: Session) async throws -> Response {
-        let limit = try call.limit()
-        let cursor = try call.cursor(1)
+    private func list(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let limit = try request.limit()
+        let cursor = try request.cursor(1)
         let (scope, account) = (session.scope, session.account)
         let graceStart = backend.graceStart
         let body = try await backend.store.read { snapshot in

@@ -3,17 +3,17 @@ import HesperStore
 
 /// Follows IDs through `mergedInto` to the live objects that they lead to (merge.md, Membership).
 ///
-/// It remembers where each ID led, so that many members on one long chain cost one walk along it. Use it for one snapshot.
+/// Results are cached, so that many members on one long chain cost one walk. Valid for one snapshot.
 final class Resolver {
     let snapshot: any Snapshot
     let scope: ScopeID
-    /// Where IDs lead that were followed before; nil for those that lead nowhere.
+    /// The targets of IDs that were followed before; nil for IDs that lead to no live object.
     private var targets: [UniqueID: UniqueID?] = [:]
 
-    /// How many DeletedObjects it has walked along.
+    /// The number of DeletedObjects that were followed so far.
     private var hops = 0
 
-    /// DeletedObjects that are followed at most, from one ID or to one ID; all its walks together may have ten times as many.
+    /// The maximum number of DeletedObjects that are followed from or to one ID. All walks together may follow ten times as many.
     static let mostHops = 10_000
 
     init(snapshot: any Snapshot, scope: ScopeID) {
@@ -21,7 +21,7 @@ final class Resolver {
         self.scope = scope
     }
 
-    /// The live object that an ID leads to; nil for the dead and the unknown, and past ``mostHops``.
+    /// The live object that an ID leads to; nil for deleted and unknown IDs, and beyond ``mostHops``.
     func live(_ id: UniqueID) throws -> UniqueID? {
         var path: [UniqueID] = []
         var next: UniqueID? = id
@@ -32,12 +32,12 @@ final class Resolver {
                 break
             }
             guard path.count <= Resolver.mostHops, hops <= 10 * Resolver.mostHops else {
-                // Those in the middle of the chain may still lead somewhere.
+                // IDs in the middle of the chain may still lead to an object.
                 for id in path { targets[id] = nil }
                 return nil
             }
             path.append(id)
-            // Devices may push any `mergedInto`: a circle of them leads nowhere.
+            // Devices may push any `mergedInto`, including cycles, which lead to no object.
             targets[id] = .some(nil)
             next = nil
             switch try snapshot.state(of: id, in: scope) {
@@ -52,7 +52,7 @@ final class Resolver {
         return target
     }
 
-    /// An ID and those that lead to it, the nearest ``mostHops`` of them.
+    /// An ID and those that lead to it, up to ``mostHops`` of them, the nearest first.
     func ancestors(of id: UniqueID) throws -> [UniqueID] {
         var found: [UniqueID] = [id]
         var seen: Set<UniqueID> = [id]
@@ -66,12 +66,12 @@ final class Resolver {
         return Array(found.prefix(Resolver.mostHops))
     }
 
-    /// A note's live members, each list in the order of its clocks.
+    /// The live members of a note, each list in the order of its clocks.
     func members(of note: Note) throws -> (tags: [UniqueID], attachments: [UniqueID]) {
         (try note.tags.resolved(live), try note.attachments.resolved(live))
     }
 
-    /// An object as it is shown to whoever keeps no clocks.
+    /// The JSON of an object without clocks.
     func plain(_ entity: Entity) throws -> [UInt8] {
         switch entity {
         case .note(let note):

@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/search`: full text, filters, pages, for thin clients and scripts (protocol.md, Resources).
+/// `GET /v1/search`: full-text search with filters and pages (protocol.md, Resources).
 struct SearchNotes: Resource {
     let backend: Backend
     let indexer: TermIndexer
@@ -22,32 +22,33 @@ struct SearchNotes: Resource {
         routes.get("/v1/search", ["q", "tag", "archived", "sort", "limit", "cursor"], use: search)
     }
 
-    private func search(_ call: Call, _ session: Session) async throws -> Response {
+    private func search(_ request: APIRequest, _ session: Session) async throws -> Response {
         var search = Search(
-            query: try query(call), archived: try call.query.bool("archived"), order: try order(call),
-            limit: try call.limit(), timeout: timeout)
-        search.start = try start(call, of: search)
-        let tag = try tag(call)
+            query: try query(request), archived: try request.query.bool("archived"), order: try order(request),
+            limit: try request.limit(), timeout: timeout)
+        search.start = try start(request, of: search)
+        let tag = try tag(request)
         return .json(try await permits.withPermit(session.scope) { [search] in try await body(search, tag, session) })
     }
 
     private func body(_ search: Search, _ tag: UniqueID?, _ session: Session) async throws -> [UInt8] {
         let scope = session.scope
-        @Sendable func answer(_ snapshot: any Snapshot) throws -> [UInt8] {
+        @Sendable func run(_ snapshot: any Snapshot) throws -> [UInt8] {
             let resolver = Resolver(snapshot: snapshot, scope: scope)
             var search = search
             let target = try tag.map { try resolver.live($0) }
             search.tags = try target.map { try $0.map { try resolver.ancestors(of: $0) } ?? [] }
             return try page(search, target ?? nil, resolver, upTo: session.head.sequence)
         }
-        // The index is filled behind the commits.
+        // The index is updated after commits.
         try await indexer.catchUp(scope, to: session.head.sequence)
-        return try await backend.store.read(answer)
+        return try await backend.store.read(run)
     }
 
     /// - Parameters:
-    ///   - target: the tag that is looked for.
-    ///   - sequence: where the scope stood when the search came: the answer tells how much of that is not indexed.
+    ///   - target: the tag to filter by.
+    ///   - sequence: the sequence of the scope when the request arrived. Objects up to it that are not indexed are counted in the
+    ///     response.
     private func page(
         _ search: Search, _ target: UniqueID?, _ resolver: Resolver, upTo sequence: Int64
     ) throws -> [UInt8] {
@@ -59,13 +60,13 @@ struct SearchNotes: Resource {
             writer.name("results")
             try writer.array { writer in
                 for found in page.found {
-                    // Long notes take their time to be written, too.
+                    // Writing long notes takes time too.
                     if let last, writer.bytes.count >= Limits.pageBytes || ContinuousClock.now >= page.end {
                         next = last
                         break
                     }
                     last = found.position
-                    // The index knows every register; a note that has the tag no more is left out here.
+                    // The index contains removed tags too. Notes that no longer have the tag are left out here.
                     if let target, try !resolver.members(of: found.note).tags.contains(target) { continue }
                     try write(found.note, search.query, resolver, to: &writer)
                 }
@@ -76,7 +77,7 @@ struct SearchNotes: Resource {
         return writer.bytes
     }
 
-    /// How many notes and DeletedObjects the index of terms lacks; counted in an index of the database.
+    /// The number of notes and DeletedObjects that are not in the search index.
     private func unindexed(upTo sequence: Int64, _ resolver: Resolver) throws -> Int {
         let indexed = try resolver.snapshot.indexedSequence(of: resolver.scope)
         guard indexed < sequence else { return 0 }
@@ -108,30 +109,30 @@ struct SearchNotes: Resource {
         }
     }
 
-    private func query(_ call: Call) throws(Problem) -> SearchQuery {
+    private func query(_ request: APIRequest) throws(Problem) -> SearchQuery {
         do {
-            return try SearchQuery(call.query["q"] ?? "")
+            return try SearchQuery(request.query["q"] ?? "")
         } catch {
             throw Problem(.invalidField, error.description, at: "q")
         }
     }
 
-    private func tag(_ call: Call) throws(Problem) -> UniqueID? {
-        guard let text = call.query["tag"] else { return nil }
-        guard let id = UniqueID(text) else { throw Problem(.invalidField, "tag is the ID of a tag.", at: "tag") }
+    private func tag(_ request: APIRequest) throws(Problem) -> UniqueID? {
+        guard let text = request.query["tag"] else { return nil }
+        guard let id = UniqueID(text) else { throw Problem(.invalidField, "tag must be the ID of a tag.", at: "tag") }
         return id
     }
 
-    private func order(_ call: Call) throws(Problem) -> Search.Order {
-        guard let text = call.query["sort"] else { return .newest }
+    private func order(_ request: APIRequest) throws(Problem) -> Search.Order {
+        guard let text = request.query["sort"] else { return .newest }
         guard let order = Search.Order(rawValue: text) else {
-            throw Problem(.invalidField, "sort is newest or relevance.", at: "sort")
+            throw Problem(.invalidField, "sort must be newest or relevance.", at: "sort")
         }
         return order
     }
 
-    private func start(_ call: Call, of search: Search) throws(Problem) -> SearchPosition? {
-        guard let cursor = try call.cursor(search.isRanked ? 1 : SearchPosition.numbers) else { return nil }
+    private func start(_ request: APIRequest, of search: Search) throws(Problem) -> SearchPosition? {
+        guard let cursor = try request.cursor(search.isRanked ? 1 : SearchPosition.numbers) else { return nil }
         guard
             let position = search.isRanked
                 ? SearchPosition.past(Int(cursor.numbers[0])) : SearchPosition(cursor.numbers)

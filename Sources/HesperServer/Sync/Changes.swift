@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/changes` and the feeds of one kind: what changed since a token (protocol.md, Resources).
+/// `GET /v1/changes`, and the feeds of one kind of object: the changes since a token (protocol.md, Resources).
 struct Changes: Resource {
     let backend: Backend
 
@@ -15,33 +15,35 @@ struct Changes: Resource {
         routes.get("/v1/deleted-objects", ["since", "limit"]) { try await feed(nil, .deletedObjects, $0, $1) }
     }
 
-    private func changes(_ call: Call, _ session: Session) async throws -> Response {
-        let feed = Feed(try selection(call), limit: try call.limit())
-        return try await page(FeedAnswer(backend: backend, feed: feed, shape: .changes), call, session)
+    private func changes(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let feed = Feed(try selection(request), limit: try request.limit())
+        return try await page(FeedResponse(backend: backend, feed: feed, shape: .changes), request, session)
     }
 
     private func feed(
-        _ section: Section?, _ selection: Selection, _ call: Call, _ session: Session
+        _ section: Section?, _ selection: Selection, _ request: APIRequest, _ session: Session
     ) async throws -> Response {
-        let feed = Feed(selection, limit: try call.limit())
-        return try await page(FeedAnswer(backend: backend, feed: feed, shape: .section(section)), call, session)
+        let feed = Feed(selection, limit: try request.limit())
+        return try await page(FeedResponse(backend: backend, feed: feed, shape: .section(section)), request, session)
     }
 
-    private func page(_ answer: FeedAnswer, _ call: Call, _ session: Session) async throws -> Response {
-        let token = try call.token()
-        let response = try await answer.page(since: token, session)
-        call.hasRead(answer.feed, since: token, session)
+    private func page(_ feedResponse: FeedResponse, _ request: APIRequest, _ session: Session) async throws -> Response
+    {
+        let token = try request.token()
+        let response = try await feedResponse.page(since: token, session)
+        request.recordReadPosition(feedResponse.feed, since: token, session)
         return response
     }
 
-    /// The types asked for: names with commas between.
-    private func selection(_ call: Call) throws(Problem) -> Selection {
-        guard let text = call.query["objectTypes"] else { return .all }
+    /// The object types in the query: names separated by commas.
+    private func selection(_ request: APIRequest) throws(Problem) -> Selection {
+        guard let text = request.query["objectTypes"] else { return .all }
         var types: Set<ObjectType> = []
         for name in text.split(separator: ",", maxSplits: 32, omittingEmptySubsequences: false) {
             guard let type = ObjectType(String(name)) else {
                 throw Problem(
-                    .invalidField, "objectTypes is a list such as note,tag,board: 32 types at most.", at: "objectTypes")
+                    .invalidField, "objectTypes must be a list such as note,tag,board, of at most 32 types.",
+                    at: "objectTypes")
             }
             types.insert(type)
         }

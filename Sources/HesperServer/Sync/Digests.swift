@@ -2,10 +2,10 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `GET /v1/digests`: digests under each next hex digit of the IDs, to find what differs (merge.md, The digest).
+/// `GET /v1/digests`: the digests of subtrees by the next hex digit of the IDs, to find differences (merge.md, The digest).
 struct Digests: Resource {
     let backend: Backend
-    /// Under a prefix with so few objects their digests are told one by one.
+    /// The maximum number of objects under a prefix for which individual digests are returned.
     static let fewObjects = 16
 
     func add(to routes: inout Routes) {
@@ -17,10 +17,11 @@ struct Digests: Resource {
         var objects = 0
     }
 
-    private func digests(_ call: Call, _ session: Session) async throws -> Response {
-        let prefix = (call.query["prefix"] ?? "").lowercased()
+    private func digests(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let prefix = (request.query["prefix"] ?? "").lowercased()
         guard prefix.utf8.count <= 32, prefix.utf8.allSatisfy({ Digests.hexDigits.contains($0) }) else {
-            throw Problem(.invalidField, "prefix is at most 32 hex digits of an ID, without hyphens.", at: "prefix")
+            throw Problem(
+                .invalidField, "prefix must be at most 32 hex digits of an ID, without hyphens.", at: "prefix")
         }
         let (scope, clock) = (session.scope, backend.serverClock)
         let body = try await backend.store.read { try Digests.body(prefix, scope, clock, in: $0) }

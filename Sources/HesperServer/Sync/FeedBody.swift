@@ -2,26 +2,26 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// Lays out the lists of a page in the order in which the answer has them.
+/// Writes the lists of a page in the order of the response.
 ///
-/// Objects come from the store as they changed, notes and all others mixed. The first list is sent on as it grows; what
-/// belongs to later ones is kept until it is their turn.
+/// The store returns objects in the order of their changes, with all kinds mixed. The first list is sent as it grows; objects of
+/// later lists are buffered.
 struct FeedBody: PageSink {
-    /// Bytes that are sent on at once: enough that what a chunk costs beside its bytes does not count.
+    /// The size of a chunk in bytes: large enough that the overhead per chunk is negligible.
     private static let chunk = 128 << 10
 
-    private let shape: FeedAnswer.Shape
+    private let shape: FeedResponse.Shape
     private let send: (ByteBuffer) -> Void
-    /// What goes out next, the first list open at its end.
+    /// The next output; its first list is open at the end.
     private var buffer = ByteBuffer()
     private var firstIsEmpty = true
-    /// The later lists, by section, and last that of DeletedObjects.
+    /// The later lists, by section; the last is that of DeletedObjects.
     private var later: [ByteBuffer] = Array(repeating: ByteBuffer(), count: Section.allCases.count + 1)
 
-    init(_ shape: FeedAnswer.Shape, results: [UInt8]?, send: @escaping (ByteBuffer) -> Void) {
+    init(_ shape: FeedResponse.Shape, results: [UInt8]?, send: @escaping (ByteBuffer) -> Void) {
         self.shape = shape
         self.send = send
-        // Room for a page that holds little, which most do.
+        // Enough for a page with few objects, which most are.
         buffer.reserveCapacity(512 + (results?.count ?? 0))
         buffer.writeStaticString("{")
         if let results {
@@ -33,7 +33,7 @@ struct FeedBody: PageSink {
         FeedBody.open(lists[0], in: &buffer)
     }
 
-    /// The lists of the answer, in order; nil for that of DeletedObjects.
+    /// The lists of the response, in order; nil for that of DeletedObjects.
     private var lists: [Section?] {
         switch shape {
         case .changes: Section.allCases + [nil]

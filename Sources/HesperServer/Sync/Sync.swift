@@ -3,47 +3,47 @@ import HesperStore
 import Hummingbird
 import NIOPosix
 
-/// `POST /v1/sync`: the one call a client needs (protocol.md, Sync).
+/// `POST /v1/sync`: pushes changes and returns a page of the feed (protocol.md, Sync).
 struct Sync: Resource {
     let backend: Backend
 
     func add(to routes: inout Routes) {
-        routes.post("/v1/sync", keeping: .never, use: sync)
+        routes.post("/v1/sync", cache: .never, use: sync)
     }
 
-    private func sync(_ call: Call, _ session: Session) async throws -> Response {
-        let request = try SyncRequest(try await call.json(limit: Limits.pushBytes))
-        let feed = Feed(.all, limit: request.limit)
-        guard !request.push.elements.isEmpty else {
-            let answer = FeedAnswer(backend: backend, feed: feed, shape: .changes, results: Array("[]".utf8))
-            let response = try await answer.page(since: request.token, session)
-            call.hasRead(feed, since: request.token, session)
+    private func sync(_ request: APIRequest, _ session: Session) async throws -> Response {
+        let body = try SyncRequest(try await request.json(limit: Limits.pushBytes))
+        let feed = Feed(.all, limit: body.limit)
+        guard !body.push.elements.isEmpty else {
+            let feedResponse = FeedResponse(backend: backend, feed: feed, shape: .changes, results: Array("[]".utf8))
+            let response = try await feedResponse.page(since: body.token, session)
+            request.recordReadPosition(feed, since: body.token, session)
             return response
         }
         let applied = try await backend.scope(of: session).apply(
-            request.push, by: session.device.node, since: request.token, of: feed
+            body.push, by: session.device.node, since: body.token, of: feed
         ) { inputs in
             try await backend.merges.withPermit(session.scope) {
                 try await NIOThreadPool.singleton.runIfActive { inputs.map(\.outcome) }
             }
         }
-        call.hasRead(feed, since: request.token, session)
+        request.recordReadPosition(feed, since: body.token, session)
         var echoless = feed
         echoless.echoes = applied.echoes
-        let answer = FeedAnswer(
+        let response = FeedResponse(
             backend: backend, feed: echoless, shape: .changes, results: Receipt.json(applied.receipts))
-        let demanded = applied.receipts.filter(\.isDemanding)
-        if demanded.isEmpty, applied.isAllEcho(since: request.token) {
-            return answer.empty(feed.emptyPage(at: applied.after, epoch: backend.epoch))
+        let changed = applied.receipts.filter(\.needsObject)
+        if changed.isEmpty, applied.isAllEcho(since: body.token) {
+            return response.empty(feed.emptyPage(at: applied.after, epoch: backend.epoch))
         }
-        return try await answer.page(
-            since: request.token, session,
-            including: demanded.flatMap { [$0.uniqueID, $0.rescuedInto].compactMap(\.self) },
+        return try await response.page(
+            since: body.token, session,
+            including: changed.flatMap { [$0.uniqueID, $0.rescuedInto].compactMap(\.self) },
             afterPush: true)
     }
 }
 
-/// The body of a call of sync.
+/// The body of `POST /v1/sync`.
 struct SyncRequest {
     var token: SyncToken?
     var push = Push()
@@ -59,15 +59,15 @@ struct SyncRequest {
         switch fields.value("limit") {
         case nil: break
         case .integer(let value)? where value >= 1: limit = Int(clamping: value)
-        default: throw fields.invalid("limit", "is a whole number from 1 to \(Limits.greatestPage)")
+        default: throw fields.invalid("limit", "must be a whole number from 1 to \(Limits.greatestPage)")
         }
         try fields.end()
     }
 }
 
 extension Receipt {
-    /// Whether its object is in the answer whatever token and limit say: something else stands than what was sent.
-    var isDemanding: Bool { status != .applied && status != .unchanged }
+    /// Whether the response must contain the object, whatever the token and the limit: its state differs from the pushed one.
+    var needsObject: Bool { status != .applied && status != .unchanged }
 
     static func json(_ receipts: [Receipt]) -> [UInt8] {
         var writer = JSONWriter(capacity: receipts.count * 160)

@@ -1,9 +1,9 @@
 import Logging
 import ServiceLifecycle
 
-/// Work that is repeated while the server runs: at intervals, or when its trigger fires; after an error, with back-off. It ends
-/// when the server shuts down, and logs no error that the shutdown causes. While the store is unavailable, all loops and requests share
-/// one line of the log a second.
+/// Work that is repeated while the server runs: at intervals, or when its trigger fires, and with back-off after an error. It
+/// ends when the server shuts down; errors that the shutdown causes are not logged. Messages about an unavailable database are
+/// limited by ``OutageLog``.
 ///
 ///     BackgroundLoop("Indexing", backoff: Backoff(first: .seconds(5)), logger: logger) { try await indexer.step() }
 public struct BackgroundLoop: Service {
@@ -16,11 +16,11 @@ public struct BackgroundLoop: Service {
     private let atEnd: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - name: what the log says failed: "Indexing".
-    ///   - trigger: starts a step before its time, but not while the loop waits after an error.
-    ///   - backoff: how long to wait after errors in a row.
-    ///   - step: returns the time until the next step; nil to wait for the trigger alone.
-    ///   - atEnd: called once when the loop has ended.
+    ///   - name: the work, for log messages: "Indexing".
+    ///   - trigger: starts the next step immediately, except during a back-off.
+    ///   - backoff: the time to wait after consecutive errors.
+    ///   - step: returns the time until the next step; nil to wait for the trigger only.
+    ///   - atEnd: called once after the loop has ended.
     public init(
         _ name: String, trigger: Trigger? = nil, backoff: Backoff, logger: Logger,
         atEnd: @escaping @Sendable () async -> Void = {}, step: @escaping @Sendable () async throws -> Duration?
@@ -34,7 +34,7 @@ public struct BackgroundLoop: Service {
         self.step = step
     }
 
-    /// Repeats `work` at intervals, the first time after one.
+    /// Repeats `work` at intervals, the first time after one interval.
     public init(
         _ name: String, every interval: Duration, backoff: Backoff? = nil, logger: Logger,
         work: @escaping @Sendable () async throws -> Void
@@ -66,11 +66,11 @@ public struct BackgroundLoop: Service {
                 failures = 0
                 if wait != .zero { try await trigger.wait(for: wait) }
             } catch {
-                // A step that is cancelled may fail with any error: drivers and stores have their own.
+                // A cancelled step may fail with any error, because drivers and stores have errors of their own.
                 guard !Task.isCancelled else { return }
                 failures += 1
                 let delay = backoff.delay(after: failures)
-                OutageLog.shared.tell("\(name) failed; retrying", error, logger: logger)
+                OutageLog.shared.report("\(name) failed; retrying", error, logger: logger)
                 guard (try? await Task.sleep(for: delay)) != nil else { return }
             }
         }

@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// Starts a step of a ``BackgroundLoop`` at once. Firing it while nothing waits lets the next wait end at once.
+/// Starts a step of a ``BackgroundLoop`` immediately. If it fires while nothing waits, the next wait ends immediately.
 public final class Trigger: Sendable {
     private struct State {
         var isFired = false
@@ -20,8 +20,8 @@ public final class Trigger: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until it is fired, or for a time. For one caller at a time.
-    /// - Parameter timeout: nil for any time.
+    /// Waits until it fires, or until the timeout. Only one task may wait at a time.
+    /// - Parameter timeout: nil for none.
     /// - Throws: `CancellationError`.
     func wait(for timeout: Duration?) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -40,7 +40,7 @@ public final class Trigger: Sendable {
                         state.isFired = false
                         return .success(())
                     }
-                    // A cancellation after this finds the waiter.
+                    // If the task is cancelled after this check, onCancel finds the waiter.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     state.waiter = waiter
                     return nil

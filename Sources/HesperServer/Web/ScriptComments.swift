@@ -1,4 +1,4 @@
-/// Removes comments from JavaScript, so that the sources can be commented as they deserve and browsers download only code.
+/// Removes comments from JavaScript, so that the sources can be commented freely and browsers download only code.
 ///
 /// Nothing else changes, and line breaks inside comments stay: a line number in a browser's error is that of the file.
 /// Strings, templates and regular expressions are recognized by the lexical grammar (ECMA-262, section 12).
@@ -6,7 +6,7 @@ struct ScriptComments {
     private let script: [UInt8]
     private var position = 0
     private var output: [UInt8] = []
-    /// The last token before `position`; white space and comments are none.
+    /// The last token before `position`. White space and comments do not count.
     private var last = Token.operation
     private var open: [Bracket] = []
 
@@ -254,7 +254,7 @@ struct ScriptComments {
         throw Unclear()
     }
 
-    /// Those before a comment: it would leave them at the end of a line.
+    /// Removes the spaces before a comment, which would otherwise remain at the end of a line.
     private mutating func dropSpaces() {
         while output.last == UInt8(ascii: " ") { output.removeLast() }
     }

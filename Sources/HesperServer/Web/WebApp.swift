@@ -7,7 +7,7 @@ import Logging
 struct WebApp: Resource {
     private let folder: WebAppFolder?
 
-    /// - Parameter path: the folder `Public/`; without it the API works, and `/` is 404.
+    /// - Parameter path: the folder `Public/`; without it the API works, and `/` responds with 404.
     init(folder path: String?, logger: Logger) {
         do {
             folder = try path.map { try WebAppFolder($0, logger: logger) }
@@ -17,32 +17,32 @@ struct WebApp: Resource {
         }
     }
 
-    var isThere: Bool { folder != nil }
+    var isAvailable: Bool { folder != nil }
 
     /// The address of the sign-up form. The invitation is in the fragment, which browsers do not send and logs do not contain.
     static func signUpPath(invitation: String) -> String { "/#/sign-up?invitation=\(invitation)" }
 
     func add(to routes: inout Routes) {
-        let isThere: @Sendable (String) -> Bool = { [folder] path in
+        let exists: @Sendable (String) -> Bool = { [folder] path in
             path == WebAppFiles.page || folder?.files[path] != nil
         }
-        routes.pages(ifThere: isThere, use: get)
+        routes.pages(ifExists: exists, use: get)
     }
 
-    @Sendable private func get(_ call: Call) throws -> Response {
-        guard let folder else { throw WebApp.missing }
-        guard let file = folder.files[call.parameter] else { throw WebApp.gone }
-        return WebApp.response(file, to: call)
+    @Sendable private func get(_ request: APIRequest) throws -> Response {
+        guard let folder else { throw WebApp.notInstalled }
+        guard let file = folder.files[request.parameter] else { throw WebApp.notFound }
+        return WebApp.response(file, to: request)
     }
 
-    private static let missing = Problem(
-        .notFound, "This server was installed without the web app, the folder Public. /docs lists what there is.")
-    private static let gone = Problem(.notFound, "The web app has no such file.")
+    private static let notInstalled = Problem(
+        .notFound, "This server was installed without the web app, the folder Public. See /docs for all paths.")
+    private static let notFound = Problem(.notFound, "The web app has no such file.")
 
-    private static func response(_ file: WebAppFile, to call: Call) -> Response {
+    private static func response(_ file: WebAppFile, to request: APIRequest) -> Response {
         var headers = headers
         headers[.eTag] = file.tag.text
-        if let known = call[.ifNoneMatch], file.tag.isIn(known) {
+        if let known = request[.ifNoneMatch], file.tag.matches(known) {
             return Response(status: .notModified, headers: headers)
         }
         headers[.contentType] = file.contentType
@@ -51,10 +51,11 @@ struct WebApp: Resource {
 
     /// The headers of every file: a worker and an SVG picture are documents too.
     ///
-    /// Scripts, styles, fonts and requests are limited to this origin, without inline code and `eval`. Pictures may also be `blob:`
-    /// (files that were pasted) and `data:` (previews of attachments). A string becomes the address of a script only through the
-    /// policy `hesper` (Trusted Types), which the page needs to register the worker and the worker to import `/shell.js`. What
-    /// `default-src` does not cover is forbidden: the base of links, frames of other origins around the app, forms to other origins.
+    /// Scripts, styles, fonts and requests are limited to this origin, without inline code and `eval`. Pictures may also be
+    /// `blob:` (files that were pasted) and `data:` (previews of attachments). A string becomes the address of a script only
+    /// through the policy `hesper` (Trusted Types), which the page needs to register the worker and the worker to import
+    /// `/shell.js`. What `default-src` does not cover is forbidden: the base of links, frames of other origins around the app,
+    /// forms to other origins.
     private static let headers = BrowserDefences.page(
         policy: """
             default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; \

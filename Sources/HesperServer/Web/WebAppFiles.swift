@@ -22,8 +22,8 @@ struct WebAppFiles: Sendable {
 
     subscript(path: String) -> WebAppFile? { files[path] }
 
-    /// The script that tells the service worker which files to store for opening offline, each with its digest. Browsers compare
-    /// imported scripts when they look for a new worker, so any changed file makes one.
+    /// The script that tells the service worker which files to cache for offline use, each with its digest. Browsers compare
+    /// imported scripts when they check for a new worker, so any changed file causes an update.
     private func shell() -> [UInt8] {
         let listed = files.filter { $0.key != WebAppFiles.worker }.sorted { $0.key < $1.key }
         let names = listed.map { "\($0.key) \($0.value.integrity)\n" }.joined()

@@ -11,7 +11,7 @@ final class WebAppFolder: Sendable {
     private struct State {
         var listing: WebAppListing
         var files: WebAppFiles
-        var looked = ContinuousClock.now
+        var checked = ContinuousClock.now
     }
 
     /// The minimum time between two listings of the folder. A listing takes less than a millisecond.
@@ -28,8 +28,8 @@ final class WebAppFolder: Sendable {
     var files: WebAppFiles {
         state.withLockedValue { state in
             let now = ContinuousClock.now
-            guard now - state.looked >= WebAppFolder.pause else { return state.files }
-            state.looked = now
+            guard now - state.checked >= WebAppFolder.pause else { return state.files }
+            state.checked = now
             do {
                 let listing = try WebAppListing(of: path)
                 guard listing != state.listing else { return state.files }

@@ -149,7 +149,7 @@ def test_every_body(somebody, method, path, example):
         assert "curl --json" in problem["detail"]
     unknown = json.dumps(example | {"a/b~c\u0000": 1}).encode()
     problem = check_problem(send(unknown), "unknown-field", 422, "/a~1b~0c\u0000")
-    assert "known are" in problem["detail"]
+    assert "Known fields" in problem["detail"]
 
 
 # One thing is wrong in one element of a push: it alone is refused.

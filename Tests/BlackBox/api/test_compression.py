@@ -126,7 +126,7 @@ def test_a_request_may_be_packed(somebody, coding):
 def test_limits_are_for_what_it_unpacks_to(somebody, coding):
     assert send(somebody, PACK[coding](b"{}".ljust(PUSH_BYTES)), coding).status_code == 200
     problem = check_problem(send(somebody, PACK[coding](b"{}".ljust(PUSH_BYTES + 1)), coding), "too-large", 413)
-    assert problem["limit"] == PUSH_BYTES and "unpacked" in problem["detail"]
+    assert problem["limit"] == PUSH_BYTES and "decompression" in problem["detail"]
 
 
 def peak_memory(pid: int) -> int:

@@ -123,7 +123,7 @@ def test_no_code_and_no_address_leaves_by_another_way(post: Post) -> None:
     for code in codes:
         assert code not in kept and code.replace("-", "") not in kept
         assert code not in post.server.log
-    wait_for(post.server, "a letter was handed over")
+    wait_for(post.server, "E-mail sent")
     assert phone.email not in post.server.log
 
 
@@ -160,7 +160,7 @@ def test_a_command_that_hangs_harms_nothing(tmp_path: Path) -> None:
             assert client.post("/v1/notes", {"text": "x"}).status_code == 201
             assert client.post("/v1/account/email-verification").status_code == 202
         # The fixture ends it: two letters are under way then, and SIGTERM is heeded within their time.
-    assert "still waited, and are not sent" in server.log
+    assert "Waiting e-mails dropped at shutdown" in server.log
     assert "@example.org" not in server.log
 
 
@@ -173,4 +173,4 @@ def test_a_setting_that_leads_nowhere_stops_no_server(tmp_path: Path) -> None:
     with Server(environment=environment) as server:
         assert "No letter can be sent: /nowhere/sendmail is no program" in server.log
         server.client(email="ada@example.org")
-        wait_for(server, "a letter was not handed over: the command cannot be started")
+        wait_for(server, "E-mail not sent: the command cannot be started")

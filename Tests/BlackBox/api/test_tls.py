@@ -160,7 +160,7 @@ def test_a_server_with_listeners_over_http2_stops(tmp_path):
             frames.read(until=lambda frame: isinstance(frame, DataFrame) and b"event: changes" in frame.data)
             server.process.terminate()
             rest = frames.read(until=lambda frame: isinstance(frame, DataFrame) and "END_STREAM" in frame.flags)
-            assert b": the server stops" in b"".join(frame.data for frame in rest if isinstance(frame, DataFrame))
+            assert b": the server is shutting down" in b"".join(frame.data for frame in rest if isinstance(frame, DataFrame))
             assert "END_STREAM" in rest[-1].flags
             frames.read(until=lambda _: frames.goaway)
             assert frames.goaway.error_code == 0
@@ -201,11 +201,11 @@ def test_a_renewed_certificate_is_used_without_a_restart(tmp_path):
         # What is no good changes nothing, and is said.
         (tmp_path / "key.pem").write_text("no key")
         deadline = time.monotonic() + 60
-        while "the last ones stay" not in server.log and time.monotonic() < deadline:
+        while "the previous one remains in use" not in server.log and time.monotonic() < deadline:
             time.sleep(0.5)
-        assert "the last ones stay" in server.log
+        assert "the previous one remains in use" in server.log
         assert shown(server) == after
-        assert (server.log.count("files changed: new"), server.log.count("the last ones stay")) == (1, 1)
+        assert (server.log.count("TLS certificate reloaded"), server.log.count("the previous one remains in use")) == (1, 1)
 
 
 # From plain HTTP to HTTPS.

@@ -78,7 +78,7 @@ def test_a_marker_is_written_at_the_first_start_and_renewed_at_the_next(fresh_se
     fresh_server.kill()
     fresh_server.start()
     wait_for(lambda: fresh_server.command("doctor").stdout.count("ok: The attachments belong to this database."))
-    assert "No bytes of attachments are removed" not in fresh_server.log
+    assert "Unused attachments are not removed" not in fresh_server.log
 
 
 def test_a_lost_database_is_not_served_beside_its_attachments(fresh_server: Server, tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_copy_beside_the_database_erases_nothing(fresh_server: Server, tmp_pat
     assert f"Marker: this installation, {marker(fresh_server)['installation']}, contested\n" in done.stdout
     assert "Known to this database: 2 files with 2000 bytes.\n" in done.stdout
     assert not marker(fresh_server)["contested"]
-    wait_for(lambda: "Bytes of attachments are removed again." in fresh_server.log)
+    wait_for(lambda: "Removal of unused attachments resumed" in fresh_server.log)
     # An account that is erased by the command takes its bytes along at once.
     carol = fresh_server.client(email="carol@example.org")
     attach(carol, DATA)
@@ -218,7 +218,7 @@ def test_a_folder_that_moves_takes_everything_along(fresh_server: Server, tmp_pa
         client.url = moved.url
         assert download(client, picture) == DATA
         assert "ok: The attachments belong to this database." in moved.command("doctor").stdout
-        assert "No bytes of attachments are removed" not in moved.log
+        assert "Unused attachments are not removed" not in moved.log
 
 
 def test_a_restore_into_an_empty_folder_belongs_together(fresh_server: Server, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_restore_into_an_empty_folder_belongs_together(fresh_server: Server, t
         restored.start()
         wait_for(lambda: marker(restored))
         assert "ok: The attachments belong to this database." in restored.command("doctor").stdout
-        assert "No bytes of attachments are removed" not in restored.log
+        assert "Unused attachments are not removed" not in restored.log
 
 
 @pytest.mark.parametrize("text", ["", "not a marker", '{"format": "hesper-attachments", "formatVersion": 2}'])

@@ -187,7 +187,7 @@ def test_a_synchronous_failover_needs_nothing(postgresql: PostgreSQL, tmp_path: 
         with Server(database=standby.address_like(address), environment=place) as server:
             assert OK in said(server)
             assert download(signed_in(server, "ada@example.org"), picture) == DATA
-            assert "No bytes of attachments are removed" not in server.log
+            assert "Unused attachments are not removed" not in server.log
 
 
 def test_pg_upgrade_needs_nothing(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_pg_upgrade_needs_nothing(tmp_path: Path) -> None:
             with Server(database=new.address_like(address), environment=place) as upgraded:
                 assert OK in said(upgraded)
                 assert download(signed_in(upgraded, "ada@example.org"), picture) == DATA
-                assert "No bytes of attachments are removed" not in upgraded.log
+                assert "Unused attachments are not removed" not in upgraded.log
 
 
 def test_while_the_bucket_is_away_serving_goes_on(seaweed: SeaweedFS, tmp_path: Path) -> None:

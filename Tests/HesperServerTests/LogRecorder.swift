@@ -1,8 +1,8 @@
 import Logging
 import NIOConcurrencyHelpers
 
-/// Keeps what is logged.
-struct Lines: LogHandler {
+/// Records log messages.
+struct LogRecorder: LogHandler {
     let lines: NIOLockedValueBox<[String]>
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.debug

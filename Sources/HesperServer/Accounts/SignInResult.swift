@@ -3,19 +3,19 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// What a device gets when it has signed up or in. The token is shown this once, or goes into a cookie.
-struct SignedIn: Sendable {
+/// The response to a sign-up or sign-in. The token is in the body, or in a cookie, and cannot be read again.
+struct SignInResult: Sendable {
     let account: Account
     let usage: Usage
     let quota: Int64?
     let device: Device
     let token: BearerToken
-    /// The name of the cookie that the token goes into, if it does.
+    /// The name of the cookie for the token; nil if the token is in the body.
     let cookie: SessionCookie.Name?
 
     var response: Response {
-        let given = cookie.map { [SessionCookie(token, name: $0).given] } ?? []
-        return .object(status: .created, headers: HTTPFields(given)) { writer in
+        let cookies = cookie.map { [SessionCookie(token, name: $0).renewal] } ?? []
+        return .object(status: .created, headers: HTTPFields(cookies)) { writer in
             writer.name("account")
             account.write(to: &writer, usage: usage, quota: quota)
             writer.name("device")
@@ -26,7 +26,7 @@ struct SignedIn: Sendable {
 }
 
 extension Account {
-    /// - Parameter quota: how many bytes an account may store that has no quota of its own; nil for any number.
+    /// - Parameter quota: the quota of accounts without one of their own, in bytes; nil for no limit.
     func write(to writer: inout JSONWriter, usage: Usage, quota: Int64?) {
         writer.object { writer in
             writer.member("uniqueID", uniqueID)

@@ -3,22 +3,23 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// What requests bring of an upload, and its end.
+/// Appends parts to uploads, and completes them.
 extension Uploads {
-    /// Takes what a request brings, and all of the upload if it is the last.
-    func take(
-        _ upload: Upload, at offset: Int64, _ fields: UploadFields, _ call: Call, _ session: Session,
+    /// Appends the body of a request, and completes the upload if it is the last.
+    func receive(
+        _ upload: Upload, at offset: Int64, _ fields: UploadFields, _ request: APIRequest, _ session: Session,
         location: String?
     ) async throws -> Response {
-        let upload = try await noting(fields.length, upload, session)
-        if upload.isFinished { return try await again(upload, at: offset, fields, session) }
+        let upload = try await recordingLength(fields.length, upload, session)
+        if upload.isFinished { return try await repeatedResponse(upload, at: offset, fields, session) }
         let limit = upload.length ?? intake.limits.largest
         let tooLong = upload.length.map { length in
-            Problem(.invalidField, "More bytes came than the \(length) that were told.", at: "Upload-Length")
+            Problem(
+                .invalidField, "The request has more bytes than the declared length of \(length).", at: "Upload-Length")
         }
         let tooLarge = tooLong ?? intake.admission(of: upload.attachment, session).tooLarge
-        let bytes = try call.bytes(limit: max(limit - offset, 0), tooLarge: tooLarge, isOptional: true)
-        let end = try await append(bytes, to: upload, at: offset, limit, try digest(call), session, tooLarge)
+        let bytes = try request.bytes(limit: max(limit - offset, 0), tooLarge: tooLarge, isOptional: true)
+        let end = try await append(bytes, to: upload, at: offset, limit, try digest(request), session, tooLarge)
         guard fields.isComplete ?? true else {
             var headers = fields.headers(offset: end, isComplete: false, limit: self.limit(of: upload))
             guard let location else { return Response(status: fields.appendedStatus, headers: headers) }
@@ -31,9 +32,9 @@ extension Uploads {
         return try await finish(upload, end, fields, session)
     }
 
-    /// What a part must have as SHA-256.
-    private func digest(_ call: Call) throws -> (@Sendable (AttachmentData) throws -> Void)? {
-        guard let sha256 = try DigestFields.sha256(.contentDigest, in: call) else { return nil }
+    /// The check of a part against `Content-Digest`.
+    private func digest(_ request: APIRequest) throws -> (@Sendable (AttachmentData) throws -> Void)? {
+        guard let sha256 = try DigestFields.sha256(.contentDigest, in: request) else { return nil }
         return { data in
             guard data.sha256 == sha256 else { throw DigestFields.mismatch(.contentDigest, found: data.sha256) }
         }
@@ -46,11 +47,11 @@ extension Uploads {
         do {
             return try await stage.append(bytes, to: upload.uniqueID, at: offset, limit: limit, checking: check)
         } catch let error as UploadOffsetMismatch {
-            throw Problem.uploadOffset(error.offset, asked: offset)
+            throw Problem.uploadOffset(error.offset, requested: offset)
         } catch is UploadTooLong {
             throw tooLarge
         } catch is UploadSuperseded {
-            throw Problem(.uploadOffset, "Another request has taken this upload over.")
+            throw Problem(.uploadOffset, "Another request has taken over this upload.")
         } catch is UploadMissing {
             try await end(upload, session)
             throw Problem.notFound(upload.uniqueID)
@@ -62,37 +63,40 @@ extension Uploads {
     ) async throws -> Response {
         if let length = upload.length, length != end {
             throw Problem(
-                .invalidField, "The upload ends with \(end) bytes, but \(length) were told.", at: "Upload-Complete")
+                .invalidField, "The upload is complete with \(end) bytes, but its declared length is \(length).",
+                at: "Upload-Complete")
         }
-        let taken: (blob: Blob, isNew: Bool)
+        let stored: (blob: Blob, isNew: Bool)
         do {
-            taken = try await intake.take(upload, from: stage, session)
+            stored = try await intake.store(upload, from: stage, session)
         } catch let problem as Problem {
-            // Going on with it would change nothing.
+            // Continuing the upload would fail in the same way.
             try await self.end(upload, session)
             throw problem
         }
         try await stage.remove(upload.uniqueID)
-        return .taken(taken, headers: fields.headers(offset: end, isComplete: true))
+        return .stored(stored, headers: fields.headers(offset: end, isComplete: true))
     }
 
-    /// The answer to the last request once more, for whoever did not get it.
-    private func again(
+    /// The response to the last request again, for a client that did not receive it.
+    private func repeatedResponse(
         _ upload: Upload, at offset: Int64, _ fields: UploadFields, _ session: Session
     ) async throws -> Response {
         guard let length = upload.length, offset == length else {
-            throw Problem.uploadOffset(upload.length ?? 0, asked: offset)
+            throw Problem.uploadOffset(upload.length ?? 0, requested: offset)
         }
         let blob = try await backend.store.read { try $0.blob(of: upload.attachment, in: session.scope) }
         guard let blob, try await backend.blobs.has(blob) else { throw Problem.notFound(upload.attachment) }
-        return .taken((blob, false), headers: fields.headers(offset: length, isComplete: true))
+        return .stored((blob, false), headers: fields.headers(offset: length, isComplete: true))
     }
 
-    /// Keeps the length, if it is told only now.
-    private func noting(_ length: Int64?, _ upload: Upload, _ session: Session) async throws -> Upload {
+    /// Stores the length if it was not known before.
+    private func recordingLength(_ length: Int64?, _ upload: Upload, _ session: Session) async throws -> Upload {
         guard let length, length != upload.length else { return upload }
         if let known = upload.length {
-            throw Problem(.invalidField, "\(known) bytes were told before, now \(length).", at: "Upload-Length")
+            throw Problem(
+                .invalidField, "The declared length was \(known) before, and is now \(length). It must not change.",
+                at: "Upload-Length")
         }
         var upload = upload
         upload.length = length

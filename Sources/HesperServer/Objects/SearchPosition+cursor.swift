@@ -1,12 +1,13 @@
 import HesperModel
 import HesperStore
 
-/// Where a search goes on, as clients give it back.
+/// The cursor of a search.
 extension SearchPosition {
-    /// How many numbers are in the cursor of a place behind a note.
+    /// The number of numbers in the cursor for a position after a note.
     static let numbers = 5
 
-    /// A date, counted from the first there is, and an ID, 32 bits a number: none of a cursor's is negative.
+    /// The cursor for this position. A date, counted from the minimum, and an ID, 32 bits per number, so that no number is
+    /// negative.
     var cursor: Cursor {
         switch self {
         case .past(let count): return Cursor(Int64(count))
@@ -18,7 +19,7 @@ extension SearchPosition {
         }
     }
 
-    /// Nil if these are not the numbers of a ``cursor``.
+    /// Nil if these are not the numbers of a ``cursor`` after a note.
     init?(_ numbers: [Int64]) {
         let (since, overflows) = numbers[0].addingReportingOverflow(Timestamp.range.lowerBound)
         let parts = numbers.dropFirst().compactMap { UInt32(exactly: $0) }.map { UInt64($0) }

@@ -3,41 +3,41 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// Answers pages of feeds: bodies are copied, never parsed, and sent on while the store reads more.
-struct FeedAnswer: Sendable {
-    /// How the answer is laid out.
+/// Sends pages of feeds. Stored bodies are copied, never parsed, and are sent while the store reads more.
+struct FeedResponse: Sendable {
+    /// The layout of the response.
     enum Shape: Sendable {
         /// All lists under `changes`: sync and changes.
         case changes
-        /// One section's list and the DeletedObjects that its reader needs; without a section these alone.
+        /// The list of one section, and the DeletedObjects that its reader needs; without a section, only DeletedObjects.
         case section(Section?)
     }
 
     let backend: Backend
     let feed: Feed
     let shape: Shape
-    /// JSON of the receipts of a push, if there was one.
+    /// The receipts of a push as JSON, if there was one.
     var results: [UInt8]?
 
     /// The page after a token.
     /// - Parameters:
-    ///   - demanded: objects that are on it, whatever token and limit say.
-    ///   - afterPush: whether the scope has moved on since the session looked at it.
+    ///   - included: objects that are on the page, whatever the token and the limit.
+    ///   - afterPush: whether the scope has changed since the session was looked up.
     func page(
-        since token: SyncToken?, _ session: Session, including demanded: [UniqueID] = [], afterPush: Bool = false
+        since token: SyncToken?, _ session: Session, including included: [UniqueID] = [], afterPush: Bool = false
     ) async throws -> Response {
         if let token, !afterPush {
             try feed.check(token, epoch: backend.epoch, head: session.head)
             if let page = feed.emptyPage(since: token, head: session.head) { return empty(page) }
         }
         let (chunks, continuation) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
-        let (answer, scope) = (self, session.scope)
-        // The store's snapshot is over when the page is read, however slowly the client takes it: what is not sent yet is
-        // kept, a page at most.
+        let (response, scope) = (self, session.scope)
+        // The store's snapshot ends when the page is read, even if the client reads slowly: the unsent part, at most a page, is
+        // buffered.
         Task {
             do {
                 try await backend.store.read { snapshot in
-                    try answer.write(since: token, of: scope, including: demanded, in: snapshot) {
+                    try response.write(since: token, of: scope, including: included, in: snapshot) {
                         continuation.yield($0)
                     }
                 }
@@ -46,37 +46,37 @@ struct FeedAnswer: Sendable {
                 continuation.finish(throwing: error)
             }
         }
-        return try await FeedAnswer.response(chunks)
+        return try await FeedResponse.response(chunks)
     }
 
-    /// Writes the whole page, chunk by chunk.
+    /// Writes the page chunk by chunk.
     private func write(
-        since token: SyncToken?, of scope: ScopeID, including demanded: [UniqueID] = [], in snapshot: any Snapshot,
+        since token: SyncToken?, of scope: ScopeID, including included: [UniqueID] = [], in snapshot: any Snapshot,
         _ send: @escaping (ByteBuffer) -> Void
     ) throws {
         var body = FeedBody(shape, results: results, send: send)
         let page = try feed.page(
-            since: token, of: scope, epoch: backend.epoch, including: demanded, in: snapshot, into: &body)
+            since: token, of: scope, epoch: backend.epoch, including: included, in: snapshot, into: &body)
         body.end { writeTail(of: page, to: &$0) }
     }
 
-    /// A page without an object on it.
+    /// A page without objects.
     func empty(_ page: Page) -> Response {
-        var whole = ByteBuffer()
-        var body = FeedBody(shape, results: results) { whole.writeImmutableBuffer($0) }
+        var buffer = ByteBuffer()
+        var body = FeedBody(shape, results: results) { buffer.writeImmutableBuffer($0) }
         body.end { writeTail(of: page, to: &$0) }
-        return FeedAnswer.whole(whole)
+        return FeedResponse.json(buffer)
     }
 
-    private static func whole(_ body: ByteBuffer) -> Response {
+    private static func json(_ body: ByteBuffer) -> Response {
         Response(status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: body))
     }
 
-    /// A short page has its length told; of a long one the first chunks go out while the last are being read.
+    /// A short page has a `Content-Length`. The first chunks of a long page are sent while the last are being read.
     private static func response(_ chunks: AsyncThrowingStream<ByteBuffer, any Error>) async throws -> Response {
         var iterator = chunks.makeAsyncIterator()
         let first = try await iterator.next() ?? ByteBuffer()
-        guard let second = try await iterator.next() else { return whole(first) }
+        guard let second = try await iterator.next() else { return json(first) }
         let body = ResponseBody { writer in
             try await writer.write(first)
             try await writer.write(second)
@@ -89,7 +89,7 @@ struct FeedAnswer: Sendable {
     func writeTail(of page: Page, to buffer: inout ByteBuffer) {
         var writer = JSONWriter(capacity: 384)
         writer.object { writer in
-            // The digest is of everything, so it is told where everything was asked for and has been sent.
+            // The digest covers everything, so it is sent only after the last page of an unfiltered feed.
             if case .changes = shape, !page.hasMore, feed.selection == .all {
                 writer.member("digest", page.head.digest.description)
             }
@@ -102,27 +102,27 @@ struct FeedAnswer: Sendable {
             }
             if let clock = backend.serverClock { writer.member("serverClock", clock) }
         }
-        // The object is open already: these are more members of it.
+        // The object is open: these are further members of it.
         buffer.writeStaticString(",")
         buffer.writeBytes(writer.bytes.dropFirst())
     }
 }
 
-extension Call {
-    /// A token among the parameters.
+extension APIRequest {
+    /// A sync token in the query.
     func token(_ name: String = "since") throws(Problem) -> SyncToken? {
         guard let text = query[name] else { return nil }
         guard let token = SyncToken(text) else { throw Problem.invalidToken(at: name) }
         return token
     }
 
-    /// Has the store hear, if it has to, how far the device had read that is answered now.
-    func hasRead(_ feed: Feed, since token: SyncToken?, _ session: Session) {
+    /// Sets how far the device has read, to be recorded with this use of the device, if that is due.
+    func recordReadPosition(_ feed: Feed, since token: SyncToken?, _ session: Session) {
         guard let use, feed.selection.hasNotes else { return }
         use.readSequence = token?.sequence ?? session.head.sequence
     }
 
-    /// The size of a page; larger ones are clamped.
+    /// The maximum number of objects on a page. Larger values are clamped.
     func limit() throws(Problem) -> Int {
         try query.integer("limit", default: Limits.defaultPage, in: 1...Limits.greatestPage)
     }
@@ -130,6 +130,6 @@ extension Call {
 
 extension Problem {
     static func invalidToken(at pointer: String) -> Problem {
-        Problem(.invalidField, "A token is what an earlier answer gave as syncToken, unchanged.", at: pointer)
+        Problem(.invalidField, "A token must be the syncToken of an earlier response, unchanged.", at: pointer)
     }
 }

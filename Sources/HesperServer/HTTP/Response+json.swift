@@ -4,14 +4,14 @@ import Hummingbird
 import NIOCore
 
 extension Response {
-    /// An answer in JSON.
+    /// A JSON response.
     static func json(_ bytes: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
         var headers = headers
         headers.append(HTTPField(name: .contentType, value: "application/json"))
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    /// An answer that is one JSON object.
+    /// A response whose body is one JSON object.
     static func object(
         status: HTTPResponse.Status = .ok, headers: HTTPFields = [:], _ body: (inout JSONWriter) throws -> Void
     ) rethrows -> Response {
@@ -20,11 +20,11 @@ extension Response {
         return json(writer.bytes, status: status, headers: headers)
     }
 
-    /// The same answer as `HEAD` gets it: with the length of the body and without the body.
+    /// The response to `HEAD`: the same headers, the length of the body, and no body.
     ///
-    /// A body that is streamed is written to nowhere to learn its length; an answer without a length would be
-    /// sent in chunks, and the last of them would reach a client that expects none. (What says itself that it is sent in
-    /// chunks costs too much to be made for its length: see ``MessageFraming``.)
+    /// If the length is not known, the body is written to a counter: without `Content-Length`, the encoder would send the last
+    /// chunk of a chunked body, which a client does not expect after `HEAD`. A response that sets `Transfer-Encoding: chunked`
+    /// itself is too expensive to produce for its length: see ``MessageFraming``.
     consuming func withoutBody() async throws -> Response {
         guard headers[.transferEncoding] == nil else { return self }
         var headers = headers
@@ -37,7 +37,7 @@ extension Response {
     }
 }
 
-/// Counts a body instead of sending it.
+/// Counts the bytes of a body instead of sending them.
 private final class ByteCount: ResponseBodyWriter {
     private(set) var value = 0
 

@@ -5,34 +5,34 @@ import Testing
 @testable import HesperServer
 
 /// protocol.md, HTTP rules and Errors.
-@Suite struct MannersTests {
+@Suite struct HTTPSemanticsTests {
     static let rows = [
         Row("an unknown path", .get, "/v1/nothing", status: 404, contains: ["not-found", "/docs"]),
-        Row("an unknown path, for a method nobody knows", .init("BREW") ?? .get, "/v1/nothing", status: 404),
-        Row("a path with a slash too many", .get, "/v1/server/", status: 404),
+        Row("an unknown path and an unknown method", .init("BREW") ?? .get, "/v1/nothing", status: 404),
+        Row("a path with a trailing slash", .get, "/v1/server/", status: 404),
         Row("an empty ID in a path", .get, "/v1/notes/", status: 404),
         Row(
-            "a wrong method", .delete, "/v1/server", status: 405,
+            "a method that is not allowed", .delete, "/v1/server", status: 405,
             contains: ["method-not-allowed", "GET, HEAD, OPTIONS"]),
         Row("TRACE", .trace, "/v1/account", status: 405, contains: ["GET, HEAD, PATCH, DELETE, OPTIONS"]),
-        Row("a wrong method says so before it asks who it is", .put, "/v1/account", status: 405),
+        Row("the method is checked before the token", .put, "/v1/account", status: 405),
         Row("no token", .get, "/v1/account", status: 401, contains: ["unauthenticated", "Bearer"]),
-        Row("no token, and a parameter that is not known", .get, "/v1/account?x=1", status: 401, lacks: ["\"x\""]),
+        Row("the token is checked before the parameters", .get, "/v1/account?x=1", status: 401, lacks: ["\"x\""]),
         Row(
-            "a parameter that is not known", .get, "/v1/server?colour=red", status: 422,
+            "an unknown parameter", .get, "/v1/server?colour=red", status: 422,
             contains: [#""pointer":"colour""#]),
-        Row("an escape that is none", .get, "/v1/server?%zz=1", status: 400, contains: ["malformed-request"]),
+        Row("an invalid escape", .get, "/v1/server?%zz=1", status: 400, contains: ["malformed-request"]),
         Row("an escape that is not UTF-8", .get, "/v1/server?%ff=1", status: 400, contains: ["malformed-request"]),
         Row("health", .get, "/healthz", status: 200, contains: [#"{"status":"ok"}"#]),
         Row("readiness", .get, "/readyz", status: 200, contains: [#"{"status":"ready"}"#]),
         Row("the server", .get, "/v1/server", status: 200, contains: [#""signUp":"open""#, #""textBytes":1048576"#]),
     ]
 
-    @Test(arguments: rows) func row(_ row: Row) async throws {
+    @Test(arguments: rows) func responses(_ row: Row) async throws {
         try await TestServer.test { try await row.check($0) }
     }
 
-    @Test func headIsGetWithoutItsBody() async throws {
+    @Test func headHasTheHeadersOfGetWithoutTheBody() async throws {
         try await TestServer.test { client in
             let client = try await client.signedUp()
             for path in ["/v1/account", "/v1/changes", "/healthz", "/problems/deleted"] {
@@ -62,17 +62,17 @@ import Testing
     @Test(arguments: [
         ("phone-1.a_Z", true), (String(repeating: "a", count: 128), true), (String(repeating: "a", count: 129), false),
         ("a b", false), ("a\"b", false), ("é", false), ("", false),
-    ]) func requestID(_ id: String, isTaken: Bool) async throws {
+    ]) func requestID(_ id: String, isAccepted: Bool) async throws {
         try await TestServer.test { client in
-            let answer = try await client.send(.get, "/v1/nothing", headers: [.requestID: id])
-            let theirs = try #require(answer.headers[.requestID])
-            #expect((theirs == id) == isTaken)
-            #expect(!theirs.isEmpty)
-            #expect(try answer.json.member("requestID").string == theirs)
+            let response = try await client.send(.get, "/v1/nothing", headers: [.requestID: id])
+            let received = try #require(response.headers[.requestID])
+            #expect((received == id) == isAccepted)
+            #expect(!received.isEmpty)
+            #expect(try response.json.member("requestID").string == received)
         }
     }
 
-    @Test func everyRequestHasAnIDOfItsOwn() async throws {
+    @Test func everyRequestHasADifferentID() async throws {
         try await TestServer.test { client in
             let first = try await client.send(.get, "/healthz").headers[.requestID]
             let second = try await client.send(.get, "/healthz").headers[.requestID]
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func answersSayWhoMayKeepThem() async throws {
+    @Test func responsesHaveCacheControl() async throws {
         try await TestServer.test { client in
             let client = try await client.signedUp()
             let account = try await client.send(.get, "/v1/account")
@@ -95,10 +95,10 @@ import Testing
         }
     }
 
-    @Test func liveAnswersHaveADate() async throws {
+    @Test func responsesOfALiveServerHaveADate() async throws {
         try await TestServer.test(.live) { client in
-            let answer = try await client.send(.get, "/healthz")
-            #expect(answer.headers[.date] != nil)
+            let response = try await client.send(.get, "/healthz")
+            #expect(response.headers[.date] != nil)
         }
     }
 }

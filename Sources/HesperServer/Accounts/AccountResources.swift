@@ -1,8 +1,8 @@
 import HesperStore
 import Logging
 
-/// Everything about accounts and devices, which share the limits on tries and the work on passwords.
-struct SigningIn: Resource {
+/// All resources about accounts and devices, which share rate limits and password hashing.
+struct AccountResources: Resource {
     let firstAccount = FirstAccount()
     private let resources: [any Resource]
 
@@ -15,10 +15,10 @@ struct SigningIn: Resource {
             try await store.read { try $0.accounts().map(\.passwordHash) }
         }
         let gate = SignInGate(limits: settings.signIns, logger: logger)
-        let desk = MailDesk(mailer: mailer, limits: settings.mailLimits)
+        let emails = EmailGate(mailer: mailer, limits: settings.mailLimits)
         let signUp = SignUp(
             store: store, settings: settings, passwords: passwords, gate: gate, firstAccount: firstAccount,
-            desk: desk)
+            emails: emails)
         let resets = PasswordResets(store: store, hub: backend.hub, passwords: passwords, gate: gate)
         resources = [
             Accounts(
@@ -28,8 +28,8 @@ struct SigningIn: Resource {
                 cookies: cookies),
             resets, PasswordResetPage(resets: resets, hasWebApp: hasWebApp),
             InvitationLink(signUp: signUp, hasWebApp: hasWebApp),
-            ForgottenPasswords(desk: desk, hasWebApp: hasWebApp),
-            EmailVerifications(store: store, gate: gate, desk: desk, hasWebApp: hasWebApp),
+            ForgottenPasswords(emails: emails, hasWebApp: hasWebApp),
+            EmailVerifications(store: store, gate: gate, emails: emails, hasWebApp: hasWebApp),
         ]
     }
 

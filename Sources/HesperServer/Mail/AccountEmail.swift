@@ -1,20 +1,20 @@
 import HesperModel
 import HesperStore
 
-/// What is sent to people: a link that is good once.
-struct Letter: Sendable, Equatable {
+/// An e-mail about an account, with a one-time link.
+struct AccountEmail: Sendable, Equatable {
     enum Kind: String, Sendable, CaseIterable {
-        /// Leads to a new password.
+        /// Contains a link to set a new password.
         case passwordReset = "password-reset"
-        /// Says that the address is theirs.
+        /// Contains a link to verify the address.
         case emailVerification = "email-verification"
     }
 
     let kind: Kind
-    /// The address of the account that it is about, as somebody typed it.
-    let email: String
+    /// The address, as a client or user entered it.
+    let address: String
 
-    /// - Parameter origin: scheme, host and port, as people reach the server.
+    /// - Parameter origin: scheme, host and port, as browsers reach it.
     func message(_ code: OneTimeCode, from: MailAddress, to: MailAddress, origin: String, at date: Timestamp)
         -> MailMessage
     {
@@ -26,7 +26,7 @@ struct Letter: Sendable, Equatable {
     }
 }
 
-extension Letter.Kind {
+extension AccountEmail.Kind {
     var purpose: Ticket.Purpose {
         switch self {
         case .passwordReset: .mailedPasswordReset
@@ -34,7 +34,7 @@ extension Letter.Kind {
         }
     }
 
-    /// How long its link is good, in milliseconds.
+    /// The lifetime of its link, in milliseconds.
     var lifetime: Int64 {
         switch self {
         case .passwordReset: Ticket.mailedResetLifetime
@@ -42,8 +42,8 @@ extension Letter.Kind {
         }
     }
 
-    /// Whether an account gets it: links to a new password go to no address that might be a stranger's.
-    func isFor(_ account: Account) -> Bool {
+    /// Whether it is sent for an account: a password reset only to a verified address, which is known not to be a stranger's.
+    func isSent(for account: Account) -> Bool {
         switch self {
         case .passwordReset: account.emailVerificationDate != nil
         case .emailVerification: account.emailVerificationDate == nil
@@ -59,8 +59,8 @@ extension Letter.Kind {
 
     fileprivate var subject: String {
         switch self {
-        case .passwordReset: "A new password for Hesper"
-        case .emailVerification: "Is this your e-mail address?"
+        case .passwordReset: "Reset your Hesper password"
+        case .emailVerification: "Verify your e-mail address"
         }
     }
 
@@ -68,30 +68,30 @@ extension Letter.Kind {
         switch self {
         case .passwordReset:
             """
-            Somebody, most likely you, asked for a new password for the account of
-            \(address) on the notes server
-            \(origin)
-
-            Whoever opens this link sets one, once, within an hour:
-
-            \(link)
-
-            Until then everything stays as it is. Then every device signs in again,
-            and keeps what it holds. If you did not ask for it, do nothing, and give
-            the link to nobody.
-            """
-        case .emailVerification:
-            """
-            There is an account for \(address)
+            A new password was requested for the account \(address)
             on the notes server
             \(origin)
 
-            If it is yours, open this link within a day, and say so:
+            Open this link to set a new password. It works once, within an hour:
 
             \(link)
 
-            From then on the server sends a link to this address when you have
-            forgotten your password. If it is not yours, do nothing.
+            Until then nothing changes. Afterwards, all devices must sign in again;
+            they keep their data. If you did not request this, ignore this e-mail,
+            and do not pass the link on.
+            """
+        case .emailVerification:
+            """
+            An account was created for \(address)
+            on the notes server
+            \(origin)
+
+            If it is yours, open this link within a day to verify the address:
+
+            \(link)
+
+            After that, the server can send a link to this address if you forget
+            your password. If the account is not yours, ignore this e-mail.
             """
         }
     }

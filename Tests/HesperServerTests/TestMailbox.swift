@@ -1,15 +1,15 @@
 import Foundation
 import HesperServer
 
-/// A command for mail that is a script of a test's, and the letters that it has kept.
-struct Postbox: Sendable {
+/// A mail command that runs a script, and the e-mails that the script has stored.
+struct TestMailbox: Sendable {
     let folder: URL
 
-    /// Keeps each letter in a file, under a name that sorts by its time, when it has all of it.
-    static let keeps = #"f=$(mktemp "$1/$(date +%s%N)-XXXXXX") && cat > "$f" && mv "$f" "$f.eml""#
+    /// Stores each e-mail in a file whose name sorts by time, once it is complete.
+    static let storeScript = #"f=$(mktemp "$1/$(date +%s%N)-XXXXXX") && cat > "$f" && mv "$f" "$f.eml""#
 
-    /// - Parameter script: for `sh`; `$1` is the folder.
-    init(_ script: String = Postbox.keeps) throws {
+    /// - Parameter script: run with `sh`; `$1` is the folder.
+    init(_ script: String = TestMailbox.storeScript) throws {
         folder = URL(filePath: FileManager.default.currentDirectoryPath)
             .appending(path: ".build/server-tests/\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -23,25 +23,25 @@ struct Postbox: Sendable {
         return MailSettings(command: command, from: from, origin: "https://notes.example.org")
     }
 
-    /// What it has by now, the first first.
-    var kept: [String] {
+    /// The e-mails stored so far, the oldest first.
+    var stored: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { $0.hasSuffix(".eml") }.sorted().compactMap {
             try? String(contentsOf: folder.appending(path: $0), encoding: .utf8)
         }
     }
 
-    /// Waits until there are so many, for half a minute at most.
-    func letters(_ count: Int) async throws -> [String] {
+    /// Waits until this number of e-mails is stored, for at most half a minute.
+    func emails(_ count: Int) async throws -> [String] {
         for _ in 0..<1_500 {
-            let kept = kept
-            if kept.count >= count { return kept }
+            let stored = stored
+            if stored.count >= count { return stored }
             try await Task.sleep(for: .milliseconds(20))
         }
-        return kept
+        return stored
     }
 
-    /// The first line of a file that the script writes, once it is there.
+    /// Waits for a file that the script writes, and returns its first line.
     func line(of name: String) async throws -> String? {
         for _ in 0..<1_500 {
             let text = try? String(contentsOf: folder.appending(path: name), encoding: .utf8)
@@ -53,8 +53,8 @@ struct Postbox: Sendable {
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
 
-    /// The code in the link of a letter.
-    static func code(in letter: String?) -> String? {
-        letter?.firstMatch(of: #/https:\/\/notes\.example\.org\/[a-z-]+\?code=([0-9A-Z-]{29})\n/#).map { String($0.1) }
+    /// The code in the link of an e-mail.
+    static func code(in email: String?) -> String? {
+        email?.firstMatch(of: #/https:\/\/notes\.example\.org\/[a-z-]+\?code=([0-9A-Z-]{29})\n/#).map { String($0.1) }
     }
 }

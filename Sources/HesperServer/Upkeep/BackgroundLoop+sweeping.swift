@@ -2,7 +2,7 @@ import HesperStore
 import Logging
 
 extension BackgroundLoop {
-    /// Removes superfluous history, deleted objects and unused bytes while the server runs.
+    /// Removes superfluous history, deleted objects and unused blobs while the server runs.
     static func sweeping(_ sweeper: Sweeper, logger: Logger) -> BackgroundLoop {
         BackgroundLoop(
             "Sweeping", backoff: Backoff(first: Sweeper.pauseAfterFailure), logger: logger,
@@ -14,20 +14,20 @@ extension BackgroundLoop {
 extension Logger {
     fileprivate func report(_ event: SweepEvent) {
         switch event {
-        case .failed(let error): OutageLog.shared.tell("Sweeping failed; retrying", error, logger: self)
+        case .failed(let error): OutageLog.shared.report("Sweeping failed; retrying", error, logger: self)
         case .foreignFile(let path):
             warning(
-                "among the attachments lies something that Hesper did not put there; it is left alone",
+                "Unknown file among the attachments; left unchanged",
                 metadata: ["path": "\(path)"])
         case .removalBlocked(let blocker):
             error(
-                "No bytes of attachments are removed. \(blocker) See \"Attachment ownership\" in docs/operating.md."
+                "Unused attachments are not removed. \(blocker) See \"Attachment ownership\" in docs/operating.md."
             )
-        case .removalResumed: notice("Bytes of attachments are removed again.")
+        case .removalResumed: notice("Removal of unused attachments resumed")
         case .strays(let count):
-            notice("files that no attachment and no upload has were removed", metadata: ["count": "\(count)"])
+            notice("Files without an attachment or upload were removed", metadata: ["count": "\(count)"])
         case .unfinished(let count):
-            notice("what broken writes have left was removed", metadata: ["count": "\(count)"])
+            notice("Incomplete files of interrupted writes were removed", metadata: ["count": "\(count)"])
         }
     }
 }

@@ -1,9 +1,9 @@
 import HesperModel
 import HesperStore
 
-/// What a resource route finds under an ID: something live of its own kind, something deleted, or nothing.
+/// The live object of a section under an ID, and preconditions of writes.
 extension Section {
-    /// - Throws: ``Problem`` `deleted` with the DeletedObject, or `not-found`: also for what is of another kind.
+    /// - Throws: ``Problem`` `deleted` with the DeletedObject; `not-found`, also for an object of another section.
     func live(_ state: ObjectState?, _ id: UniqueID) throws(Problem) -> Entity {
         switch state {
         case .entity(let entity, _)? where entity.exists && entity.section == self: return entity
@@ -12,9 +12,9 @@ extension Section {
         }
     }
 
-    /// The live object that a write meets; nil if it makes one.
+    /// The live object that a write changes; nil if it creates one.
     ///
-    /// A tag that was merged into the one that now has its name is not gone for whoever sends it again.
+    /// A tag that was merged into the tag that now has its name does not count as deleted when a client sends it again.
     func liveIfAny(
         _ state: ObjectState?, _ id: UniqueID, named name: Value?, in resolver: Resolver
     ) throws -> Entity? {
@@ -24,7 +24,7 @@ extension Section {
             guard entity.section == self else {
                 let type = entity.objectType?.name ?? "object"
                 throw Problem(
-                    .invalidField, "\(id) is a \(type) already; another object takes another ID.", at: "/uniqueID")
+                    .invalidField, "\(id) is the ID of an existing \(type). Use another ID.", at: "/uniqueID")
             }
             return entity.exists ? entity : nil
         case .deleted(let deleted, _)?:
@@ -33,29 +33,30 @@ extension Section {
         }
     }
 
-    /// `If-Match` and `If-None-Match` of a write (RFC 9110, 13.1).
+    /// Checks `If-Match` and `If-None-Match` of a write (RFC 9110, 13.1).
     func checkPreconditions(
         _ live: Entity?, ifMatch: String?, ifNoneMatch: String?, in resolver: Resolver
     ) throws {
         guard ifMatch != nil || ifNoneMatch != nil else { return }
         let tag = try live.map { ETag(of: try resolver.plain($0)) }
-        if let ifMatch, tag?.isIn(ifMatch) != true {
-            throw Problem(.preconditionFailed, "It is not the version that If-Match names: read it again.")
+        if let ifMatch, tag?.matches(ifMatch) != true {
+            throw Problem(
+                .preconditionFailed, "The current version differs from that in If-Match. Read the object again.")
         }
-        if let ifNoneMatch, tag?.isIn(ifNoneMatch) == true {
-            throw Problem(.preconditionFailed, "It is there already.")
+        if let ifNoneMatch, tag?.matches(ifNoneMatch) == true {
+            throw Problem(.preconditionFailed, "The object exists already, in a version that If-None-Match lists.")
         }
     }
 }
 
 extension Resolver {
-    /// The tag that stands for a tag that was merged away and had this name; else the ID itself.
+    /// The tag into which a tag of this name was merged; otherwise the ID itself.
     func survivor(of id: UniqueID, named name: Value?, in snapshot: any Snapshot) throws -> UniqueID {
         guard case .string(let name)? = name else { return id }
         if case .entity(let entity, _)? = try snapshot.state(of: id, in: scope), entity.exists { return id }
         let folded = TagName.fold(name)
         guard let holder = try snapshot.tag(named: folded, in: scope) else { return id }
-        // Of an ID that was given, its DeletedObject says where its notes went; one never seen was not made at all.
+        // If the ID is known, its DeletedObject names the tag it was merged into. An unknown ID was never created.
         if let target = try live(id) { return target == holder ? holder : id }
         return try snapshot.state(of: id, in: scope) == nil ? holder : id
     }
@@ -67,6 +68,6 @@ extension Resolver {
 }
 
 extension Scope.PushResult {
-    /// Whether it made this object: it has a number now and had none before.
+    /// Whether the write created this object.
     func isNew(_ id: UniqueID) -> Bool { created.contains(id) }
 }

@@ -1,0 +1,34 @@
+import HesperStore
+import NIOConcurrencyHelpers
+
+/// The scopes whose listeners must be refreshed from the store. Many tasks add to them, one loop takes them.
+final class PendingRefreshes: Sendable {
+    enum Scopes: Sendable, Equatable {
+        case only(Set<ScopeID>)
+        /// All scopes that have listeners.
+        case all
+    }
+
+    /// Fires when scopes are added.
+    let trigger = Trigger()
+    private let pending = NIOLockedValueBox(Scopes.only([]))
+
+    func add(_ scopes: Scopes) {
+        pending.withLockedValue { pending in
+            guard case .only(let before) = pending, case .only(let more) = scopes else {
+                pending = .all
+                return
+            }
+            pending = .only(before.union(more))
+        }
+        trigger.fire()
+    }
+
+    /// Returns the pending scopes and removes them.
+    func take() -> Scopes {
+        pending.withLockedValue { pending in
+            defer { pending = .only([]) }
+            return pending
+        }
+    }
+}

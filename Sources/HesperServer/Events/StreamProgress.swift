@@ -1,0 +1,43 @@
+import HesperModel
+import HesperStore
+import NIOConcurrencyHelpers
+
+/// Records how far a listening device has read, because thinning retains what a device may still start from (merge.md, Thinning).
+///
+/// It is recorded every minute while the position changes, every hour while it does not, and at the end of the stream.
+final class StreamProgress: Sendable {
+    /// The time that is subtracted from the date of a recorded position, in milliseconds.
+    private static let margin: Int64 = 60_000
+
+    private let device: NodeID
+    private let uses: DeviceUses
+    private let now: @Sendable () -> Timestamp
+    private let last: NIOLockedValueBox<(sequence: Int64, date: Timestamp)>
+
+    init(of device: NodeID, from sequence: Int64, uses: DeviceUses, now: @escaping @Sendable () -> Timestamp) {
+        self.device = device
+        self.uses = uses
+        self.now = now
+        last = NIOLockedValueBox((sequence, now()))
+    }
+
+    /// Called when everything up to a sequence was written to the connection.
+    func update(to sequence: Int64) {
+        let (last, now) = (last.withLockedValue { $0 }, now())
+        let age = now.milliseconds - last.date.milliseconds
+        if age >= Timestamp.hour || age >= DeviceUse.interval && sequence > last.sequence {
+            record(sequence, now)
+        }
+    }
+
+    func end(at sequence: Int64) {
+        if sequence > last.withLockedValue(\.sequence) { record(sequence, now()) }
+    }
+
+    private func record(_ sequence: Int64, _ now: Timestamp) {
+        last.withLockedValue { $0 = (sequence, now) }
+        // Data that was sent in the last minute or two may not have arrived (see Channel.setAcknowledgementTimeout), so the
+        // values of that time must be retained too.
+        uses.record(DeviceUse(of: device, hasRead: sequence, at: now.adding(-StreamProgress.margin)))
+    }
+}
