@@ -1,4 +1,4 @@
-"""The bytes of attachments: down beside nginx serving the same files, up beside `dd conv=fsync` of the same bytes."""
+"""Downloads of attachments compared with nginx, and uploads compared with `dd conv=fsync`."""
 
 import re
 import shutil
@@ -38,7 +38,7 @@ def download() -> list[Row]:
 
 
 def wrk(url: str, token: str = "", seconds: int = 5) -> float:
-    """MB a second; what comes is thrown away."""
+    """Downloads in MB/s. The data is discarded."""
     command = ["wrk", "-t", "1", "-c", str(CONNECTIONS), "-d", str(seconds), "--timeout", "60s"]
     command += ["-H", f"Authorization: Bearer {token}"] if token else []
     done = subprocess.run([*command, url], capture_output=True, text=True, timeout=seconds + 120)
@@ -49,8 +49,8 @@ def wrk(url: str, token: str = "", seconds: int = 5) -> float:
 
 
 def upload() -> list[Row]:
-    row = Row(f"upload of 1 MB attachments, {CONNECTIONS} connections", "dd conv=fsync, 8 at once", "MB/s", 0.4)
-    flat = Row("memory at its highest while 2 GB are uploaded, above idle", "64 MB", "MB", 1, most=True)
+    row = Row(f"upload of 1 MB attachments, {CONNECTIONS} connections", "dd conv=fsync, 8 processes", "MB/s", 0.4)
+    flat = Row("peak memory during an upload of 2 GB, above idle", "64 MB", "MB", 1, most=True)
     with Server(data=fresh_folder("upload"), arguments=["--quota", "none", "--attachment-size", "4GiB"]) as server:
         server.own_data = True
         owner = sign_up(server, 1)[0]
@@ -68,7 +68,7 @@ def upload() -> list[Row]:
 
 
 def dd() -> float:
-    """MB a second: eight at once write files of the same bytes, each synced."""
+    """Writes in MB/s: eight concurrent processes write the same data to files and sync each."""
     folder = WORK / "dd"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -76,7 +76,7 @@ def dd() -> float:
     loop = f"for i in $(seq {UPLOADS // CONNECTIONS}); do dd if=bytes of=$0-$i bs=1000000 conv=fsync status=none; done"
     began = time.monotonic()
     running = [subprocess.Popen(["sh", "-c", loop, str(index)], cwd=folder) for index in range(CONNECTIONS)]
-    if any(each.wait(120) for each in running):
+    if any(process.wait(120) for process in running):
         raise RuntimeError("dd failed")
     took = time.monotonic() - began
     shutil.rmtree(folder)

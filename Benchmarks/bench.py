@@ -1,4 +1,4 @@
-"""Measures every row, or those named: `bench.py [ROW…]`. ROUNDS (5) is how often each figure is taken."""
+"""Measures all rows, or the given ones: `bench.py [ROW…]`. Each figure is measured ROUNDS times (default 5)."""
 
 import sys
 import time
@@ -44,12 +44,12 @@ ROWS = {
 def main() -> int:
     chosen = sys.argv[1:] or list(ROWS)
     if unknown := [name for name in chosen if name not in ROWS]:
-        print(f"bench: no row is called {', '.join(unknown)}; there are {', '.join(ROWS)}", file=sys.stderr)
+        print(f"bench: unknown rows {', '.join(unknown)}. The rows are {', '.join(ROWS)}", file=sys.stderr)
         return 2
     WORK.mkdir(parents=True, exist_ok=True)
     began, rows, tables, failed = time.monotonic(), [], [], []
     for name in chosen:
-        print(f"==> {name} (one fdatasync costs {fdatasync_cost():.2f} ms)", flush=True)
+        print(f"==> {name} (one fdatasync takes {fdatasync_cost():.2f} ms)", flush=True)
         try:
             for result in ROWS[name]():
                 if isinstance(result, report.Table):
@@ -58,16 +58,16 @@ def main() -> int:
                 else:
                     rows.append(result)
                     print(result.line, flush=True)
-        except Exception:  # One row that cannot be measured does not take the others' figures away.
+        except Exception:  # Continue with the other rows.
             traceback.print_exc()
             failed.append(name)
     if chosen == list(ROWS):
         report.write(rows, tables, time.monotonic() - began)
         print(f"bench: wrote {report.RESULTS}")
     else:
-        print("bench: only a run of all rows writes RESULTS.md")
+        print("bench: RESULTS.md is written only if all rows are measured")
     if failed:
-        print(f"bench: not measured: {', '.join(failed)}", file=sys.stderr)
+        print(f"bench: failed rows: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds what is measured and what measures, and measures: `Benchmarks/bench.sh [ROW…]`. `make bench` calls this.
+# Builds the benchmarks and runs them: `Benchmarks/bench.sh [ROW…]`. Called by `make bench`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 Tools/set-up.sh bench
 swift build -c release --product hesper
 swift build -c release --product merge-trials
-# Beside ours, Hummingbird alone; the first build of it takes about 5 minutes.
+# A plain Hummingbird server for comparison. The first build takes about 5 minutes.
 swift build -c release --package-path Benchmarks/hello --scratch-path .build-bench
 
 tools=.build/bench/tools

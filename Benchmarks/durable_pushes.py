@@ -1,4 +1,4 @@
-"""Durable pushes: one new note each over many connections, and 500 at once."""
+"""Durable pushes: one new note per push on many connections, and 500 per push."""
 
 import shutil
 from pathlib import Path
@@ -13,7 +13,7 @@ SECONDS = 3
 
 
 def one_note() -> list[Row]:
-    """One new 500-byte note a push, 32 connections: beside our statements, and beside PocketBase."""
+    """One new 500-byte note per push, 32 connections, compared with the bare SQL statements and with PocketBase."""
     limit = Row(
         "durable pushes of one new 500-byte note, 32 connections", "our statements, one commit each", "pushes/s", 1.8
     )
@@ -27,12 +27,12 @@ def one_note() -> list[Row]:
             peer.add(ours, load("create", pocketbase.port, records, seconds=SECONDS)["rate"], cost)
     for row in (limit, peer):
         if min(row.fdatasync) > 0.5:
-            row.applies = "fdatasync was never under 0.5 ms"
+            row.applies = "fdatasync never took less than 0.5 ms"
     return [limit, peer]
 
 
 def one_note_slow_disk() -> list[Row]:
-    """The same with every fdatasync slowed to 4 ms by a preloaded shim."""
+    """The same, with a preloaded library that slows fdatasync down to 4 ms."""
     rows = [
         Row(
             f"the same, fdatasync slowed to 4 ms, {count} connections",
@@ -51,7 +51,7 @@ def one_note_slow_disk() -> list[Row]:
 
 
 def five_hundred_notes() -> list[Row]:
-    """500 new notes a push, 4 connections."""
+    """500 new notes per push, 4 connections."""
     row = Row("pushes of 500 new notes, 4 connections", "our statements, 500 a commit", "notes/s", 0.4)
     with prepared("five-hundred", 4) as (server, sessions, database):
         for _ in range(rounds()):
@@ -63,7 +63,7 @@ def five_hundred_notes() -> list[Row]:
 
 
 def ten_thousand_notes() -> list[Row]:
-    """10,000 notes up, 500 a push, one connection: how many a second."""
+    """10,000 notes, 500 per push, one connection."""
     row = Row("10,000 notes up, 500 a push, 1 connection", "PocketBase, its batch of 500", "notes/s", 6)
     with prepared("ten-thousand", 1) as (server, sessions, _), PocketBase() as pocketbase:
         for _ in range(rounds()):
@@ -72,12 +72,12 @@ def ten_thousand_notes() -> list[Row]:
             theirs = load("batch", pocketbase.port, [Session(pocketbase.bearer)], requests=20, notes=500)
             row.add(ours["objects"] / ours["seconds"], theirs["objects"] / theirs["seconds"], cost)
         if pocketbase.count() != rounds() * 10_000:
-            raise RuntimeError("PocketBase did not take every record of its batches")
+            raise RuntimeError("PocketBase did not store all records")
     return [row]
 
 
 class prepared:
-    """A server with so many accounts, their sessions, and a database with the same accounts for the yardstick."""
+    """A server with some accounts, their sessions, and a copy of its database for the yardstick."""
 
     def __init__(self, name: str, accounts: int, environment: dict[str, str] | None = None):
         self.name, self.accounts = name, accounts
@@ -99,7 +99,7 @@ class prepared:
 
 
 def fresh_folder(name: str) -> Path:
-    """An empty folder on the disk that everybody is measured on."""
+    """An empty folder on the disk of the benchmarks."""
     folder = WORK / f"data-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

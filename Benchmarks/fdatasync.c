@@ -1,4 +1,4 @@
-/* What one fdatasync costs here and now: `fdatasync FILE` appends 4 KiB and syncs, 200 times; prints the median in ms. */
+/* Measures fdatasync: `fdatasync FILE` appends 4 KiB and syncs 200 times, and prints the median in ms. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

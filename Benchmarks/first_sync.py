@@ -25,7 +25,7 @@ def one_size(count: int) -> list[Row]:
         server.start()
         owner = sign_up(server, 1)[0]
         fill(server, owner, count)
-        pages = answers(server, owner)
+        pages = response_bodies(server, owner)
         server.stop()
         database = copy_of(server.data, "first-sync")
         server.start()
@@ -50,14 +50,14 @@ def one_size(count: int) -> list[Row]:
     return [limit, peer, files]
 
 
-def answers(server: Server, owner: Session) -> list[bytes]:
-    """Each page of the first sync as it was sent."""
+def response_bodies(server: Server, owner: Session) -> list[bytes]:
+    """The response bodies of a first sync."""
     client, since, pages = Client(server.url, owner.bearer), None, []
     for _ in range(10_000):
         response = client.post("/v1/sync", {"limit": 5000} | ({"syncToken": since} if since else {}))
         pages.append(response.content)
-        answer = response.json()
-        since = answer["syncToken"]
-        if not answer["hasMore"]:
+        result = response.json()
+        since = result["syncToken"]
+        if not result["hasMore"]:
             return pages
-    raise RuntimeError("the first sync does not come to an end")
+    raise RuntimeError("the first sync does not end")

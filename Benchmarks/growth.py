@@ -1,4 +1,4 @@
-"""What a million notes in the scope cost: pushes, polls, and the memory of a first sync of 1 GB."""
+"""The effect of a million notes in the scope on pushes and polls, and the memory of a first sync of 1 GB."""
 
 from client import Server
 from durable_pushes import fresh_folder
@@ -7,14 +7,14 @@ from machine import fdatasync_cost, memory, reset_peak
 from report import Row
 
 SECONDS = 3
-SIZE = 700  # bytes of text: a million notes are more than 1 GB as they are sent
+SIZE = 700  # bytes of text, so that a first sync of a million notes sends more than 1 GB
 
 
 def growth() -> list[Row]:
     push = Row("push of one note with 1,000,000 notes in the scope", "with 1,000", "ms", 1.25, most=True)
     poll = Row("poll with 1,000,000 notes in the scope", "with 1,000", "ms", 1.25, most=True)
     first = Row(
-        "memory at its highest while a first sync of {:.2f} GB streams, above idle", "64 MB", "MB", 1, most=True
+        "peak memory during a first sync of {:.2f} GB, above idle", "64 MB", "MB", 1, most=True
     )
     with filled("large", 1_000_000) as (large, owner), filled("small", 1_000) as (small, other):
         for _ in range(rounds()):
@@ -45,7 +45,7 @@ def growth() -> list[Row]:
 
 
 class filled:
-    """A server, and the session of an account with so many notes."""
+    """A server, and the session of an account with some notes."""
 
     def __init__(self, name: str, count: int):
         self.count = count

@@ -81,7 +81,7 @@ static bool read_head(Connection *connection) {
     return true;
 }
 
-/* 1: the last chunk was there. */
+/* Returns 1 when the last chunk was read. */
 static int read_chunks(Connection *connection) {
     for (;;) {
         char *from = connection->in.bytes + connection->chunks_read;

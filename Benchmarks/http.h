@@ -1,4 +1,4 @@
-/* One keep-alive HTTP/1.1 connection of the load generator: bytes out, one answer in, without blocking. */
+/* A keep-alive HTTP/1.1 connection of the load generator, without blocking. */
 #ifndef HTTP_H
 #define HTTP_H
 
@@ -12,23 +12,23 @@ typedef struct {
 
 typedef struct {
     int socket;
-    Buffer out, in, body;     /* in: what has come of the answer; body: its body, chunks put together */
-    size_t sent;              /* of out */
-    int status;               /* of the answer; 0 while its head has not come */
-    size_t head_length;       /* where the body begins in `in` */
+    Buffer out, in, body;     /* in: the received response; body: its decoded body */
+    size_t sent;              /* bytes of out that were sent */
+    int status;               /* of the response; 0 before its head was received */
+    size_t head_length;       /* the offset of the body in `in` */
     long long content_length; /* -1: chunked */
-    size_t chunks_read;       /* how far `in` is taken apart into chunks */
+    size_t chunks_read;       /* the offset in `in` up to which chunks were decoded */
 } Connection;
 
 void put(Buffer *buffer, const void *bytes, size_t length);
 void print(Buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Waits until it is connected to a loopback port; ends the program if it cannot. */
+/* Connects to a loopback port. Exits if it cannot. */
 void connect_to(Connection *connection, int port);
-/* Forgets the answer before; `out` is the request. */
+/* Discards the previous response. The request is in `out`. */
 void begin(Connection *connection);
-/* Writes what the socket takes. False: the connection broke. */
+/* Writes as much as the socket accepts. False if the connection was closed. */
 bool send_some(Connection *connection);
-/* Reads what has come. 1: the answer is whole; 0: not yet; -1: the connection broke or it is no HTTP. */
+/* Reads available bytes. 1: the response is complete; 0: not yet; -1: the connection was closed, or it is not HTTP. */
 int receive_some(Connection *connection);
 
 #endif

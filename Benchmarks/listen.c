@@ -1,13 +1,13 @@
-/* Listeners of streams of events, and pushes that they are to hear of.
+/* Opens event streams, and pushes changes that they receive.
  *
  *   listen idle --port P --sessions FILE [--path PATH]
- *       Opens a stream for each line, says "ready" when each has its first bytes, and holds them until stdin ends.
+ *       Opens a stream per line, prints "ready" when each has received its first bytes, and keeps them open until stdin ends.
  *
  *   listen live --port P --sessions FILE --scopes S --listeners L --pushes N --rate R
- *       The lines are, scope after scope, one that pushes and L that listen. R pushes a second, one note of 500 bytes each,
- *       go to the scopes in turn. For each push and each listener: the seconds from when it was due to be sent, so that the
- *       commit is in them, to when the listener has it. Prints one line of JSON: p50 and p99 of these, and `last`, the
- *       median of the seconds until the last listener had it.
+ *       For each scope, the lines are one session that pushes and L sessions that listen. R pushes per second, each of one
+ *       note with 500 bytes, are sent to the scopes in turn. Measures the seconds from when a push was due, so that the
+ *       commit is included, until each listener receives its event. Prints one line of JSON: p50 and p99 of these, and
+ *       `last`, the median of the seconds until the last listener received the event.
  *
  * A line of --sessions is a bearer token, a clock node, and a sync token.
  */
@@ -29,18 +29,18 @@ enum { MARK = 10, MAX_SESSIONS = 8192 }; /* a push is marked @@000123@@ */
 typedef struct {
     Connection connection;
     char bearer[128], node[32], token[256];
-    bool listens, hears;
-    char tail[MARK]; /* what may be the beginning of a mark */
+    bool listens, is_open;
+    char tail[MARK]; /* a possible start of a mark */
     int tail_length;
-    int queue[4096], queued, sent; /* of who pushes: what is due */
+    int queue[4096], queued, sent; /* the pushes that are due, for sessions that push */
     bool is_waiting;
 } Session;
 
 static Session *sessions;
 static const char *kind, *path = "/v1/events";
-static int port, session_count, scopes = 1, listeners = 1, pushes = 1, hearing;
-static double rate = 1, *due, *last_heard, *delays;
-static int *heard;
+static int port, session_count, scopes = 1, listeners = 1, pushes = 1, open_streams;
+static double rate = 1, *due, *last_delays, *delays;
+static int *receipts;
 static long delay_count;
 
 static void fail(const char *why) { fprintf(stderr, "listen: %s\n", why), exit(1); }
@@ -51,13 +51,13 @@ static void listen_on(Session *session) {
     begin(&session->connection);
     print(&session->connection.out, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n\r\n", path,
           session->bearer);
-    if (!send_some(&session->connection) || session->connection.sent < session->connection.out.length) fail("cannot ask");
+    if (!send_some(&session->connection) || session->connection.sent < session->connection.out.length) fail("cannot send a request");
     free(session->connection.out.bytes);
     session->connection.out = (Buffer){0};
 }
 
-static void hear(Session *session, const char *bytes, int length) {
-    if (!session->hears) session->hears = true, hearing++;
+static void receive_events(Session *session, const char *bytes, int length) {
+    if (!session->is_open) session->is_open = true, open_streams++;
     if (strcmp(kind, "live")) return;
     double time = now();
     static char whole[(1 << 16) + MARK];
@@ -67,10 +67,10 @@ static void hear(Session *session, const char *bytes, int length) {
     char *at = whole, *end = whole + length;
     while ((at = memmem(at, end - at, "@@", 2)) && end - at >= MARK) {
         int push = atoi(at + 2);
-        if (push < 0 || push >= pushes || memcmp(at + 8, "@@", 2)) fail("a mark that was never made");
+        if (push < 0 || push >= pushes || memcmp(at + 8, "@@", 2)) fail("received an unknown mark");
         delays[delay_count++] = time - due[push];
-        last_heard[push] = time - due[push];
-        heard[push]++;
+        last_delays[push] = time - due[push];
+        receipts[push]++;
         at += MARK;
     }
     session->tail_length = at && at < end ? end - at : (length && end[-1] == '@');
@@ -97,13 +97,13 @@ static void send_next(Session *session) {
           "Content-Length: %zu\r\n\r\n%s",
           session->bearer, payload.length, payload.bytes);
     session->is_waiting = true;
-    if (!send_some(&session->connection)) fail("a push cannot be sent");
+    if (!send_some(&session->connection)) fail("cannot send a push");
 }
 
 static void take_answer(Session *session) {
     Connection *connection = &session->connection;
     int got = receive_some(connection);
-    if (got < 0) fail("the connection of a push broke");
+    if (got < 0) fail("the connection for pushes was closed");
     if (got == 0) return;
     static const char key[] = "\"syncToken\":\"";
     char *at = memmem(connection->body.bytes, connection->body.length, key, sizeof key - 1);
@@ -120,9 +120,9 @@ static void take(Session *session) {
         ssize_t count = recv(session->connection.socket, bytes, sizeof bytes, 0);
         if (count == 0) fail("a stream ended");
         if (count < 0 && errno == EAGAIN) return;
-        if (count < 0) fail("a stream broke");
-        if (!session->hears && memcmp(bytes, "HTTP/1.1 200", 12)) bytes[count < 600 ? count : 600] = 0, fail(bytes);
-        hear(session, bytes, count);
+        if (count < 0) fail("a stream failed");
+        if (!session->is_open && memcmp(bytes, "HTTP/1.1 200", 12)) bytes[count < 600 ? count : 600] = 0, fail(bytes);
+        receive_events(session, bytes, count);
     }
 }
 
@@ -134,13 +134,13 @@ static void turn(int poll, int milliseconds) {
 
 static void idle(int poll) {
     double deadline = now() + 120;
-    while (hearing < session_count) {
+    while (open_streams < session_count) {
         turn(poll, 100);
-        if (now() > deadline) fail("not every stream has begun");
+        if (now() > deadline) fail("timeout: not all streams were opened");
     }
     puts("ready"), fflush(stdout);
     struct epoll_event event = {.events = EPOLLIN};
-    if (epoll_ctl(poll, EPOLL_CTL_ADD, 0, &event)) fail("stdin is no pipe");
+    if (epoll_ctl(poll, EPOLL_CTL_ADD, 0, &event)) fail("stdin is not a pipe");
     for (;;) {
         struct epoll_event events[256];
         int ready = epoll_wait(poll, events, 256, -1);
@@ -152,8 +152,8 @@ static void idle(int poll) {
 }
 
 static void live(int poll) {
-    while (hearing < scopes * listeners) turn(poll, 100);
-    double calm = now() + 1.5; /* until everybody has heard of everybody */
+    while (open_streams < scopes * listeners) turn(poll, 100);
+    double calm = now() + 1.5; /* until the events of all sign-ins were received */
     while (now() < calm) turn(poll, 10);
     delay_count = 0;
     double start = now(), deadline = start + pushes / rate + 60;
@@ -167,14 +167,14 @@ static void live(int poll) {
         }
         double wait = next < pushes ? start + next / rate - now() : 0.1;
         turn(poll, wait > 0.001 ? (int)(wait * 1000) : 0);
-        if (now() > deadline) fail("not every listener has heard of every push");
+        if (now() > deadline) fail("timeout: not all listeners received all pushes");
     }
     for (int push = 0; push < pushes; push++)
-        if (heard[push] != listeners) fail("a push was heard twice, or not by all");
+        if (receipts[push] != listeners) fail("a push was not received exactly once by each listener");
     qsort(delays, delay_count, sizeof *delays, ascending);
-    qsort(last_heard, pushes, sizeof *last_heard, ascending);
+    qsort(last_delays, pushes, sizeof *last_delays, ascending);
     printf("{\"events\": %ld, \"p50\": %.6f, \"p99\": %.6f, \"last\": %.6f}\n", delay_count, delays[delay_count / 2],
-           delays[delay_count * 99 / 100], last_heard[pushes / 2]);
+           delays[delay_count * 99 / 100], last_delays[pushes / 2]);
 }
 
 int main(int count, char **arguments) {
@@ -189,7 +189,7 @@ int main(int count, char **arguments) {
         else if (!strcmp(name, "--listeners")) listeners = atoi(value);
         else if (!strcmp(name, "--pushes")) pushes = atoi(value);
         else if (!strcmp(name, "--rate")) rate = atof(value);
-        else fail("unknown argument; see the head of listen.c");
+        else fail("unknown argument; see the comment in listen.c");
     }
     FILE *file = fopen(file_name, "r");
     if (!file) perror(file_name), exit(2);
@@ -200,10 +200,10 @@ int main(int count, char **arguments) {
     }
     fclose(file);
     if (pushes > 999999 || (!strcmp(kind, "live") && session_count != scopes * (listeners + 1)))
-        fail("see the head of listen.c");
+        fail("see the comment in listen.c");
     seed_random();
-    due = calloc(pushes, sizeof *due), last_heard = calloc(pushes, sizeof *last_heard);
-    heard = calloc(pushes, sizeof *heard), delays = calloc((size_t)pushes * listeners + 1, sizeof *delays);
+    due = calloc(pushes, sizeof *due), last_delays = calloc(pushes, sizeof *last_delays);
+    receipts = calloc(pushes, sizeof *receipts), delays = calloc((size_t)pushes * listeners + 1, sizeof *delays);
     int poll = epoll_create1(0);
     for (int i = 0; i < session_count; i++) {
         Session *session = &sessions[i];

@@ -1,4 +1,4 @@
-"""Streams of events: how soon a commit is heard of, and what a stream that hears nothing costs."""
+"""Event streams: the latency from a commit to its event, and the memory of an idle stream."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ IDLE = 5_000
 
 
 def latency() -> list[Row]:
-    """Five scopes, in each 20 listeners and somebody who pushes; 100 commits a second in all."""
+    """Five scopes, each with 20 listeners and one device that pushes. 100 commits per second in total."""
     half = Row("commit to event on another device, 100 commits/s, 5 scopes of 20 listeners, p50", "5 ms", "ms", 1, most=True)
     most = Row("the same, p99", "50 ms", "ms", 1, most=True)
     with listening("latency", scopes=5, devices=20) as (server, sessions):
@@ -33,8 +33,8 @@ def latency() -> list[Row]:
 
 
 def fan_out() -> list[Row]:
-    """One commit, and everybody who listens to its scope."""
-    row = Row("one commit until the last of 1,000 listeners of a scope has it", "the only listener", "ms")
+    """One commit to a scope with many listeners."""
+    row = Row("one commit until the last of 1,000 listeners of the scope receives it", "the only listener", "ms")
     with listening("fan-out", scopes=1, devices=1_000) as (server, sessions):
         for _ in range(rounds()):
             cost = fdatasync_cost()
@@ -44,9 +44,9 @@ def fan_out() -> list[Row]:
 
 
 def idle() -> list[Row]:
-    """Listeners to whom nothing is said but signs of life."""
+    """Listeners that receive only keep-alive comments."""
     limit = Row(f"memory of an idle listener, of {IDLE:,}", "32 KB", "KB", 1, most=True)
-    above = Row("the same, above a bare stream of Hummingbird's", "10 KB", "KB", 1, most=True)
+    above = Row("the same, above a plain stream of Hummingbird", "10 KB", "KB", 1, most=True)
     scopes = 5
     with listening("idle", scopes=scopes, devices=IDLE // scopes - 1) as (server, sessions), Hello() as hello:
         for _ in range(3):
@@ -60,13 +60,13 @@ def idle() -> list[Row]:
 
 
 def held(pid: int, port: int, sessions: list[str], path: str = "/v1/events") -> float:
-    """KB of memory for each stream that is open."""
+    """The memory per open stream in KB."""
     before = memory(pid, "VmRSS")
     file = write(sessions)
     command = [TOOLS / "listen", "idle", "--port", str(port), "--sessions", file, "--path", path]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         if holder.stdout.readline() != "ready\n":
-            raise RuntimeError("not every stream was opened")
+            raise RuntimeError("not all streams were opened")
         time.sleep(2)
         during = memory(pid, "VmRSS")
         holder.stdin.close()
@@ -75,7 +75,7 @@ def held(pid: int, port: int, sessions: list[str], path: str = "/v1/events") -> 
 
 
 def live(server: Server, sessions: list[str], scopes: int, listeners: int, pushes: int, rate: float) -> dict:
-    """One run of listen.c."""
+    """Runs listen.c."""
     numbers = {"port": server.port, "scopes": scopes, "listeners": listeners, "pushes": pushes, "rate": rate}
     command = [TOOLS / "listen", "live", "--sessions", write(with_tokens(server, sessions, listeners))]
     for name, value in numbers.items():
@@ -93,7 +93,7 @@ def write(sessions: list[str]) -> Path:
 
 
 def with_tokens(server: Server, sessions: list[str], listeners: int) -> list[str]:
-    """The lines, those that push with the token of a finished sync."""
+    """The lines, with the sync token of a complete sync for those that push."""
     lines = list(sessions)
     for index in range(0, len(lines), listeners + 1):
         bearer, node, _ = lines[index].split()
@@ -102,9 +102,9 @@ def with_tokens(server: Server, sessions: list[str], listeners: int) -> list[str
 
 
 class listening:
-    """A server with accounts, each with one device that signed in and many more, and the lines of listen.c for them.
+    """A server with accounts that each have one signed-in device and many more, and the lines of listen.c for them.
 
-    The others are written into the database, as signing in is made to be slow.
+    The further devices are inserted into the database, because signing in is slow by design.
     """
 
     def __init__(self, name: str, scopes: int, devices: int):
@@ -127,7 +127,7 @@ class listening:
 
     @staticmethod
     def add_device(database: sqlite3.Connection, owner: str) -> str:
-        """A device of the same account: its line."""
+        """Adds a device to the account, and returns its line."""
         node, token = secrets.token_bytes(8), "hesper_" + secrets.token_urlsafe(32)
         database.execute(
             "INSERT INTO devices (node, account, token, name, creation_date, last_use_date)"

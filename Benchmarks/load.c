@@ -1,18 +1,18 @@
-/* The load generator: N keep-alive connections, each sending its next request as soon as it has its answer.
+/* The load generator: N keep-alive connections, each of which sends its next request when it has received a response.
  *
  *   load KIND --port P --connections N (--seconds S | --requests K) [--notes K] [--bytes B] [--sessions FILE]
  *        [--sessions-out FILE] [--paths FILE]
  *
- * KIND: push    K new notes a push to Hesper, carrying the token of the answer before
+ * KIND: push    K new notes per push to Hesper, with the sync token of the previous response
  *       poll    Hesper's GET /v1/changes?since=
- *       read    Hesper's first sync, page by page, to its end (one connection)
+ *       read    Hesper's first sync, page by page (one connection)
  *       create  one new record in PocketBase
  *       batch   K new records in PocketBase
- *       upload  the bytes of a new attachment, B of them, to Hesper
+ *       upload  a new attachment of B bytes to Hesper
  *       get     each line of --paths in turn
  *
- * A line of --sessions is one account's: bearer token, clock node, sync token (`-`: none). Each connection has its own.
- * Prints one line of JSON. An answer that is not what it should be ends the program: no figure comes of errors.
+ * A line of --sessions is an account: bearer token, clock node, sync token (`-`: none). Each connection has its own.
+ * Prints one line of JSON. Ends on an unexpected response, so that figures never include errors.
  */
 #define _GNU_SOURCE
 #include "http.h"
@@ -29,13 +29,13 @@ enum { MAX_CONNECTIONS = 1024, MAX_ACCOUNTS = 16384, MAX_PATHS = 100000 };
 
 typedef struct {
     char bearer[1024], node[32], token[256];
-    bool busy; /* of turns: whether a connection speaks for it */
+    bool busy; /* for turns: whether a connection is using it */
 } Account;
 
 typedef struct {
     Connection connection;
     Account *account;
-    bool polls; /* of turns: whether this one is a poll */
+    bool polls; /* for turns: whether this request is a poll */
     double began;
     Buffer payload;
     bool finished;
@@ -91,7 +91,7 @@ static void write_records(Session *session) {
 
 static bool pushes(Session *session) { return !strcmp(kind, "push") || (!strcmp(kind, "turns") && !session->polls); }
 
-/* The next account that no other connection speaks for, once this one has polled and pushed; nobody polls without a token. */
+/* The next account that no connection is using, after the current one has polled and pushed. Without a token it does not poll. */
 static void take_turn(Session *session) {
     if (session->polls) {
         session->polls = false;
@@ -216,7 +216,7 @@ static void read_arguments(int count, char **arguments) {
         } else fprintf(stderr, "load: unknown argument %s\n", name), exit(2);
     }
     if (!port || connections < 1 || connections > MAX_CONNECTIONS || (!strcmp(kind, "get") && !path_count))
-        fprintf(stderr, "load: see the head of load.c\n"), exit(2);
+        fprintf(stderr, "load: see the comment in load.c\n"), exit(2);
     if (!strcmp(kind, "turns") && account_count < connections) fprintf(stderr, "load: too few accounts\n"), exit(2);
 }
 
@@ -235,20 +235,20 @@ int main(int count, char **arguments) {
     while (answered < started) {
         struct epoll_event events[64];
         int ready = epoll_wait(poll, events, 64, 60000);
-        if (ready == 0) fprintf(stderr, "load: no answer for a minute\n"), exit(1);
+        if (ready == 0) fprintf(stderr, "load: no response within a minute\n"), exit(1);
         for (int i = 0; i < ready; i++) {
             Session *session = events[i].data.ptr;
-            if (!send_some(&session->connection)) fail(session, "the connection broke");
+            if (!send_some(&session->connection)) fail(session, "the connection was closed");
             if (!session->began) continue;
             int got = receive_some(&session->connection);
-            if (got < 0) fail(session, "the connection broke");
+            if (got < 0) fail(session, "the connection was closed");
             if (got == 0) continue;
             take_answer(session);
             end_time = now();
             session->began = 0;
             if (started < requests && end_time - begin_time < seconds && !session->finished) {
                 write_request(session);
-                if (!send_some(&session->connection)) fail(session, "the connection broke");
+                if (!send_some(&session->connection)) fail(session, "the connection was closed");
             }
         }
     }

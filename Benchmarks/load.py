@@ -1,4 +1,4 @@
-"""Runs load.c: sessions in, figures out."""
+"""Runs load.c with given sessions, and returns its figures."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from machine import TOOLS, WORK
 
 @dataclass
 class Session:
-    """One connection of the load: whose it is, the node of its clocks, the token of a finished sync (`-`: none)."""
+    """One connection of the load generator: bearer token, clock node, and sync token of a complete sync (`-`: none)."""
 
     bearer: str
     node: str = "-"
@@ -23,7 +23,7 @@ class Session:
 
 
 def sign_up(server: Server, count: int) -> list[Session]:
-    """So many accounts, each with a device that has read to the end."""
+    """Creates accounts, each with a device that has completed a sync."""
 
     def one(_: int) -> Session:
         client = Client(server.url)
@@ -46,7 +46,7 @@ def load(
     paths: list[str] = (),
     timeout: float = 1800,
 ) -> dict:
-    """One run of the load generator: its figures. The sessions' tokens go on from where it left them."""
+    """Runs the load generator and returns its figures. Updates the sync tokens of the sessions."""
     command = [
         str(TOOLS / "load"),
         kind,
@@ -81,7 +81,7 @@ def load(
 
 
 def fill(server: Server, session: Session, count: int, notes: int = 500, size: int = 500) -> None:
-    """Puts so many new notes into the session's account, durable like any other."""
+    """Pushes new notes to the session's account."""
     load("push", server.port, [session], requests=count // notes, notes=notes, size=size)
 
 

@@ -1,4 +1,4 @@
-"""What the figures were made on: the machine, the versions, the disk at this moment."""
+"""The machine that runs the benchmarks: hardware, versions, and current speed of the disk."""
 
 import os
 import platform
@@ -19,18 +19,18 @@ def output(*command: str) -> str:
 
 
 def fdatasync_cost() -> float:
-    """Milliseconds that one fdatasync takes just now, where the databases are."""
+    """The current duration of an fdatasync on the disk of the databases, in milliseconds."""
     return float(output(str(TOOLS / "fdatasync"), str(WORK / "fdatasync.bin")))
 
 
 def memory(pid: int, field: str) -> int:
-    """A field of /proc/PID/status in bytes: VmRSS now, VmHWM at its highest."""
+    """A field of /proc/PID/status in bytes: VmRSS is the current value, VmHWM the peak."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE).group(1)) * 1024
 
 
 def reset_peak(pid: int) -> None:
-    """Makes VmHWM begin anew from VmRSS."""
+    """Resets VmHWM to VmRSS."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 

@@ -1,4 +1,4 @@
-"""One account's large pushes, and how long another account's small ones wait meanwhile."""
+"""The latency of one account's small pushes while another account sends large ones."""
 
 import http.client
 import json
@@ -15,20 +15,20 @@ from machine import fdatasync_cost
 from postgres_limits import postgresql
 from report import Row
 
-LARGE = 4  # connections that push without a pause
+LARGE = 4  # connections that push continuously
 NOTES = 8
-TEXT_BYTES = 1_040_000  # eight of them make a push of nearly 8 MiB
+TEXT_BYTES = 1_040_000  # eight of them are a push of nearly 8 MiB
 SECONDS = 30
 
 
 def neighbours() -> list[Row]:
-    """On SQLite."""
+    """Measures on SQLite."""
     with Server(data=fresh_folder("neighbours")) as server:
         return measured(server, "")
 
 
 def postgres_neighbours() -> list[Row]:
-    """On PostgreSQL."""
+    """Measures on PostgreSQL."""
     with (
         postgresql() as postgres,
         Server(data=fresh_folder("neighbours"), database=postgres.database()) as server,
@@ -41,7 +41,7 @@ def measured(server: Server, prefix: str) -> list[Row]:
     rows = [
         Row(f"{work}, p50", "100 ms", "ms", 1, most=True),
         Row("the same, p99", "1 s", "ms", 1, most=True),
-        Row("the same, p50", "nobody else pushes", "ms"),
+        Row("the same, p50", "without other pushes", "ms"),
     ]
     small, large = (one_device(server) for _ in range(2))
     cost = fdatasync_cost()
@@ -50,7 +50,7 @@ def measured(server: Server, prefix: str) -> list[Row]:
     floods = [threading.Thread(target=flood, args=(server, large, seed, end)) for seed in range(LARGE)]
     for thread in floods:
         thread.start()
-    time.sleep(3)  # until the large ones follow each other
+    time.sleep(3)  # until all connections push
     found, stop = [], time.monotonic() + SECONDS
     while time.monotonic() < stop:
         found.append(small_push(small))
@@ -77,7 +77,7 @@ def stamp(client: Client, counter: int) -> str:
 
 
 def small_push(client: Client) -> float:
-    """Milliseconds until a push of one note is answered."""
+    """The response time of a push of one note, in milliseconds."""
     clock = stamp(client, 0)
     note = {
         "uniqueID": str(uuid.uuid4()),
@@ -91,7 +91,7 @@ def small_push(client: Client) -> float:
 
 
 def flood(server: Server, client: Client, seed: int, end: threading.Event) -> None:
-    """Pushes new notes of words that no other note has, one push after the other."""
+    """Continuously pushes new notes, each with unique words."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     chance = random.Random(seed)
     texts = []
@@ -100,10 +100,10 @@ def flood(server: Server, client: Client, seed: int, end: threading.Event) -> No
         texts.append(" ".join(words).translate(str.maketrans("0123456789", "ghijklmnop")).encode())
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=600)
     headers = {"Authorization": f"Bearer {client.token}", "Content-Type": "application/json"}
-    # A page of one object: what matters is what is written.
+    # A limit of one object keeps the response small, because only the writes matter.
     token = client.sync()["syncToken"]
     while not end.is_set():
-        # Another order of the letters makes other words of the same texts.
+        # Substituting the letters creates new words from the same texts.
         order = bytes.maketrans(letters.encode(), "".join(chance.sample(letters, 26)).encode())
         parts = []
         for number, text in enumerate(texts):
@@ -113,7 +113,7 @@ def flood(server: Server, client: Client, seed: int, end: threading.Event) -> No
         body = b'{"limit":1,"syncToken":"' + token.encode() + b'","changes":{"notes":[' + b",".join(parts) + b"]}}"
         connection.request("POST", "/v1/sync", body, headers)
         response = connection.getresponse()
-        answer = response.read()
+        response.read()
         if response.status != 200:
-            raise RuntimeError(f"a large push was answered {response.status}")
+            raise RuntimeError(f"a large push failed with status {response.status}")
     connection.close()

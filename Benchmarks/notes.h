@@ -1,4 +1,4 @@
-/* What load generators send: the time, randomness, notes. */
+/* Data for load generators: time, random numbers, notes. */
 #ifndef NOTES_H
 #define NOTES_H
 
@@ -6,16 +6,16 @@
 
 #include <stdint.h>
 
-/* Seconds, from some moment on. */
+/* A monotonic time in seconds. */
 double now(void);
 void seed_random(void);
 uint64_t next_random(void);
 void put_uuid(Buffer *buffer);
-/* Words, so that what is stored and sent is like a note and not like one letter; `bytes` long. */
+/* Appends a text of `bytes` bytes that consists of words, so that it compresses like a note. */
 void put_text(Buffer *buffer, int bytes);
-/* The present moment as a date, and a counter that is never used twice in one millisecond. */
+/* The current date, and a counter that is unique within a millisecond. */
 void stamp(char date[32], unsigned *counter);
-/* For qsort, of doubles. */
+/* Compares doubles, for qsort. */
 int ascending(const void *a, const void *b);
 
 #endif

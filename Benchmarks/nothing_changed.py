@@ -1,4 +1,4 @@
-"""The commonest call of all: has anything changed? No."""
+"""The most frequent request: a poll without changes."""
 
 from client import Server
 from load import Session, load, rounds, sign_up
@@ -10,7 +10,7 @@ SECONDS = 3
 
 def nothing_changed() -> list[Row]:
     limit = Row(
-        "“nothing changed” (`changes?since=`), 32 connections", "Hummingbird answering “hello”", "requests/s", 0.6
+        "“nothing changed” (`changes?since=`), 32 connections", "Hummingbird responding with “hello”", "requests/s", 0.6
     )
     peer = Row("the same", "PocketBase, one record changed since", "requests/s", 5)
     with Server() as server, Hello() as hello, PocketBase() as pocketbase:

@@ -1,4 +1,4 @@
-"""What stands beside our figures: SQLite's C API, PocketBase, nginx, Hummingbird, each in a folder of its own."""
+"""The programs that Hesper is compared with: SQLite's C API, PocketBase, nginx and Hummingbird."""
 
 import json
 import os
@@ -15,7 +15,7 @@ PASSWORD = "correct horse battery staple"
 
 
 class Peer:
-    """A server that runs while it is used."""
+    """A server that runs inside a `with` block, with its own folder."""
 
     def __init__(self, name: str):
         self.folder = WORK / name
@@ -61,7 +61,7 @@ class Peer:
 
 
 class PocketBase(Peer):
-    """A collection with the same fields, an index on what a client polls by, and rules that want somebody signed in."""
+    """PocketBase with a collection of the same fields, an index for polling, and rules that require a signed-in user."""
 
     def __init__(self):
         super().__init__("pocketbase")
@@ -72,7 +72,7 @@ class PocketBase(Peer):
             raise
 
     def set_up(self, binary: str) -> None:
-        folder = ["--dir", str(self.folder / "data")]  # it keeps other folders beside this one
+        folder = ["--dir", str(self.folder / "data")]  # PocketBase creates other folders beside this one
         superuser = [binary, "superuser", "upsert", "bench@example.org", PASSWORD, *folder]
         subprocess.run(superuser, check=True, capture_output=True, timeout=60)
         self.start([binary, "serve", "--http", f"127.0.0.1:{self.port}", *folder], "/api/health")
@@ -122,14 +122,14 @@ class PocketBase(Peer):
         self.call("DELETE", "/api/collections/notes/truncate")
 
     def pages(self, count: int) -> list[str]:
-        """The paths that list `count` records, 1,000 a page, as many as it gives."""
+        """The paths that list `count` records with 1,000 per page, the maximum."""
         return [
             f"/api/collections/notes/records?page={page}&perPage=1000&skipTotal=1"
             for page in range(1, (count + 999) // 1000 + 1)
         ]
 
     def newest(self) -> str:
-        """The path of a poll that finds one record: one that shares its millisecond with no other is made for it."""
+        """The path of a poll that finds one record. Creates that record in a millisecond of its own."""
         time.sleep(0.01)
         self.call("POST", "/api/collections/notes/records", {"text": "the last"})
         last = self.call("GET", "/api/collections/notes/records?perPage=1&skipTotal=1&sort=-updated")["items"][0][
@@ -143,7 +143,7 @@ class PocketBase(Peer):
 
 
 class Nginx(Peer):
-    """Serves files."""
+    """nginx that serves files."""
 
     def __init__(self, files: dict[str, bytes]):
         super().__init__("nginx")
@@ -166,7 +166,7 @@ class Nginx(Peer):
 
 
 class Hello(Peer):
-    """Hummingbird that answers "hello", and has a stream that says nothing (Benchmarks/hello)."""
+    """Hummingbird that responds with "hello", and has an idle event stream (Benchmarks/hello)."""
 
     def __init__(self):
         super().__init__("hello")
@@ -178,7 +178,7 @@ class Hello(Peer):
 
 
 def yardstick(database: Path, *arguments: str | int, environment: dict[str, str] | None = None) -> dict:
-    """One run of yardstick.c."""
+    """Runs yardstick.c."""
     done = subprocess.run(
         [str(TOOLS / "yardstick"), str(database), *map(str, arguments)],
         capture_output=True,
@@ -192,15 +192,15 @@ def yardstick(database: Path, *arguments: str | int, environment: dict[str, str]
 
 
 def database_of(data: Path) -> Path:
-    """The database in a data folder of Hesper's."""
+    """The database in a data folder of Hesper."""
     found = [file for file in data.iterdir() if file.is_file() and file.open("rb").read(16) == b"SQLite format 3\0"]
     if len(found) != 1:
-        raise RuntimeError(f"{data} holds {len(found)} databases")
+        raise RuntimeError(f"{data} contains {len(found)} databases")
     return found[0]
 
 
 def copy_of(data: Path, name: str) -> Path:
-    """A copy of the database in a data folder that nobody has open."""
+    """Copies the database in a data folder that no process has open."""
     source, copy = database_of(data), WORK / f"{name}.db"
     for suffix in ("", "-wal", "-shm"):
         Path(f"{copy}{suffix}").unlink(missing_ok=True)

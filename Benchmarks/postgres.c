@@ -1,10 +1,10 @@
-/* What PostgreSQL itself can do with our statements on our tables, through libpq: the limit beside our figures.
+/* Runs our SQL statements on our tables in PostgreSQL through libpq, as the limit that Hesper is compared with.
  *
- *   postgres push NOTES SECONDS CONNECTIONS   new 500-byte notes, NOTES a commit, each connection in a scope of its own
- *   postgres copy                             COPY objects TO STDOUT, to the end
+ *   postgres push NOTES SECONDS CONNECTIONS   new 500-byte notes, NOTES per commit, one scope per connection
+ *   postgres copy                             COPY objects TO STDOUT
  *
- * It connects by PGHOST, PGDATABASE and so on; the tables were made by hesper. The statements are those of one push of new
- * notes (statements.h, from PushStatements.swift), pipelined as the store sends them. The search index is not written.
+ * Connects as set with PGHOST, PGDATABASE and so on, to a database created by hesper. The statements are those of a push of
+ * new notes (statements.h, from PushStatements.swift), pipelined as in the store. The search index is not written.
  * Prints JSON.
  */
 #define _GNU_SOURCE
@@ -21,7 +21,7 @@
 #include "statements.h"
 
 enum { TEXT_BYTES = 500, MAX_CONNECTIONS = 64, MAX_PARAMETERS = 16 };
-/* What bodies of objects that are there already one question may bring. */
+/* The limit of the bodies of existing objects that one query may return. */
 enum { FORESIGHT_BYTES = 32 << 20 };
 enum { BOOL = 16, BYTEA = 17, INT8 = 20, INT4 = 23, TEXT = 25, JSON = 114, DATE = 1184, UUID = 2950 };
 enum { BOOLS = 1000, BYTEAS = 1001, INT4S = 1007, TEXTS = 1009, INT8S = 1016, JSONS = 199, UUIDS = 2951 };
@@ -45,7 +45,7 @@ static PGconn *connected(void) {
     return connection;
 }
 
-/* The parameters of one statement, in binary. */
+/* The binary parameters of one statement. */
 typedef struct {
     char *bytes;
     size_t length, capacity, starts[MAX_PARAMETERS];
@@ -89,7 +89,7 @@ static void send(PGconn *connection, const char *name, const Parameters *paramet
     if (!PQsendQueryPrepared(connection, name, parameters->count, values, lengths, formats, 1)) fail(connection, name);
 }
 
-/* Waits for so many statements; the last one's answer. */
+/* Waits for the results of some statements, and returns the last one. */
 static PGresult *settled(PGconn *connection, int count) {
     PGresult *last = NULL;
     if (!PQpipelineSync(connection)) fail(connection, "sync");
@@ -103,7 +103,7 @@ static PGresult *settled(PGconn *connection, int count) {
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) fail(connection, "a statement");
         PQclear(last);
         last = result;
-        if (PQgetResult(connection)) fail(connection, "out of step");
+        if (PQgetResult(connection)) fail(connection, "unexpected result");
     }
     return last;
 }
@@ -117,7 +117,7 @@ typedef struct {
     int body_length, parcel_length;
 } Note;
 
-/* A note as the store writes it: its state as sync sends it, and the parcel of edits that it came in. */
+/* A note as the store writes it: its body, and the parcel of its edits. */
 static void make(Note *note, const char *text) {
     if (getrandom(note->random, sizeof note->random, 0) != sizeof note->random) perror("getrandom"), exit(1);
     const uint8_t *id = note->id;
@@ -149,10 +149,10 @@ static int64_t column(PGresult *result, int column) {
     return be64toh(value);
 }
 
-static void send_objects(PGconn *connection, Parameters *p, int64_t scope, int64_t sequence, const Note *made) {
+static void send_objects(PGconn *connection, Parameters *p, int64_t scope, int64_t sequence, const Note *created) {
     clear(p), integer(p, scope);
     array(p, UUID, notes);
-    for (int i = 0; i < notes; i++) element(p, made[i].id, 16);
+    for (int i = 0; i < notes; i++) element(p, created[i].id, 16);
     array(p, INT4, notes);
     for (int i = 0; i < notes; i++) element(p, "\0\0\0", 4);
     array(p, TEXT, notes);
@@ -160,20 +160,20 @@ static void send_objects(PGconn *connection, Parameters *p, int64_t scope, int64
     array(p, INT8, notes);
     for (int i = 0; i < notes; i++) element64(p, sequence + 1 + i);
     array(p, INT8, notes);
-    for (int i = 0; i < notes; i++) element64(p, made[i].body_length);
+    for (int i = 0; i < notes; i++) element64(p, created[i].body_length);
     array(p, BYTEA, notes);
-    for (int i = 0; i < notes; i++) element(p, made[i].digest, 16);
+    for (int i = 0; i < notes; i++) element(p, created[i].digest, 16);
     array(p, JSON, notes);
-    for (int i = 0; i < notes; i++) element(p, made[i].body, made[i].body_length);
+    for (int i = 0; i < notes; i++) element(p, created[i].body, created[i].body_length);
     send(connection, "objects", p);
 }
 
-static void send_parcels(PGconn *connection, Parameters *p, int64_t scope, int64_t number, int64_t sequence, const Note *made) {
+static void send_parcels(PGconn *connection, Parameters *p, int64_t scope, int64_t number, int64_t sequence, const Note *created) {
     clear(p), integer(p, scope);
     array(p, INT8, notes);
     for (int i = 0; i < notes; i++) element64(p, number + 1 + i);
     array(p, UUID, notes);
-    for (int i = 0; i < notes; i++) element(p, made[i].id, 16);
+    for (int i = 0; i < notes; i++) element(p, created[i].id, 16);
     array(p, INT8, notes);
     for (int i = 0; i < notes; i++) element64(p, sequence + 1 + i);
     array(p, TEXT, notes);
@@ -184,16 +184,16 @@ static void send_parcels(PGconn *connection, Parameters *p, int64_t scope, int64
     }
     for (int clock = 0; clock < 3; clock++) {
         array(p, BYTEA, notes);
-        for (int i = 0; i < notes; i++) element(p, made[i].clock, 16);
+        for (int i = 0; i < notes; i++) element(p, created[i].clock, 16);
     }
     array(p, BYTEA, notes);
     for (int i = 0; i < notes; i++) put32(p, -1); /* NULL */
     array(p, JSON, notes);
-    for (int i = 0; i < notes; i++) element(p, made[i].parcel, made[i].parcel_length);
+    for (int i = 0; i < notes; i++) element(p, created[i].parcel, created[i].parcel_length);
     array(p, BYTEA, notes);
     for (int i = 0; i < notes; i++) put32(p, -1); /* NULL */
     array(p, BYTEA, notes);
-    for (int i = 0; i < notes; i++) element(p, made[0].digest, 8);
+    for (int i = 0; i < notes; i++) element(p, created[0].digest, 8);
     array(p, INT8, notes);
     for (int i = 0; i < notes; i++) element64(p, 0x9abcdef0);
     integer(p, 848479632345000);
@@ -214,7 +214,7 @@ static void *push(void *argument) {
     if (!PQenterPipelineMode(connection)) fail(connection, "pipeline");
     char text[TEXT_BYTES + 1] = {0};
     for (int i = 0; i < TEXT_BYTES; i++) text[i] = i % 6 == 5 ? ' ' : 'a' + i % 23;
-    Note *made = calloc(notes, sizeof *made);
+    Note *created = calloc(notes, sizeof *created);
     Parameters p = {0};
     for (double began = now(); (pusher->end = now()) - began < seconds; pusher->commits++) {
         clear(&p), send(connection, "begin", &p);
@@ -223,15 +223,15 @@ static void *push(void *argument) {
         int64_t sequence = column(locked, 0), number = column(locked, 4);
         PQclear(locked);
         int64_t parcel_bytes = 0;
-        for (int i = 0; i < notes; i++) make(&made[i], text), parcel_bytes += made[i].parcel_length;
+        for (int i = 0; i < notes; i++) make(&created[i], text), parcel_bytes += created[i].parcel_length;
         clear(&p), integer(&p, scope), array(&p, UUID, notes);
-        for (int i = 0; i < notes; i++) element(&p, made[i].id, 16);
+        for (int i = 0; i < notes; i++) element(&p, created[i].id, 16);
         integer(&p, FORESIGHT_BYTES), send(connection, "states", &p);
         PQclear(settled(connection, 1));
-        send_objects(connection, &p, scope, sequence, made);
-        send_parcels(connection, &p, scope, number, sequence, made);
-        clear(&p), integer(&p, scope), integer(&p, sequence + notes), bytes(&p, made[0].digest, 16);
-        bytes(&p, made[0].clock, 16), bytes(&p, made[0].clock, 16), integer(&p, number + notes);
+        send_objects(connection, &p, scope, sequence, created);
+        send_parcels(connection, &p, scope, number, sequence, created);
+        clear(&p), integer(&p, scope), integer(&p, sequence + notes), bytes(&p, created[0].digest, 16);
+        bytes(&p, created[0].clock, 16), bytes(&p, created[0].clock, 16), integer(&p, number + notes);
         integer(&p, parcel_bytes);
         send(connection, "advance", &p);
         clear(&p), send(connection, "commit", &p);
@@ -244,7 +244,7 @@ static void *push(void *argument) {
 static void push_all(int connections) {
     PGconn *connection = connected();
     PGresult *scopes = PQexec(connection, "SELECT id FROM scopes ORDER BY id");
-    if (PQntuples(scopes) < connections) fail(connection, "there are not as many scopes as connections");
+    if (PQntuples(scopes) < connections) fail(connection, "there are fewer scopes than connections");
     Pusher pushers[MAX_CONNECTIONS] = {0};
     double began = now(), end = began;
     for (int i = 0; i < connections; i++) {
@@ -281,12 +281,12 @@ int main(int count, char **arguments) {
         notes = atoi(arguments[2]), seconds = atof(arguments[3]);
         int connections = atoi(arguments[4]);
         if (notes < 1 || connections < 1 || connections > MAX_CONNECTIONS)
-            fprintf(stderr, "postgres: see the head of postgres.c\n"), exit(2);
+            fprintf(stderr, "postgres: see the comment in postgres.c\n"), exit(2);
         push_all(connections);
     } else if (count == 2 && !strcmp(arguments[1], "copy")) {
         copy_all();
     } else {
-        fprintf(stderr, "postgres: see the head of postgres.c\n"), exit(2);
+        fprintf(stderr, "postgres: see the comment in postgres.c\n"), exit(2);
     }
     return 0;
 }

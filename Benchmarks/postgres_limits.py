@@ -1,4 +1,4 @@
-"""PostgreSQL for the benchmarks, and what it does with our statements without us: the limits beside our figures."""
+"""A PostgreSQL server for the benchmarks, and the speed of our SQL statements on it without Hesper."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from machine import TOOLS, WORK
 from postgres import PostgreSQL, name_in, programs
 from statements import session, statement
 
-# What Debian's packages set up; commits wait for the disk, as they do not for the tests. Said in RESULTS.md.
+# The defaults of Debian's packages. Unlike in the tests, commits wait for the disk. Listed in RESULTS.md.
 SETTINGS = [
     "fsync = on",
     "synchronous_commit = on",
@@ -31,19 +31,19 @@ PARCEL = f'[["creationDate",null,{{"date":"{DATE}"}}],["text","{CLOCK}","{TEXT}"
 
 
 def postgresql() -> PostgreSQL:
-    """A server of the benchmarks' own, where everybody is measured: on the disk of the other databases."""
+    """A PostgreSQL server on the disk of the other databases."""
     return PostgreSQL(SETTINGS)
 
 
 def copy_of(postgres: PostgreSQL, address: str) -> str:
-    """The address of a copy of a database that nobody is connected to."""
+    """Copies a database without connections, and returns the address of the copy."""
     name = f"{name_in(address)}_copy"
     postgres.sql(f"CREATE DATABASE {name} TEMPLATE {name_in(address)}")
     return postgres.address(name)
 
 
 def environment(address: str) -> dict[str, str]:
-    """What libpq's programs connect by, with the settings of our own sessions."""
+    """The environment for libpq, with the session settings of Hesper."""
     url = urlsplit(address)
     return {
         **os.environ,
@@ -58,9 +58,9 @@ def environment(address: str) -> dict[str, str]:
 
 
 def script(scope: str) -> str:
-    """A push of one new note for pgbench: BEGIN, the lock, and all the rest in one pipeline.
+    """A pgbench script that pushes one new note: BEGIN, the lock, and the other statements in one pipeline.
 
-    pgbench has no UUIDs, but big numbers.
+    pgbench has no UUIDs, so they are created from large integers.
     """
     note = "ARRAY[(lpad(to_hex(:high::bigint), 16, '0') || lpad(to_hex(:low::bigint), 16, '0'))::uuid]"
     clock, date = "ARRAY[:clock::bytea]", "'2026-11-21 08:47:12.345Z'::timestamptz"
@@ -99,7 +99,7 @@ COMMIT;
 
 
 def pgbench(address: str, scope: str, clients: int, seconds: int) -> float:
-    """Commits a second of pgbench, each a push of one new note. `scope` is what pgbench computes it from."""
+    """Runs pgbench and returns commits per second, each a push of one new note. `scope` is a pgbench expression."""
     file = WORK / "push.sql"
     file.write_text(script(scope))
     constants = {
@@ -118,7 +118,7 @@ def pgbench(address: str, scope: str, clients: int, seconds: int) -> float:
 
 
 def yardstick(address: str, *arguments: str | int) -> dict:
-    """One run of postgres.c."""
+    """Runs postgres.c."""
     done = subprocess.run(
         [str(TOOLS / "postgres"), *map(str, arguments)],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Hesper on PostgreSQL beside PostgreSQL alone, with our statements on our tables."""
+"""Hesper on PostgreSQL compared with our SQL statements on PostgreSQL alone."""
 
 from client import Server
 from durable_pushes import SECONDS, fresh_folder
@@ -10,10 +10,10 @@ from report import Row
 
 
 def one_note() -> list[Row]:
-    """One new 500-byte note a push, 32 connections: of 32 accounts, and of one."""
-    beside = "pgbench running our statements, 32 clients, one commit each"
+    """One new 500-byte note per push on 32 connections, for 32 accounts and for one."""
+    comparison = "pgbench running our statements, 32 clients, one commit each"
     work = "on PostgreSQL: durable pushes of one new 500-byte note, 32 connections"
-    many, one = Row(f"{work}, 32 accounts", beside, "pushes/s", 0.8), Row(f"{work}, one account", beside, "pushes/s")
+    many, one = Row(f"{work}, 32 accounts", comparison, "pushes/s", 0.8), Row(f"{work}, one account", comparison, "pushes/s")
     with postgresql() as postgres, prepared(postgres, 32) as (server, sessions, copy):
         first = int(postgres.sql("SELECT min(id) FROM scopes", name_in(copy))[0][0])
         shared = [Session(sessions[0].bearer, sessions[0].node, sessions[0].token) for _ in range(32)]
@@ -27,7 +27,7 @@ def one_note() -> list[Row]:
 
 
 def five_hundred_notes() -> list[Row]:
-    """500 new notes a push, 4 connections of 4 accounts."""
+    """500 new notes per push, 4 connections of 4 accounts."""
     row = Row(
         "on PostgreSQL: pushes of 500 new notes, 4 connections", "our statements through libpq, 500 a commit, 4 connections",
         "notes/s", 0.5,
@@ -42,7 +42,7 @@ def five_hundred_notes() -> list[Row]:
 
 
 def first_sync(count: int = 100_000) -> list[Row]:
-    """A first sync, read to the end, beside the table that it is read from."""
+    """A complete first sync compared with COPY of the same table."""
     row = Row(
         f"on PostgreSQL: first sync of {count:,} notes, read to the end", "COPY objects TO STDOUT of the same rows",
         "notes/s", 0.4,
@@ -60,15 +60,15 @@ def first_sync(count: int = 100_000) -> list[Row]:
 
 
 def accounts(count: int = 10_000, few: int = 10) -> list[Row]:
-    """Accounts that poll and push in turn, one after the other, on as many connections as the few are."""
+    """Many accounts that poll and push in turn on a few connections, compared with a few accounts."""
     row = Row(
         f"on PostgreSQL: a poll or a push, {count:,} accounts in turn on {few} connections", f"with {few} accounts",
         "ms", 1.3, most=True,
     )  # fmt: skip
     with postgresql() as postgres, on(postgres) as large, on(postgres) as small:
-        servers = ((large, made(postgres, large, count)), (small, made(postgres, small, few)))
+        servers = ((large, insert_accounts(postgres, large, count)), (small, insert_accounts(postgres, small, few)))
         for server, sessions in servers:
-            # Everybody's first: its answer has the token that the others go on from.
+            # The first request of each account gets the sync token for the others.
             load("turns", server.port, sessions, connections=few, requests=len(sessions))
         for _ in range(rounds()):
             cost = fdatasync_cost()
@@ -79,14 +79,14 @@ def accounts(count: int = 10_000, few: int = 10) -> list[Row]:
 
 
 def on(postgres: PostgreSQL) -> Server:
-    """A server with a new database."""
+    """Starts a server with a new database."""
     server = Server(data=fresh_folder("on-postgresql"), database=postgres.database(), start=False)
     server.own_data = True
     return server.start()
 
 
 class prepared:
-    """A server with so many accounts, their sessions, and a copy of its database for who stands beside it."""
+    """A server with some accounts, their sessions, and a copy of its database for comparison."""
 
     def __init__(self, postgres: PostgreSQL, accounts: int):
         self.postgres, self.accounts = postgres, accounts
@@ -103,21 +103,21 @@ class prepared:
         self.server.close()
 
 
-def made(postgres: PostgreSQL, server: Server, count: int) -> list[Session]:
-    """So many accounts with a device each, put straight into the tables: to hash 10,000 passwords would take an hour."""
+def insert_accounts(postgres: PostgreSQL, server: Server, count: int) -> list[Session]:
+    """Inserts accounts with one device each into the tables, because hashing 10,000 passwords would take an hour."""
     postgres.sql(ACCOUNTS.format(count=count), name_in(server.database))
     return [Session(f"hesper_{n:043}", f"{n:016x}") for n in range(1, count + 1)]
 
 
 ACCOUNTS = """
-CREATE TEMPORARY TABLE made AS
+CREATE TEMPORARY TABLE created AS
 SELECT n, ('00000000-0000-4000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id FROM generate_series(1, {count}) n;
-INSERT INTO accounts SELECT id, n || '@example.org', n || '@example.org', 'none', now() FROM made;
-INSERT INTO scopes (id, digest) SELECT n, decode(repeat('00', 16), 'hex') FROM made;
-INSERT INTO indexing SELECT n, 0 FROM made;
-INSERT INTO memberships SELECT id, n FROM made;
+INSERT INTO accounts SELECT id, n || '@example.org', n || '@example.org', 'none', now() FROM created;
+INSERT INTO scopes (id, digest) SELECT n, decode(repeat('00', 16), 'hex') FROM created;
+INSERT INTO indexing SELECT n, 0 FROM created;
+INSERT INTO memberships SELECT id, n FROM created;
 INSERT INTO devices (node, account, token, name, creation_date, last_use_date)
 SELECT decode(lpad(to_hex(n), 16, '0'), 'hex'), id, sha256(('hesper_' || lpad(n::text, 43, '0'))::bytea), 'phone', now(), now()
-FROM made;
+FROM created;
 ANALYZE;
 """

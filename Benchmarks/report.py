@@ -1,4 +1,4 @@
-"""Figures to rows, rows to RESULTS.md."""
+"""Formats figures as rows and writes RESULTS.md."""
 
 import time
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ FINDINGS = ROOT / "Benchmarks/FINDINGS.md"
 
 @dataclass
 class Row:
-    """One line of the table. Ratios are taken round by round, so that what slows both in one round changes little."""
+    """One line of the table. The ratio is calculated per round, so that load which slows down both sides has little effect."""
 
     work: str
-    beside: str
+    comparison: str
     unit: str
-    reach: float | None = None  # None: only printed
-    most: bool = False  # the ratio is to stay below `reach`
-    applies: str = ""  # a condition on the machine under which `reach` holds, if it did not hold
+    reach: float | None = None  # the target of the ratio; None if there is none
+    most: bool = False  # whether `reach` is a maximum
+    applies: str = ""  # why `reach` does not apply to this machine, if so
     ours: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
     fdatasync: list[float] = field(default_factory=list)
@@ -47,14 +47,14 @@ class Row:
         reach = "–" if self.reach is None else f"{'at most' if self.most else 'at least'} {self.reach:g}"
         sync = f"{median(self.fdatasync):.2f} ms" if self.fdatasync else "–"
         return (
-            f"| {self.work} | {self.beside} | {shown(median(self.ours))} {self.unit} | {shown(median(self.theirs))} | "
+            f"| {self.work} | {self.comparison} | {shown(median(self.ours))} {self.unit} | {shown(median(self.theirs))} | "
             f"{self.ratio:.2f} | {reach} | {self.verdict} | {len(self.ours)} | {sync} |"
         )
 
 
 @dataclass
 class Table:
-    """A table of its own, below the main one."""
+    """A separate table below the main one."""
 
     title: str
     explanation: str
@@ -72,19 +72,19 @@ def shown(figure: float) -> str:
 
 
 def write(rows: list[Row], tables: list[Table], seconds: float) -> None:
-    """Writes RESULTS.md; what a person found out about the figures (FINDINGS.md) goes below the tables."""
+    """Writes RESULTS.md. The text of FINDINGS.md, which explains the figures, is appended."""
     lines = [
-        "# What Hesper reaches",
+        "# Benchmark results",
         "",
-        f"Made by `make bench` on {time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC in {seconds / 60:.0f} minutes.",
+        f"Written by `make bench` on {time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC in {seconds / 60:.0f} minutes.",
         "",
         *(f"- {line}" for line in description()),
-        f"- PostgreSQL has {', '.join(SETTINGS)}, and its defaults otherwise.",
-        f"- One fdatasync cost {fdatasync_cost():.2f} ms at the end; beside durable figures: in their rounds.",
+        f"- PostgreSQL settings: {', '.join(SETTINGS)}, otherwise defaults.",
+        f"- One fdatasync took {fdatasync_cost():.2f} ms at the end of the run. For durable writes, the column shows its duration in their rounds.",
         "",
-        "Figures are medians of interleaved rounds, the ratio is the median of the rounds' ratios.",
+        "All figures are medians of interleaved rounds. The ratio is the median of the ratios of the rounds.",
         "",
-        "| work | beside | Hesper | beside | ratio | reach | | rounds | fdatasync |",
+        "| work | compared with | Hesper | other | ratio | target | | rounds | fdatasync |",
         "| --- | --- | ---: | ---: | ---: | --- | --- | ---: | ---: |",
         *(row.line for row in rows),
         "",

@@ -1,4 +1,4 @@
-/* Preloaded, makes every fsync and fdatasync take at least 4 ms, as on a common cloud disk. They are still done. */
+/* When preloaded, makes fsync and fdatasync take at least 4 ms, as on a typical cloud disk. They are still executed. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>

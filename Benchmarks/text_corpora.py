@@ -1,4 +1,4 @@
-"""Texts that two devices changed at once, with the text that both changes together make: recorded and real ones."""
+"""Corpora of texts that two devices changed concurrently, with the correct result of the merge."""
 
 import difflib
 import gzip
@@ -20,14 +20,14 @@ HISTORIES = DATA / "prose-histories/rust-book.json.gz"
 WINDOWS = (100, 250, 500, 1000, 2000, 4000)  # operations
 GAPS = (3, 10, 25, 60)  # words
 
-# All words of a text; all its tokens: runs of blanks, words, and other characters one by one.
+# All words of a text, and all of its tokens: runs of blanks, words, and single other characters.
 words = re.compile(r"\w+").findall
 tokens = re.compile(r"[ \t]+|\w+|[^\w\s]|\s").findall
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One merge whose right result is known."""
+    """One merge with a known correct result."""
 
     base: str
     older: str
@@ -36,14 +36,14 @@ class Trial:
 
     @cached_property
     def new_words(self) -> Counter[str]:
-        """The words that a side has more often than the base."""
+        """The words that occur more often in one of the sides than in the base."""
         base, older, newer = (Counter(words(text)) for text in (self.base, self.older, self.newer))
         return (older - base) + (newer - base)
 
 
 def alternated(changes: Iterator[tuple[str, str, str, str]]) -> list[Trial]:
-    """A trial of every base, two sides and right result in which both sides changed something; every second with the
-    second side as the older."""
+    """Creates a trial for each change in which both sides differ from the base. In every second one, the sides are
+    swapped."""
     trials: list[Trial] = []
     for base, one, other, right in changes:
         if base not in (one, other):
@@ -56,17 +56,17 @@ def alternated(changes: Iterator[tuple[str, str, str, str]]) -> list[Trial]:
 
 @dataclass(frozen=True)
 class Operation:
-    """One character inserted or deleted."""
+    """The insertion or deletion of one character."""
 
     agent: int
     item: int
     inserts: bool
-    left: int | None = None  # for an insertion: the neighbours that its author saw
+    left: int | None = None  # for an insertion: the neighbours visible to its author
     right: int | None = None
 
 
 class Session:
-    """A recorded session of two people: all characters ever typed in the order of the text, and all operations."""
+    """A recorded session of two authors: all characters in text order, including deleted ones, and all operations."""
 
     def __init__(self, transactions: list[dict]):
         self.order: list[int] = []
@@ -74,13 +74,13 @@ class Session:
         self.operations: list[Operation] = []
         self._own: list[list[list[Operation]]] = [[], []]  # by agent and transaction
         self._visible = (bytearray(), bytearray())  # by agent, along `order`
-        histories: list[tuple[int, int]] = []  # how many of each agent's transactions a transaction comes after, and itself
-        seen = [0, 0]  # by agent: how many transactions of the other are in its view
+        histories: list[tuple[int, int]] = []  # per transaction: the number of transactions of each agent up to it
+        seen = [0, 0]  # by agent: the number of the other's transactions that are visible to it
         for transaction in transactions:
             agent = transaction["agent"]
             known = [max((histories[parent][of] for parent in transaction["parents"]), default=0) for of in (0, 1)]
             if known[agent] != len(self._own[agent]):
-                raise ValueError("a transaction does not come after its agent's last one")
+                raise ValueError("a transaction does not follow the previous one of its agent")
             for operations in self._own[1 - agent][seen[agent] : known[1 - agent]]:
                 for operation in operations:
                     self._visible[agent][self.order.index(operation.item)] = operation.inserts
@@ -116,7 +116,7 @@ class Session:
 
     @staticmethod
     def _index(visible: bytearray, position: int) -> int:
-        """The index behind the first `position` visible characters."""
+        """The index after the first `position` visible characters."""
         low, high = 0, len(visible)
         while low < high:
             middle = (low + high) // 2
@@ -130,21 +130,21 @@ class Session:
         return "".join(self.characters[item] for item in self.order if item in items)
 
     def windows(self, length: int) -> Iterator[tuple[str, str, str, str]]:
-        """Base, the two sides and both together of one window of operations after another."""
+        """Base, both sides and the merged text of consecutive windows of operations."""
         base: set[int] = set()
         for start in range(0, len(self.operations), length):
             window = self.operations[start : start + length]
-            inserted, deleted = self._dealt(window)
+            inserted, deleted = self._assign(window)
             sides = [(base | inserted[agent]) - deleted[agent] for agent in (0, 1)]
             both = (base | inserted[0] | inserted[1]) - deleted[0] - deleted[1]
             yield self.text(base), self.text(sides[0]), self.text(sides[1]), self.text(both)
             base = both
 
-    def _dealt(self, window: list[Operation]) -> tuple[tuple[set[int], set[int]], tuple[set[int], set[int]]]:
-        """What each of the two inserted and deleted, as if neither had seen the other's.
+    def _assign(self, window: list[Operation]) -> tuple[tuple[set[int], set[int]], tuple[set[int], set[int]]]:
+        """Assigns insertions and deletions to the two agents as if they had worked concurrently.
 
-        In truth they saw it after a second. Where one of them deleted or went on with what the other had written since the
-        window began, that is therefore given to the other.
+        In the recording, each saw the other's operations after a second. Operations that delete or continue text which the
+        other has written in the same window are therefore assigned to the other.
         """
         writer: dict[int, int] = {}
         inserted, deleted = (set(), set()), (set(), set())
@@ -153,14 +153,14 @@ class Session:
             if not operation.inserts:
                 deleted[writer.get(operation.item, agent)].add(operation.item)
                 continue
-            if self._goes_on(operation, writer):
+            if self._continues(operation, writer):
                 agent = 1 - agent
             writer[operation.item] = agent
             inserted[agent].add(operation.item)
         return inserted, deleted
 
-    def _goes_on(self, operation: Operation, writer: dict[int, int]) -> bool:
-        """Whether an insertion is beside what the other wrote in the same line."""
+    def _continues(self, operation: Operation, writer: dict[int, int]) -> bool:
+        """Whether an insertion is adjacent to text of the other in the same line."""
         other = 1 - operation.agent
         if writer.get(operation.right) == other and self.characters[operation.right] != "\n":
             return True
@@ -169,7 +169,7 @@ class Session:
 
 
 def concurrent_writing() -> Iterator[tuple[str, str, str, str]]:
-    """Windows of the recorded session, of every length."""
+    """Windows of the recorded session in all lengths."""
     with gzip.open(TRACE) as file:
         session = Session(json.load(file)["txns"])
     for length in WINDOWS:
@@ -181,7 +181,7 @@ def concurrent_writing() -> Iterator[tuple[str, str, str, str]]:
 
 @dataclass(frozen=True)
 class Edit:
-    """Some tokens of a text, and those that take their place."""
+    """A replacement of tokens."""
 
     start: int
     end: int
@@ -189,7 +189,7 @@ class Edit:
 
 
 def prose_histories() -> Iterator[tuple[str, str, str, str]]:
-    """Every version of a chapter and the next one, whose edits are dealt to two devices in turn, with every gap."""
+    """Successive versions of chapters. The edits between them are assigned alternately to two devices, for each gap."""
     with gzip.open(HISTORIES) as file:
         chapters = json.load(file)
     for chapter in chapters:
@@ -197,18 +197,18 @@ def prose_histories() -> Iterator[tuple[str, str, str, str]]:
             before, after = tokens(earlier), tokens(later)
             edits = edits_between(before, after)
             for gap in GAPS:
-                dealt = apart(edits, before, after, gap)
-                yield earlier, edited(before, dealt[::2]), edited(before, dealt[1::2]), later
+                joined = join_close(edits, before, after, gap)
+                yield earlier, edited(before, joined[::2]), edited(before, joined[1::2]), later
 
 
 def edits_between(before: list[str], after: list[str]) -> list[tuple[int, int, int, int]]:
-    """What differs, as ranges of tokens of both. Lines mean nothing here: this is neither git's way nor ours."""
+    """The differences as ranges of tokens in both texts. Independent of lines, unlike git's and Hesper's algorithms."""
     matcher = difflib.SequenceMatcher(None, before, after)
     return [(start, end, *other) for tag, start, end, *other in matcher.get_opcodes() if tag != "equal"]
 
 
-def apart(edits: list[tuple[int, int, int, int]], before: list[str], after: list[str], gap: int) -> list[Edit]:
-    """The edits, those with fewer than `gap` words between them made one."""
+def join_close(edits: list[tuple[int, int, int, int]], before: list[str], after: list[str], gap: int) -> list[Edit]:
+    """Joins edits with fewer than `gap` words between them."""
     joined: list[tuple[int, int, int, int]] = []
     for start, end, other_start, other_end in edits:
         if joined and len(words("".join(before[joined[-1][1] : start]))) < gap:

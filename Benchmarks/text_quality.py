@@ -1,6 +1,6 @@
-"""What merging a text loses, doubles and gets exactly right, beside `git merge-file --union`; and how long it takes.
+"""Quality of text merges (lost, duplicated and exact results) and speed, compared with `git merge-file --union`.
 
-`text_quality.py [PROGRAM]` prints the table for another program that answers as `merge-trials merge` does.
+`text_quality.py [PROGRAM]` prints the table for another program with the interface of `merge-trials merge`.
 """
 
 import itertools
@@ -31,12 +31,12 @@ CORPORA = {
 
 @dataclass
 class Figures:
-    """What a merger made of a corpus."""
+    """The results of a merge program on a corpus."""
 
     merges: int = 0
-    new: int = 0  # words that a side has more often than the base
-    lost: int = 0  # new words that the right result has and the merge lacks
-    surplus: int = 0  # words that the merge has more often than the right result
+    new: int = 0  # words that occur more often in a side than in the base
+    lost: int = 0  # new words of the correct result that are missing in the merge
+    surplus: int = 0  # words that occur more often in the merge than in the correct result
     exact: int = 0
 
     def add(self, trial: Trial, merged: str) -> None:
@@ -45,34 +45,34 @@ class Figures:
         if merged == trial.right:
             self.exact += 1
             return
-        made, due = Counter(words(merged)), Counter(words(trial.right))
-        self.lost += (trial.new_words & (due - made)).total()
-        self.surplus += (made - due).total()
+        actual, expected = Counter(words(merged)), Counter(words(trial.right))
+        self.lost += (trial.new_words & (expected - actual)).total()
+        self.surplus += (actual - expected).total()
 
     def line(self, corpus: str, merger: str, verdict: str = "") -> str:
         numbers = " | ".join(f"{number:,}" for number in (self.merges, self.new, self.lost, self.surplus, self.exact))
         return f"| {corpus} | {merger} | {numbers} | {verdict} |"
 
 
-# The merge before a push named what its text descends from (386b70f), measured by this script on 2026-11-23.
+# The algorithm before pushes declared the base of their text (386b70f), measured with this script on 2026-11-23.
 RECORDED = {
     "concurrent writing (friendsforever)": Figures(428, 24_902, lost=100, surplus=19, exact=409),
     "histories of prose (rust-book)": Figures(1_259, 201_732, lost=3_140, surplus=1_076, exact=1_087),
 }
 
 EXPLANATION = """\
-Every merge has two sides of one base, and its right result is known.
+Each merge has two sides with a common base, and a known correct result.
 
-- Concurrent writing: windows of 100 to 4,000 operations of a recorded session of two people. The base is what both had before the
-  window, a side has the operations of one of them, and the right result has those of both. Operations in a line that the other had
-  begun in the window count as the other's.
-- Histories of prose: the edits between two successive versions of a chapter, dealt to two devices in turn, once for each of four
-  gaps: edits with fewer than 3, 10, 25 or 60 words between them are one edit. The right result is the later version.
+- Concurrent writing: windows of 100 to 4,000 operations of a recorded session of two authors. The base is the common text before the
+  window, each side has the operations of one author, and the correct result has those of both. Operations in a line that the other
+  author began in the window count as the other's.
+- Histories of prose: the edits between two successive versions of a chapter, assigned alternately to two devices, once for each of
+  four gaps: edits with fewer than 3, 10, 25 or 60 words between them are joined. The correct result is the later version.
 
-New words are those that a side has more often than the base. Lost are those of them that the right result has and the merge lacks,
-surplus the words that the merge has more often than the right result. An exact merge equals the right result.
-By words, git gets every word, run of blanks, line end and other character as a line of its own.
-The reach: fewer words lost and fewer surplus than git by words, and exact at least as often."""
+New words occur more often in a side than in the base. Lost words are new words of the correct result that are missing in the merge.
+Surplus words occur more often in the merge than in the correct result. An exact merge equals the correct result.
+By words, git gets each word, run of blanks, line end and other character as a separate line.
+The target: fewer lost and fewer surplus words than git by words, and at least as many exact merges."""
 
 
 def text_quality() -> list[Row | Table]:
@@ -80,11 +80,11 @@ def text_quality() -> list[Row | Table]:
 
 
 def tables(program: Path) -> list[Table]:
-    """The table, or none if there is no corpus."""
+    """The table, or none if the corpora are missing."""
     lines = []
     for corpus, (data, changes) in CORPORA.items():
         if not data.exists():
-            print(f"text-quality: skipped {corpus}: there is no {os.path.relpath(data, ROOT)}", flush=True)
+            print(f"text-quality: skipped {corpus}: {os.path.relpath(data, ROOT)} does not exist", flush=True)
             continue
         trials = alternated(changes())
         hesper, by_lines, by_words = (
@@ -92,10 +92,10 @@ def tables(program: Path) -> list[Table]:
         )
         lines.append(hesper.line(corpus, "Hesper", verdict(hesper, by_words)))
         if recorded := RECORDED.get(corpus):
-            lines.append(recorded.line(corpus, "Hesper before explicit descent (386b70f), recorded"))
+            lines.append(recorded.line(corpus, "Hesper before explicit bases (386b70f), recorded"))
         lines.append(by_lines.line(corpus, "`git merge-file --union`, by lines"))
         lines.append(by_words.line(corpus, "`git merge-file --union`, by words"))
-    head = "| corpus | merged by | merges | new words | lost | surplus | exact | reach |"
+    head = "| corpus | merged by | merges | new words | lost | surplus | exact | target |"
     alignment = "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |"
     return [Table("Merging text", EXPLANATION, head, alignment, lines)] if lines else []
 
@@ -120,17 +120,17 @@ def verdict(ours: Figures, theirs: Figures) -> str:
     return f"missed: {', '.join(missed)}" if missed else "met"
 
 
-def answers(program: Path, trials: list[Trial]) -> list[dict]:
-    """What the program answers: one line for every trial."""
-    asked = "".join(
+def results(program: Path, trials: list[Trial]) -> list[dict]:
+    """Runs the program, which prints one line per trial."""
+    lines = "".join(
         json.dumps({"base": trial.base, "older": trial.older, "newer": trial.newer}) + "\n" for trial in trials
     )
-    done = subprocess.run([program, "merge"], input=asked, capture_output=True, encoding="utf-8", check=True, timeout=600)
+    done = subprocess.run([program, "merge"], input=lines, capture_output=True, encoding="utf-8", check=True, timeout=600)
     return [json.loads(line) for line in done.stdout.split("\n") if line]
 
 
 def by_program(program: Path) -> Callable[[list[Trial]], list[str]]:
-    return lambda trials: [answer["merged"] for answer in answers(program, trials)]
+    return lambda trials: [result["merged"] for result in results(program, trials)]
 
 
 # git
@@ -141,10 +141,10 @@ def git_by_lines(trials: list[Trial]) -> list[str]:
 
 
 def git_by_words(trials: list[Trial]) -> list[str]:
-    """Merges with every token in a line of its own."""
+    """Merges with each token in a separate line."""
 
     def merged(trial: Trial, folder: str) -> str:
-        texts = (one_token_a_line(text) for text in (trial.base, trial.older, trial.newer))
+        texts = (one_token_per_line(text) for text in (trial.base, trial.older, trial.newer))
         return without_lines(git_merge_file(Trial(*texts, right=""), folder))
 
     return in_parallel(merged, trials)
@@ -153,9 +153,9 @@ def git_by_words(trials: list[Trial]) -> list[str]:
 LINE_END = "\N{SYMBOL FOR LINE FEED}"
 
 
-def one_token_a_line(text: str) -> str:
+def one_token_per_line(text: str) -> str:
     if LINE_END in text or "\r" in text:
-        raise ValueError("this text cannot be written with one token a line")
+        raise ValueError("the text cannot be written with one token per line")
     return "".join(f"{token}\n" for token in tokens(text.replace("\n", LINE_END)))
 
 
@@ -188,10 +188,10 @@ def in_parallel(merge: Callable[[Trial, str], str], trials: list[Trial]) -> list
 def speed(program: Path) -> list[Row]:
     work, trial = "merge of two texts of 1 MiB, 1,000 changes each", large_trial()
     bound = Row(work, "150 ms", "ms", 1, most=True)
-    by_lines = Row("the same", "`git merge-file --union`, by lines, its files and process included", "ms")
+    by_lines = Row("the same", "`git merge-file --union`, by lines, including its files and process", "ms")
     by_words = Row("the same", "`git merge-file --union`, by words, the same", "ms")
-    for answer in answers(program, [trial] * rounds()):
-        took = answer["milliseconds"]
+    for result in results(program, [trial] * rounds()):
+        took = result["milliseconds"]
         bound.add(took, 150)
         by_lines.add(took, milliseconds(lambda: git_by_lines([trial])))
         by_words.add(took, milliseconds(lambda: git_by_words([trial])))
@@ -205,7 +205,7 @@ def milliseconds(work: Callable[[], object]) -> float:
 
 
 def large_trial() -> Trial:
-    """Two sides of somewhat under 1 MiB, as that is the most that a note may have."""
+    """Two sides of slightly less than 1 MiB, the maximum size of a note."""
     chance = random.Random(1)
     vocabulary = ["".join(chance.choices("etaoinshrdlu", k=chance.randint(2, 10))) for _ in range(5_000)]
 
@@ -237,7 +237,7 @@ def large_trial() -> Trial:
 if __name__ == "__main__":
     WORK.mkdir(parents=True, exist_ok=True)
     measured_program = Path(sys.argv[1]) if sys.argv[1:] else PROGRAM
-    for made in tables(measured_program):
-        print(made.text)
+    for table in tables(measured_program):
+        print(table.text)
     for row in speed(measured_program):
         print(row.line)

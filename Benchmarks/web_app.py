@@ -1,4 +1,4 @@
-"""The web app with 5,000 notes, in Debian's Chromium: how soon it shows something, what a keystroke costs, how much it holds."""
+"""The web app with 5,000 notes in Debian's Chromium: start time, latency of keystrokes and memory use."""
 
 import http.server
 import threading
@@ -17,17 +17,17 @@ from report import Row
 
 NOTES = 5_000
 KEYS = 150
-BETWEEN_KEYS = 60  # ms: somebody who types fast
+BETWEEN_KEYS = 60  # ms, for a fast typist
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
 PLAIN = b"<!doctype html><html lang=en><title>Plain</title><main><p>Words</p><textarea autofocus></textarea></main>"
 
-# When the first element that a selector finds was there and drawn, and since when it counts.
+# Records when the first element that matches a selector was drawn.
 WATCH = """selector => {
-  const look = () => document.querySelector(selector)
-    ? requestAnimationFrame(() => { window.shownAt = performance.now() }) : requestAnimationFrame(look)
-  requestAnimationFrame(look)
+  const check = () => document.querySelector(selector)
+    ? requestAnimationFrame(() => { window.shownAt = performance.now() }) : requestAnimationFrame(check)
+  requestAnimationFrame(check)
 }"""
-# From each key to the task after the frame that shows what it did.
+# Measures from each key event to the task after the next frame.
 TIME_KEYS = """() => {
   window.keys = []
   addEventListener("keydown", event => requestAnimationFrame(() => {
@@ -36,13 +36,13 @@ TIME_KEYS = """() => {
     port2.postMessage(null)
   }), { capture: true })
 }"""
-# What the first sync reads, read and thrown away.
+# Reads the pages of a first sync and discards them.
 READ_ALL = """async () => {
   const begin = performance.now()
   for (let syncToken, hasMore = true; hasMore;) {
     const body = JSON.stringify({ limit: 500, ...syncToken && { syncToken } })
-    const answer = await fetch("/v1/sync", { method: "POST", body, headers: { "Content-Type": "application/json" } });
-    ({ syncToken, hasMore } = await answer.json())
+    const response = await fetch("/v1/sync", { method: "POST", body, headers: { "Content-Type": "application/json" } });
+    ({ syncToken, hasMore } = await response.json())
   }
   return performance.now() - begin
 }"""
@@ -67,7 +67,7 @@ def web_app() -> list[Row]:
 
 
 def write_notes(owner: Client) -> None:
-    """5,000 notes of about 500 bytes; words as rare as in a language (Zipf), so that a search finds some of them."""
+    """Creates 5,000 notes of about 500 bytes. Words have a Zipf distribution, so that a search finds some of the notes."""
     random, clock = Random(1), ClockSource(owner.device["uniqueID"])
     syllables = [first + vowel for first in "bdfghklmnprstvw" for vowel in ("a", "e", "i", "o", "u", "ei")]
     words = ["".join(random.choices(syllables, k=random.randint(1, 4))) for _ in range(8_000)]
@@ -79,18 +79,18 @@ def write_notes(owner: Client) -> None:
             stamp = clock.tick()
             notes.append({"uniqueID": str(UUID(int=random.getrandbits(128), version=4)), "creationDate": date(clock.now),
                 "text": "\n\n".join(lines), "clocks": {"text": stamp}})  # fmt: skip
-        answer = owner.sync({"notes": notes})
-        if any(result["status"] != "applied" for result in answer["results"]):
-            raise RuntimeError("not every note was taken")
+        response = owner.sync({"notes": notes})
+        if any(result["status"] != "applied" for result in response["results"]):
+            raise RuntimeError("not all notes were stored")
 
 
 class Starts:
     def __init__(self):
         notes = f"of the web app with {NOTES:,} notes"
-        self.first = Row(f"first start {notes}, signed in until notes show", "a page with nothing on it", "ms")
-        self.synced = Row("the same, until all is synced and identical", "the same pages read and thrown away", "ms")
-        self.second = Row(f"second start {notes}, offline, until notes show", "a page with nothing on it", "ms")
-        self.heap = Row(f"JavaScript heap {notes}", "a page with nothing on it", "MB")
+        self.first = Row(f"first start {notes}, from sign-in until notes are shown", "an empty page", "ms")
+        self.synced = Row("the same, until all notes are synced", "reading and discarding the same pages", "ms")
+        self.second = Row(f"second start {notes}, offline, until notes are shown", "an empty page", "ms")
+        self.heap = Row(f"JavaScript heap {notes}", "an empty page", "MB")
         self.rows = [self.first, self.synced, self.second, self.heap]
 
 
@@ -107,7 +107,7 @@ class Typing:
 
 
 def first_start(app: App, owner: Client, browser: Browser, plain: str, rows: Starts) -> None:
-    """From the answer to the sign-in, which is made to be slow, on."""
+    """Measures from the response to the sign-in, which is slow by design."""
     app.visit()
     app.choose_form("Sign in")
     app.fill_sign_in(owner.email)
@@ -152,7 +152,7 @@ def typing(app: App, browser: Browser, plain: str, rows: Typing) -> None:
 
 
 def type_keys(page: Page, words: str = "evening ") -> tuple[list[float], list[float]]:
-    """Milliseconds from key to paint, and of script, of each key. What it is saved by counts for the key it comes after."""
+    """Milliseconds from key to paint, and of script, per key. Saving counts for the preceding key."""
     devtools = page.context.new_cdp_session(page)
     devtools.send("Performance.enable")
     page.evaluate(TIME_KEYS)
@@ -163,7 +163,7 @@ def type_keys(page: Page, words: str = "evening ") -> tuple[list[float], list[fl
         page.wait_for_timeout(BETWEEN_KEYS)
         script.append((metric(devtools, "ScriptDuration") - before) * 1000)
         if words != "evening " and number % len(words) == len(words) - 1:
-            page.keyboard.press("Control+A")  # begins another query
+            page.keyboard.press("Control+A")  # starts another query
     devtools.detach()
     return page.evaluate("() => window.keys"), script
 
@@ -173,11 +173,11 @@ def at(figures: list[float], percent: int) -> float:
 
 
 def metric(devtools, name: str) -> float:
-    return next(each["value"] for each in devtools.send("Performance.getMetrics")["metrics"] if each["name"] == name)
+    return next(entry["value"] for entry in devtools.send("Performance.getMetrics")["metrics"] if entry["name"] == name)
 
 
 def heap(page: Page) -> float:
-    """Megabytes in use after the garbage is collected."""
+    """The heap in use after a garbage collection, in megabytes."""
     devtools = page.context.new_cdp_session(page)
     devtools.send("HeapProfiler.collectGarbage")
     used = devtools.send("Runtime.getHeapUsage")["usedSize"]
@@ -186,7 +186,7 @@ def heap(page: Page) -> float:
 
 
 def nothing(browser: Browser, plain: str) -> float:
-    """Milliseconds until a page with nothing on it shows."""
+    """Milliseconds until an empty page is shown."""
 
     def shown(page: Page) -> float:
         page.wait_for_function("() => window.shownAt")
@@ -209,7 +209,7 @@ def of_plain(browser: Browser, plain: str, measure: Callable[[Page], Any]) -> An
 
 @contextmanager
 def plain_page() -> Iterator[str]:
-    """A server of one page: its address."""
+    """Serves one page, and yields its address."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,10 +1,10 @@
-/* What SQLite itself can do with our statements on our tables, through its C API: the limit beside our figures.
+/* Runs our SQL statements on our tables in SQLite through its C API, as the limit that Hesper is compared with.
  *
- *   yardstick DATABASE push NOTES SECONDS   new 500-byte notes, NOTES a commit, in all scopes in turn
- *   yardstick DATABASE read SCOPE           steps over every body of a scope, newest first
+ *   yardstick DATABASE push NOTES SECONDS   new 500-byte notes, NOTES per commit, in all scopes in turn
+ *   yardstick DATABASE read SCOPE           reads all bodies of a scope, newest first
  *
- * DATABASE was made by hesper. The statements are those of one push of new notes (statements.h, from PushStatements.swift),
- * in its order; the connection is set up as the server's writer is. The search index is not written. Prints JSON.
+ * DATABASE was created by hesper. The statements are those of a push of new notes (statements.h, from PushStatements.swift),
+ * in the same order. The connection is set up like the server's writer. The search index is not written. Prints JSON.
  */
 #define _GNU_SOURCE
 #include <sqlite3.h>
@@ -65,7 +65,7 @@ typedef struct {
     int body_length, parcel_length;
 } Note;
 
-/* A note as the store writes it: its state as sync sends it, and the parcel of edits that it came in. */
+/* A note as the store writes it: its body, and the parcel of its edits. */
 static void make(Note *note) {
     static char text[TEXT_BYTES + 1];
     char id[37];
@@ -92,7 +92,7 @@ static void push(int notes, double seconds) {
     while (count < MAX_SCOPES && sqlite3_step(all) == SQLITE_ROW) scopes[count++] = sqlite3_column_int64(all, 0);
     sqlite3_finalize(all);
     if (!count) fprintf(stderr, "yardstick: the database has no scopes\n"), exit(1);
-    Note *made = calloc(notes, sizeof *made);
+    Note *created = calloc(notes, sizeof *created);
     double began = now(), took = 0;
     for (; took < seconds; took = now() - began, commits++) {
         int64_t scope = scopes[commits % count], sequence;
@@ -102,46 +102,46 @@ static void push(int notes, double seconds) {
         sequence = sqlite3_column_int64(lock, 0);
         sqlite3_reset(lock);
         for (int i = 0; i < notes; i++) {
-            make(&made[i]);
-            sqlite3_bind_int64(object, 1, scope), sqlite3_bind_blob(object, 2, made[i].id, 16, SQLITE_STATIC), done(object);
-            sqlite3_bind_int64(tombstone, 1, scope), sqlite3_bind_blob(tombstone, 2, made[i].id, 16, SQLITE_STATIC);
+            make(&created[i]);
+            sqlite3_bind_int64(object, 1, scope), sqlite3_bind_blob(object, 2, created[i].id, 16, SQLITE_STATIC), done(object);
+            sqlite3_bind_int64(tombstone, 1, scope), sqlite3_bind_blob(tombstone, 2, created[i].id, 16, SQLITE_STATIC);
             done(tombstone);
         }
         for (int i = 0; i < notes; i++) {
             sqlite3_bind_int64(insert_object, 1, scope);
-            sqlite3_bind_blob(insert_object, 2, made[i].id, 16, SQLITE_STATIC);
+            sqlite3_bind_blob(insert_object, 2, created[i].id, 16, SQLITE_STATIC);
             sqlite3_bind_int(insert_object, 3, 0);
             sqlite3_bind_text(insert_object, 4, "note", 4, SQLITE_STATIC);
             sqlite3_bind_int64(insert_object, 5, sequence + 1 + i);
-            sqlite3_bind_int(insert_object, 6, made[i].body_length);
-            sqlite3_bind_blob(insert_object, 7, made[i].digest, 16, SQLITE_STATIC);
-            sqlite3_bind_text(insert_object, 8, made[i].body, made[i].body_length, SQLITE_STATIC);
+            sqlite3_bind_int(insert_object, 6, created[i].body_length);
+            sqlite3_bind_blob(insert_object, 7, created[i].digest, 16, SQLITE_STATIC);
+            sqlite3_bind_text(insert_object, 8, created[i].body, created[i].body_length, SQLITE_STATIC);
             done(insert_object);
         }
         int64_t parcel_bytes = 0;
         for (int i = 0; i < notes; i++) {
-            parcel_bytes += made[i].parcel_length;
+            parcel_bytes += created[i].parcel_length;
             sqlite3_bind_int64(insert_parcel, 1, scope);
-            sqlite3_bind_blob(insert_parcel, 2, made[i].id, 16, SQLITE_STATIC);
+            sqlite3_bind_blob(insert_parcel, 2, created[i].id, 16, SQLITE_STATIC);
             sqlite3_bind_int64(insert_parcel, 3, sequence + 1 + i);
-            sqlite3_bind_blob(insert_parcel, 4, made[i].digest, 8, SQLITE_STATIC);
+            sqlite3_bind_blob(insert_parcel, 4, created[i].digest, 8, SQLITE_STATIC);
             sqlite3_bind_int64(insert_parcel, 5, 1795250832345);
             sqlite3_bind_text(insert_parcel, 6, "note", 4, SQLITE_STATIC);
             sqlite3_bind_int(insert_parcel, 7, 0);
-            sqlite3_bind_blob(insert_parcel, 8, made[i].clock, 16, SQLITE_STATIC);
-            sqlite3_bind_blob(insert_parcel, 9, made[i].clock, 16, SQLITE_STATIC);
-            sqlite3_bind_blob(insert_parcel, 10, made[i].clock, 16, SQLITE_STATIC);
+            sqlite3_bind_blob(insert_parcel, 8, created[i].clock, 16, SQLITE_STATIC);
+            sqlite3_bind_blob(insert_parcel, 9, created[i].clock, 16, SQLITE_STATIC);
+            sqlite3_bind_blob(insert_parcel, 10, created[i].clock, 16, SQLITE_STATIC);
             sqlite3_bind_int64(insert_parcel, 13, 0);
             sqlite3_bind_int64(insert_parcel, 15, 0x9abcdef0);
             sqlite3_bind_null(insert_parcel, 11);
-            sqlite3_bind_text(insert_parcel, 12, made[i].parcel, made[i].parcel_length, SQLITE_STATIC);
+            sqlite3_bind_text(insert_parcel, 12, created[i].parcel, created[i].parcel_length, SQLITE_STATIC);
             done(insert_parcel);
         }
         sqlite3_bind_int64(advance, 1, scope);
         sqlite3_bind_int64(advance, 2, sequence + notes);
-        sqlite3_bind_blob(advance, 3, made[0].digest, 16, SQLITE_STATIC);
-        sqlite3_bind_blob(advance, 4, made[0].clock, 16, SQLITE_STATIC);
-        sqlite3_bind_blob(advance, 5, made[0].clock, 16, SQLITE_STATIC);
+        sqlite3_bind_blob(advance, 3, created[0].digest, 16, SQLITE_STATIC);
+        sqlite3_bind_blob(advance, 4, created[0].clock, 16, SQLITE_STATIC);
+        sqlite3_bind_blob(advance, 5, created[0].clock, 16, SQLITE_STATIC);
         sqlite3_bind_int64(advance, 6, parcel_bytes);
         done(advance), done(commit);
     }
@@ -161,7 +161,7 @@ static void read_all(int64_t scope) {
         const void *body = sqlite3_column_blob(select, 3);
         int length = sqlite3_column_bytes(select, 3);
         memcpy(page, body, length < (int)sizeof page ? length : (int)sizeof page);
-        __asm__ volatile("" : : "r"(page) : "memory"); /* the copy is not left out */
+        __asm__ volatile("" : : "r"(page) : "memory"); /* prevents the compiler from removing the copy */
         rows++, bytes += length;
     }
     double took = now() - began;
@@ -170,7 +170,7 @@ static void read_all(int64_t scope) {
 }
 
 int main(int count, char **arguments) {
-    if (count < 4) fprintf(stderr, "yardstick: see the head of yardstick.c\n"), exit(2);
+    if (count < 4) fprintf(stderr, "yardstick: see the comment in yardstick.c\n"), exit(2);
     check(sqlite3_open(arguments[1], &database), SQLITE_OK, arguments[1]);
     run("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;"
         "PRAGMA cache_size = -" AS_TEXT(WRITER_CACHE) "; PRAGMA wal_autocheckpoint = " AS_TEXT(CHECKPOINT_PAGES));
@@ -179,6 +179,6 @@ int main(int count, char **arguments) {
     else if (!strcmp(arguments[2], "read"))
         read_all(atoll(arguments[3]));
     else
-        fprintf(stderr, "yardstick: see the head of yardstick.c\n"), exit(2);
+        fprintf(stderr, "yardstick: see the comment in yardstick.c\n"), exit(2);
     return 0;
 }

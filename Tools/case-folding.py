@@ -2,11 +2,11 @@
 """Writes the case folding table of HesperModel and the vector file it is tested against.
 
     python3 Tools/case-folding.py            write both files
-    python3 Tools/case-folding.py --check    exit 1 if a file is not what would be written
+    python3 Tools/case-folding.py --check    exit 1 if a file is not up to date
 
-`str.casefold()` of one code point is its mapping in CaseFolding.txt, statuses C and F. The table stays at the Unicode
-version named below, because it decides which tag names are the same: a newer one would have to reach every
-implementation at once. Unicode 14.0 to 15.1 (Python 3.11 to 3.13) have the same foldings.
+`str.casefold()` of one code point is its mapping in CaseFolding.txt with status C or F. The table stays at the Unicode
+version below, because it decides which tag names are equal. A newer version would have to be deployed in all
+implementations at once. Unicode 14.0 to 15.1 (Python 3.11 to 3.13) have the same foldings.
 """
 import json
 import pathlib
@@ -20,13 +20,13 @@ VECTORS = ROOT / "Tests/Vectors/case-folding.json"
 
 
 def foldings():
-    """Every code point that folding changes, with what it becomes."""
+    """The code points that folding changes, with their foldings."""
     points = (p for p in range(0x110000) if not 0xD800 <= p <= 0xDFFF)
     return {p: chr(p).casefold() for p in points if chr(p).casefold() != chr(p)}
 
 
 def ranges(single):
-    """Runs of (first, last, stride, delta): every stride-th code point of first...last moves by delta."""
+    """Groups foldings as (first, last, stride, delta): delta is added to every stride-th code point in first...last."""
     runs = []
     for point, target in sorted(single.items()):
         delta = target - point
@@ -41,7 +41,7 @@ def ranges(single):
 
 
 def lines(cells):
-    """The cells, as many to a line as fit into 120 columns."""
+    """Joins cells to lines of at most 120 columns."""
     line = "       "
     for cell in cells:
         if len(line) + len(cell) + 2 > 120:
@@ -79,19 +79,19 @@ def swift(folds):
 
 
 def vectors(folds):
-    """One line a folding, so that a change of the table can be read in a diff."""
+    """Writes one folding per line, so that changes are readable in a diff."""
     rows = [f'  {json.dumps(f"{p:04X}")}: {json.dumps(" ".join(f"{ord(c):04X}" for c in t))}' for p, t in sorted(folds.items())]
     return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
 def main():
     if unicodedata.unidata_version not in VERSIONS:
-        sys.exit(f"this Python has Unicode {unicodedata.unidata_version}; the table is that of {', '.join(VERSIONS)}")
+        sys.exit(f"this Python has Unicode {unicodedata.unidata_version}, but the table requires one of {', '.join(VERSIONS)}")
     folds = foldings()
     written = {TABLE: swift(folds), VECTORS: vectors(folds)}
     if "--check" in sys.argv[1:]:
         stale = [str(path.relative_to(ROOT)) for path, text in written.items() if path.read_text("utf-8") != text]
-        sys.exit(f"not as Tools/case-folding.py writes it: {', '.join(stale)}" if stale else 0)
+        sys.exit(f"not up to date with Tools/case-folding.py: {', '.join(stale)}" if stale else 0)
     for path, text in written.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")

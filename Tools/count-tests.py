@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Adds up what the runners found and closes with `tests: N passed, N failed`.
+"""Adds up the results of all test runners and prints `tests: N passed, N failed`.
 
-count-tests.py RESULTS [RUNNER=STATUS…] [PART…]: RESULTS holds a JUnit file RUNNER.xml and the output RUNNER.log of each runner, whose
-exit code is STATUS. Each PART is a set-up step or a build that failed, and counts as one failed test.
+count-tests.py RESULTS [RUNNER=STATUS…] [PART…]: the folder RESULTS contains a JUnit file RUNNER.xml and the output RUNNER.log of each
+runner, whose exit status is STATUS. Each PART is a set-up step or a build that failed, and counts as one failed test.
 """
 
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-# Of a runner that crashed, so many lines are printed again, as the end of the output is what CI shows.
+# For a crashed runner, the last lines of its log are printed again, because CI shows the end of the output.
 LINES_OF_A_CRASH = 60
 
 
@@ -32,7 +32,7 @@ def outcomes(file: Path) -> dict[tuple[str, str], str]:
 
 
 def crash(log: Path) -> list[str]:
-    """What a runner wrote when it crashed, as far as that is known, else its last lines."""
+    """The crash report in a runner's log, or its last lines if there is none."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     begin = next((number for number, line in enumerate(lines) if "Fatal error" in line or "*** " in line), None)
     return lines[-LINES_OF_A_CRASH:] if begin is None else lines[begin : begin + LINES_OF_A_CRASH]
@@ -43,23 +43,23 @@ def main() -> int:
     runners = dict(argument.split("=") for argument in rest if "=" in argument)
     parts = [argument for argument in rest if "=" not in argument]
     total = {"passed": 0, "failed": len(parts), "skipped": 0}
-    failures = [f"the part “{part}”" for part in parts]
+    failures = [f"{part}" for part in parts]
     for runner, status in runners.items():
-        # `swift test` writes Swift Testing's results beside the file it was asked for, which is XCTest's.
+        # `swift test` writes the results of XCTest to the given file, and those of Swift Testing to another file beside it.
         counted = outcomes(results / ("swift-swift-testing.xml" if runner == "swift" else f"{runner}.xml"))
         for outcome in counted.values():
             total[outcome] += 1
-        failures += [f"{place} {name}" for (place, name), outcome in counted.items() if outcome == "failed"]
+        failures += [f"{group} {name}" for (group, name), outcome in counted.items() if outcome == "failed"]
         if status != "0" and "failed" not in counted.values():
             total["failed"] += 1
-            failures.append(f"the {runner} run itself (exit {status})")
+            failures.append(f"{runner} runner (exit status {status})")
             print(*crash(results / f"{runner}.log"), sep="\n")
     for failure in failures:
         print(f"failed: {failure}")
     if total["skipped"]:
-        print(f"skipped: {total['skipped']} (the runners above say why)")
+        print(f"skipped: {total['skipped']} (see the output of the runners)")
     if not total["passed"]:
-        total["failed"] = max(total["failed"], 1)  # a run that ran nothing proves nothing
+        total["failed"] = max(total["failed"], 1)  # a run without tests is a failure
     print(f"tests: {total['passed']} passed, {total['failed']} failed")
     return 1 if total["failed"] else 0
 

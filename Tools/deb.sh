@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs what was built as a Debian package: `make deb`. With the libraries of the Swift toolchain, which no Debian has; all others are
-# Debian's own, and the package depends on theirs. Result: .build/hesper_VERSION_ARCHITECTURE.deb, for this version of Debian.
+# Builds a Debian package: `make deb`. It contains the libraries of the Swift toolchain, which Debian does not have, and depends
+# on Debian's packages for all others. Result: .build/hesper_VERSION_ARCHITECTURE.deb, for this version of Debian.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,14 +10,14 @@ if [ "${1:-}" != --no-build ]; then
 fi
 binary=.build/release/hesper
 version=$("$binary" --version | awk '{ print $2 }')
-# A build for tests is newer than any before it.
+# Tests set a higher version to test an upgrade.
 version=${HESPER_DEB_VERSION:-$version}
 architecture=$(dpkg --print-architecture)
 package=.build/hesper_${version}_$architecture.deb
 root=$(mktemp -d .build/deb.XXXXXX)
 trap 'rm -rf "$root"' EXIT
 
-# The binary looks for libraries where it was built and then beside itself ($ORIGIN), and for its files in ../share/hesper.
+# The binary searches libraries in its own folder ($ORIGIN), and its files in ../share/hesper.
 home=$root/usr/lib/hesper/bin
 install -D -m 755 "$binary" "$home/hesper"
 strip --strip-unneeded "$home/hesper"
@@ -46,7 +46,7 @@ find "$root/usr/share" -type f -exec chmod 644 {} +
 install -d "$root/DEBIAN"
 install -m 755 Packaging/debian/postinst Packaging/debian/prerm Packaging/debian/postrm "$root/DEBIAN/"
 printf '%s\n' /etc/default/hesper /etc/fail2ban/filter.d/hesper.conf >"$root/DEBIAN/conffiles"
-wants=$(printf '%s\n' "${depends[@]}" | sort -u | paste -sd, | sed 's/,/, /g')
+dependencies=$(printf '%s\n' "${depends[@]}" | sort -u | paste -sd, | sed 's/,/, /g')
 cat >"$root/DEBIAN/control" <<CONTROL
 Package: hesper
 Version: $version
@@ -55,11 +55,11 @@ Section: net
 Priority: optional
 Maintainer: Hesper <hesper@localhost>
 Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f1)
-Depends: $wants, adduser, init-system-helpers, tzdata
+Depends: $dependencies, adduser, init-system-helpers, tzdata
 Description: self-hosted sync for notes
- Notes, tags and attachments the same on every device, with a web app that works
- offline, plain HTTP and JSON, and one SQLite file (or PostgreSQL) on a machine of
- your own.
+ Keeps notes, tags and attachments the same on every device. Includes a web app
+ that works offline, an API with plain HTTP and JSON, and stores everything in one
+ SQLite file (or PostgreSQL) on your own machine.
 CONTROL
 (cd "$root" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 chmod 644 "$root"/DEBIAN/{control,conffiles,md5sums}

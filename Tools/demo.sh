@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Two devices, a few thousand real texts, edits on both while offline. `make demo` calls this.
+# Imports a few thousand texts and edits them on two devices while offline. Called by `make demo`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 Tools/set-up.sh demo

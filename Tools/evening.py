@@ -1,6 +1,6 @@
-"""What somebody might have written down of an evening, and the pictures to it: what the screenshots show."""
+"""The notes and pictures shown in the screenshots."""
 
-# Days ago and the hour, tags, the text; `pinned`, `archived`, `pictures` and `files` if there are any.
+# The age in days and the time, the tags and the text. Optional: `pinned`, `archived`, `pictures` and `files`.
 NOTES = [
     {
         "when": (0, "19:42"), "tags": ["Garden"], "pictures": ["bed.jpg"],
@@ -99,7 +99,7 @@ SKY = (
     '<linearGradient id="sky" x2="0" y2="1"><stop stop-color="#23264f"/><stop offset=".55" stop-color="#b0647a"/>'
     '<stop offset="1" stop-color="#f3b562"/></linearGradient>'
 )
-# Drawn by the browser: a name, a size, what is in it.
+# SVG drawings, rendered by the browser: name, size and content.
 PICTURES = {
     "coast.jpg": (1600, 1060, f'<defs>{SKY}</defs><rect width="1600" height="720" fill="url(#sky)"/>'
         '<circle cx="1150" cy="300" r="9" fill="#fff6dd"/><circle cx="420" cy="690" r="95" fill="#ffd98c"/>'
@@ -129,7 +129,7 @@ PICTURES = {
 
 
 def drawing(name: str) -> str:
-    """A page that is nothing but the picture."""
+    """A page that contains only the picture."""
     width, height, content = PICTURES[name]
     return (
         "<!doctype html><style>body { margin: 0 } svg { display: block }</style>"

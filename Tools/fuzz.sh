@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Requests of the contract, each with something wrong, at a server of its own. `make fuzz` calls this; REQUESTS and SEED choose.
+# Sends invalid variants of the contract's requests to a new server. Called by `make fuzz`, with REQUESTS and SEED.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 Tools/set-up.sh test

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Builds Hesper for use and serves it on http://127.0.0.1:$PORT with its data in ./data. `make run` calls this.
+# Builds the release binary and serves on http://127.0.0.1:$PORT with data in ./data. Called by `make run`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 port="${PORT:-8080}"
 data="${DATA:-data}"
 
-# Who listens on the port, from /proc alone: a fresh Debian has neither ss nor lsof. Prints nothing when it is free.
+# Prints the process that listens on the port, or nothing if the port is free. Uses /proc, because a fresh Debian has neither ss
+# nor lsof.
 holder() {
     local inode link pid
     inode=$(awk -v port="$(printf ':%04X' "$port")" \
@@ -23,23 +24,23 @@ holder() {
 }
 
 check_port() {
-    local who
-    who=$(holder)
-    if [ -n "$who" ]; then
-        echo "make run: port $port is taken by $who." >&2
-        echo "make run: stop it, or choose another port: make run PORT=$((port + 1))" >&2
+    local process
+    process=$(holder)
+    if [ -n "$process" ]; then
+        echo "make run: port $port is in use by $process." >&2
+        echo "make run: Stop it, or choose another port: make run PORT=$((port + 1))" >&2
         exit 1
     fi
 }
 
-# Asked before the build too: nobody should wait seven minutes for this answer.
+# Also checked before the build, which takes minutes.
 check_port
 Tools/set-up.sh run
 [ -x .build/release/hesper ] || echo "make run: building; the first build takes about 7 minutes on 2 cores."
 swift build -c release --product hesper
 check_port
 
-what_next() {
+print_help_when_ready() {
     local attempt
     for attempt in $(seq 100); do
         sleep 0.2
@@ -47,15 +48,15 @@ what_next() {
         if (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
             cat <<TEXT
 
-Open http://127.0.0.1:$port in a browser: your notes. Their data is in $data. Ctrl-C stops it; nothing acknowledged is lost.
-  http://127.0.0.1:$port/docs   what it can do, call by call
-  README.md                     a session in curl, from sign-up to two devices that merge a conflict
-  make help                     what else there is to run
+Open http://127.0.0.1:$port in a browser. The data is in $data. Press Ctrl-C to stop the server.
+  http://127.0.0.1:$port/docs   the API documentation
+  README.md                     a session with curl, from sign-up to two devices that merge a conflict
+  make help                     other commands
 
 TEXT
             return
         fi
     done
 }
-what_next &
+print_help_when_ready &
 exec .build/release/hesper serve --host 127.0.0.1 --port "$port" --data "$data"

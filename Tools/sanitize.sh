@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# The Swift tests, and a share of the black box, once more with sanitizers built in: they report faults of memory, of C's
-# rules and of threads, also those that fail no test. `make sanitize` calls this; it is no part of `make test`.
-# ONLY=address or ONLY=thread does one of the two; FILTER is what `swift test --filter` takes, and leaves the black box out.
-# Each ends with a line that says what passed, what was reported and what was suppressed; the status is 0 when all is well.
+# Runs the Swift tests and some black-box tests with sanitizers, which report memory errors, undefined behaviour in C and data
+# races, also in tests that pass. Called by `make sanitize`. Not part of `make test`. ONLY=address or ONLY=thread selects one
+# kind. FILTER is passed to `swift test --filter`, and skips the black-box tests. Each kind ends with a summary of passed tests,
+# reports and suppressions. The exit status is 0 if all tests passed without reports.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 status=0
 child=
 trap '[ -n "$child" ] && kill "$child" 2>/dev/null; exit 130' INT TERM
 
-# Where bytes of strangers meet C and unsafe code, and where many ask at once.
+# Tests that pass untrusted bytes to C and unsafe code, and tests with many concurrent requests.
 black_box=(api/test_bad_input.py api/test_compression.py api/test_events_converge.py api/test_export.py
     api/test_http2_attacks.py api/test_search.py api/test_sync.py api/test_tls.py api/test_uploads.py
     command/test_archives.py)
 
-# part MINUTES COMMAND…: runs the command, bounded, and says how long it took.
+# part MINUTES COMMAND…: runs the command with a timeout and prints its duration.
 part() {
     local minutes=$1 begin=$SECONDS result
     shift
@@ -29,9 +29,9 @@ part() {
     return $result
 }
 
-# watch FOLDER: what runs from here on writes its reports there, whichever process it is, and goes on where it can.
-# Freed memory is kept aside up to 16 MiB: tests hold how much memory a process takes.
-# What libraries that are not instrumented touch is left out, as they synchronise unseen (Swift's own, libdispatch, SQLite).
+# watch FOLDER: lets all following processes write their reports to the folder, and continue after an error if possible. The
+# quarantine of freed memory is limited to 16 MiB, because tests check the memory use of processes. Libraries without
+# instrumentation are ignored, because their synchronisation is not visible (Swift's runtime, libdispatch, SQLite).
 watch() {
     mkdir -p "$1"
     export ASAN_OPTIONS="log_path=$1/report:quarantine_size_mb=16:detect_leaks=1:suppressions=$PWD/Tools/sanitize/memory.txt"
@@ -41,13 +41,13 @@ watch() {
     export TSAN_OPTIONS="log_path=$1/report:suppressions=$PWD/Tools/sanitize/threads.txt:print_suppressions=1:ignore_noninstrumented_modules=1"
 }
 
-# reports FOLDER: how many faults were reported.
+# reports FOLDER: prints the number of reports.
 reports() {
     cat "$1"/report* 2>/dev/null |
         grep -cE 'ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|runtime error:'
 }
 
-# suppressed FOLDER: what was passed over, and how often.
+# suppressed FOLDER: prints the suppressions and how often they matched.
 suppressed() {
     cat "$1"/report* 2>/dev/null | awk '
         /^Suppressions used:/ { part = "leaks"; next }
@@ -61,7 +61,7 @@ suppressed() {
         }'
 }
 
-# outcome FILE: what a runner counted in its JUnit file; one that is not there is a failure.
+# outcome FILE: prints the totals in a JUnit file. A missing file counts as a failure.
 outcome() {
     local suite name
     local -A count=()
@@ -74,7 +74,8 @@ outcome() {
     echo "$((count[tests] - failed - ${count[skipped]:-0})) passed, $failed failed"
 }
 
-# proves FAULT…: each fault is reported, and nothing is where there is none; else silence would prove nothing.
+# proves FAULT…: verifies that each fault is reported, and that a program without a fault is not. Otherwise the absence of reports
+# would mean nothing.
 proves() {
     local fault expected found
     part 10 swift build --package-path Tools/sanitize/faults --scratch-path "$scratch/faults" "${flags[@]}" || return 1
@@ -87,7 +88,7 @@ proves() {
     done
 }
 
-# sanitize NAMES FAULT…: builds with $flags below $scratch, runs, and says what came of it.
+# sanitize NAMES FAULT…: builds with $flags in $scratch, runs the tests, and prints a summary.
 sanitize() {
     local names=$1 parts=() found
     shift
@@ -98,7 +99,7 @@ sanitize() {
         return
     fi
     watch "$PWD/$scratch/reports"
-    # One test at a time: they are many times slower, and where the long ones keep all threads busy, others wait in vain for answers.
+    # One test at a time: sanitized tests are many times slower, so concurrent tests would run into timeouts.
     part 90 swift test --skip-build --no-parallel --scratch-path "$scratch" "${flags[@]}" ${FILTER:+--filter "$FILTER"} \
         --xunit-output "$scratch/swift.xml" || status=1
     parts+=("Swift tests $(outcome "$scratch/swift-swift-testing.xml")")
@@ -114,12 +115,12 @@ sanitize() {
     fi
     printf 'sanitize: %s: ' "$names"
     printf '%s; ' "${parts[@]}"
-    echo "$found reports; suppressed: $(suppressed "$scratch/reports") (Tools/sanitize says why)"
+    echo "$found reports; suppressed: $(suppressed "$scratch/reports") (see Tools/sanitize)"
 }
 
 Tools/set-up.sh test || exit 1
 if [ "${ONLY:-address}" = address ]; then
-    # C sources of ours and of packages are compiled for UndefinedBehaviorSanitizer too; Swift checks its own arithmetic.
+    # Our C code and that of packages is compiled with UndefinedBehaviorSanitizer too. Swift checks its own arithmetic.
     scratch=.build/asan flags=(--sanitize address -Xcc -fsanitize=undefined)
     sanitize "AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer" freed leak overflow
 fi

@@ -1,6 +1,6 @@
-"""Pictures of the web app for the README: the main views, by day and by night, on a desk and on a phone, into docs/screenshots.
+"""Takes screenshots of the web app for the README, into docs/screenshots: the main views, light and dark, on a desktop and a phone.
 
-A server on a temporary folder, two browsers that sign in, an evening's notes (evening.py). `screenshots.py [NAME…]` takes those alone.
+Starts a server with a temporary folder and the notes in evening.py. `screenshots.py [NAME…]` takes only these.
 """
 
 import subprocess
@@ -24,11 +24,11 @@ EMAIL = "ada@example.com"
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars", "--font-render-hinting=none"]
 DESK = {"viewport": {"width": 1280, "height": 800}, "device_scale_factor": 1.5}
 PHONE = {"viewport": {"width": 390, "height": 780}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
-MOST_BYTES = 300_000  # of one picture, after it was made smaller
+MAXIMUM_BYTES = 300_000  # of one screenshot, after compression
 
 
 def draw(browser: Browser, folder: Path) -> None:
-    """The pictures that are attached, drawn by the browser."""
+    """Renders the attached pictures with the browser."""
     for name, (width, height, _) in PICTURES.items():
         page = browser.new_page(viewport={"width": width, "height": height})
         page.set_content(drawing(name))
@@ -39,22 +39,22 @@ def draw(browser: Browser, folder: Path) -> None:
 
 
 def evening() -> tuple[timezone, str]:
-    """Where it is between eight and nine in the evening just now, and how browsers call that zone."""
+    """A time zone in which it is now between 20:00 and 21:00, and its name in browsers."""
     hours = (20 - datetime.now(UTC).hour + 11) % 24 - 11
-    return timezone(timedelta(hours=hours)), f"Etc/GMT{-hours:+d}"  # whose sign is that of west
+    return timezone(timedelta(hours=hours)), f"Etc/GMT{-hours:+d}"  # positive is west
 
 
 def moment(days: int, hour: str) -> datetime:
-    """That hour of the evening, so many days ago."""
+    """The time of day, some days ago, in the zone of evening()."""
     hours, minutes = map(int, hour.split(":"))
     local = datetime.now(evening()[0]) - timedelta(days=days)
     return local.replace(hour=hours, minute=minutes, second=7, microsecond=0).astimezone(UTC)
 
 
 def write_notes(device: Device) -> dict[str, str]:
-    """Their IDs by their titles."""
+    """Creates the notes, and returns their IDs by title."""
     tags = {name: device.make_tag(name) for name in sorted({tag for note in NOTES for tag in note["tags"]})}
-    made = {}
+    created = {}
     for order, note in enumerate(reversed(NOTES)):
         date = moment(*note["when"]) + timedelta(milliseconds=order)
         fixed = {"creationDate": date.strftime("%Y-%m-%dT%H:%M:%S.") + f"{date.microsecond // 1000:03}Z"}
@@ -65,13 +65,13 @@ def write_notes(device: Device) -> dict[str, str]:
             device.archive(unique_id)
         if note.get("pinned"):
             device.edit(unique_id, "attributes.pinned", True)
-        made[note["text"].split("\n")[0]] = unique_id
+        created[note["text"].split("\n")[0]] = unique_id
     device.sync()
-    return made
+    return created
 
 
 def attach_all(app: App, notes: dict[str, str], folder: Path) -> None:
-    """Through the app, which measures pictures and makes their previews."""
+    """Attaches files in the app, which determines the size of pictures and creates previews."""
     for note in NOTES:
         files = [folder / name for name in [*note.get("pictures", []), *note.get("files", [])]]
         if files:
@@ -84,7 +84,7 @@ def attach_all(app: App, notes: dict[str, str], folder: Path) -> None:
     app.wait_synced(seconds=60)
 
 
-# What is shown: a name, and how to get there.
+# The views, each with a name and a function that opens it.
 
 
 def at_note(title: str) -> Callable[[App, dict], None]:
@@ -148,24 +148,24 @@ def take(browser: Browser, server: Server, notes: dict, name: str) -> None:
     app.wait_for("copy.notes({archived: null}).every(id => copy.note(id).attachments.every(one => copy.attachment(one).isHere))")
     go(app, notes)
     app.page.mouse.move(0, 0)
-    app.page.wait_for_timeout(600)  # pictures are decoded, nothing moves any more
+    app.page.wait_for_timeout(600)  # until pictures are decoded and animations have ended
     file = FOLDER / f"{name}.png"
     app.page.screenshot(path=file)
     context.close()
     if app.complaints:
         sys.exit(f"screenshots: {name}: {app.complaints}")
-    # 256 colours are enough for it, and a third of the size.
+    # Reduces the image to 256 colours, which cuts its size to a third.
     subprocess.run(["pngquant", "--force", "--skip-if-larger", "--strip", "--speed", "1", "--quality", "70-98", "--output", file, file], check=False)
     size = file.stat().st_size
     print(f"{file.relative_to(ROOT)}: {size / 1000:.0f} KB", flush=True)
-    if size > MOST_BYTES:
-        sys.exit(f"screenshots: {name} has {size} bytes, more than {MOST_BYTES}")
+    if size > MAXIMUM_BYTES:
+        sys.exit(f"screenshots: {name} has {size} bytes, but the maximum is {MAXIMUM_BYTES}")
 
 
 def main() -> int:
     chosen = sys.argv[1:] or list(SHOTS)
     if unknown := [name for name in chosen if name not in SHOTS]:
-        print(f"screenshots: none is called {', '.join(unknown)}; there are {', '.join(SHOTS)}", file=sys.stderr)
+        print(f"screenshots: unknown names {', '.join(unknown)}. The names are {', '.join(SHOTS)}", file=sys.stderr)
         return 2
     FOLDER.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
@@ -182,7 +182,7 @@ def main() -> int:
         app.wait_synced()
         attach_all(app, notes, Path(folder))
         context.close()
-        # A second version, for the history.
+        # A second version for the history.
         device.sync()
         bread = notes["Bread for Sunday"]
         device.write(bread, device.text(bread).replace("water 380 g", "water 360 g, warm"))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Takes pictures of the web app for the README, into docs/screenshots. `make screenshots` calls this.
+# Takes screenshots of the web app for the README, into docs/screenshots. Called by `make screenshots`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 Tools/set-up.sh screenshots

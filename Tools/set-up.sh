@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Installs what a part of the work needs and lacks: `Tools/set-up.sh run|test|deb|bench|demo|screenshots`.
-# Says what it installs; when nothing is missing it needs no root, no network and well under a second.
+# Installs the packages for a task: `Tools/set-up.sh run|test|deb|bench|demo|screenshots`. Prints what it installs. If nothing is
+# missing, it needs no root and no network, and takes less than a second.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# SQLite, libarchive, libpq and the OpenSSL that it speaks TLS with are linked from Debian; the C and C++ headers are what
-# the Swift toolchain and BoringSSL compile against; Foundation reads time zones from tzdata.
+# SQLite, libarchive, libpq and its OpenSSL are linked from Debian. The C and C++ headers are needed by the Swift toolchain and
+# BoringSSL. Foundation reads time zones from tzdata.
 build=(libsqlite3-dev libarchive-dev libpq-dev libssl-dev zlib1g-dev libc6-dev libstdc++-12-dev tzdata)
 python=(python3 python3-venv)
-# Letters of every script that the tests and pictures of the web app write, as a desktop has them.
+# The fonts cover all scripts in the tests and screenshots of the web app.
 browser=(chromium-headless-shell fonts-noto-core fonts-noto-color-emoji)
 deb=(binutils dpkg-dev)
 venv=.build/venv
@@ -17,11 +17,11 @@ case "${1:-}" in
 run)
     packages=("${build[@]}") requirements=() ;;
 test)
-    # curl and jq run the session of the README. (openapi-generator brings its Java along, from PyPI.)
-    # Node.js runs the tests of the web app's model, TypeScript checks its types; Go compiles the client that is generated for it.
-    # PostgreSQL and nginx are started by the tests themselves, with certificates that openssl makes.
-    # The pictures of a desktop are real files to attach. The web app is tested in Debian's Chromium.
-    # The Debian package is built and installed, and its unit read by systemd's own tool.
+    # curl and jq run the session in the README. (openapi-generator comes with its own Java, from PyPI.)
+    # Node.js runs the tests of the web app's model, TypeScript checks its types, and Go compiles the client generated for it.
+    # PostgreSQL and nginx are started by the tests, with certificates created by openssl.
+    # The images of desktop-base and adwaita-icon-theme are used as attachments. The web app is tested in Debian's Chromium.
+    # The Debian package is built and installed, and its unit is checked with systemd's tool.
     packages=("${build[@]}" "${python[@]}" curl jq desktop-base adwaita-icon-theme "${browser[@]}" nodejs node-typescript golang-go
         postgresql openssl nginx-light "${deb[@]}" adduser init-system-helpers systemd util-linux)
     requirements=(Tests/BlackBox/requirements.txt Tests/BlackBox/contract/requirements.txt) ;;
@@ -45,7 +45,7 @@ esac
 say() { echo "set-up: $*"; }
 
 if ! command -v swift >/dev/null; then
-    say "there is no Swift toolchain on the PATH: install Swift 6.2 or later from https://swift.org/install" >&2
+    say "no Swift toolchain found in PATH. Install Swift 6.2 or later from https://swift.org/install" >&2
     exit 1
 fi
 
@@ -56,13 +56,13 @@ install_packages() {
     done
     [ ${#missing[@]} -eq 0 ] && return
     if ! command -v apt-get >/dev/null; then
-        say "missing, and there is no apt-get to install them with: ${missing[*]}" >&2
+        say "cannot install missing packages without apt-get: ${missing[*]}" >&2
         exit 1
     fi
     local root=()
     if [ "$(id -u)" -ne 0 ]; then
         if ! command -v sudo >/dev/null; then
-            say "missing: ${missing[*]}. Run as root: apt-get install ${missing[*]}" >&2
+            say "packages are missing. Run as root: apt-get install ${missing[*]}" >&2
             exit 1
         fi
         root=(sudo)
@@ -70,12 +70,12 @@ install_packages() {
     say "installing with apt-get: ${missing[*]}"
     local quiet=
     case " ${missing[*]} " in *" postgresql "*)
-        # Debian's package would make a cluster and start it as a service; the tests have their own.
+        # Debian's package would create a cluster and start it as a service. The tests create their own.
         quiet=/etc/postgresql-common/createcluster.d/hesper-set-up.conf
         "${root[@]}" mkdir -p "${quiet%/*}"
         echo 'create_main_cluster = false' | "${root[@]}" tee "$quiet" >/dev/null ;;
     esac
-    # A mirror that changes under an installation makes it fail half-way; a second look at the lists mends that.
+    # The installation fails if a mirror changes during it. Updating the package lists and retrying helps.
     local attempt
     for attempt in 1 2; do
         if "${root[@]}" apt-get update -qq &&
@@ -97,9 +97,9 @@ install_requirements() {
     done
     [ ${#files[@]} -eq 0 ] && return
     if [ ! -x "$venv/bin/python" ]; then
-        say "making a Python environment in $venv"
+        say "creating a Python environment in $venv"
         mkdir -p .build
-        # Debian's own interpreter: another on the PATH may lack venv, or go away.
+        # Debian's interpreter, because another one in PATH may lack venv or be removed.
         /usr/bin/python3 -m venv "$venv"
     fi
     for file in "${files[@]}"; do

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What Hummingbird itself can do, beside our figures. A package of its own, so that nobody else builds it.
+// A plain Hummingbird server for comparison. A separate package, so that it is built only for benchmarks.
 let package = Package(
     name: "hello",
     platforms: [.macOS(.v15)],

@@ -1,4 +1,4 @@
-/// Why an archive cannot be read or made, in a sentence for people.
+/// An archive cannot be read or written. The message is shown to the user.
 public struct ArchiveError: Error, Sendable, Equatable {
     public let message: String
 

@@ -1,14 +1,14 @@
 import HesperModel
 
-/// Reads `hesper.json` a value at a time, so that memory does not grow with it.
+/// Reads `hesper.json` one value at a time, so that memory use does not depend on the size of the document.
 ///
 ///     var reader = DocumentReader { try zip.read() }
-///     try await reader.read { place, value in … }   // formatVersion: 1, files c0ffee00-…: "Milk.md", notes: {…}, notes: {…}
+///     try await reader.read { location, value in … }  // formatVersion: 1, files c0ffee00-…: "Milk.md", notes: {…}, notes: {…}
 ///
-/// What a value is, ``JSONReader`` decides; here only the beginnings and ends of values are found.
+/// This type only finds where values begin and end. ``JSONReader`` parses them.
 public struct DocumentReader {
-    /// Where a value stands: in a member, alone or in its list, or under a name in its object.
-    public struct Place: Equatable, Sendable {
+    /// The location of a value: a top-level member, and the name within it if that member is an object.
+    public struct Location: Equatable, Sendable {
         public let member: String
         public let name: String?
     }
@@ -17,53 +17,53 @@ public struct DocumentReader {
     private var bytes: [UInt8] = []
     private var index = 0
 
-    /// Bytes of one value: more than the largest note takes, all of its text escaped.
-    static let greatestValue = Limits.pushBytes
+    /// The maximum size of one value in bytes. It is larger than the largest note with all of its text escaped.
+    static let maximumValueBytes = Limits.pushBytes
 
-    /// - Parameter source: gives the next bytes; nil after the last.
+    /// - Parameter source: returns the next bytes, or nil at the end.
     public init(_ source: @escaping () throws -> [UInt8]?) { self.source = source }
 
-    /// Gives every value with its place, in the order of the document.
-    /// - Throws: ``Problem`` `malformed-request`; whatever `source` and `body` throw.
-    public mutating func read(_ body: (Place, JSON) async throws -> Void) async throws {
+    /// Passes every value and its location to `body`, in document order.
+    /// - Throws: ``Problem`` `malformed-request`, and errors of `source` and `body`.
+    public mutating func read(_ body: (Location, JSON) async throws -> Void) async throws {
         try expect("{")
         try await members { reader, member in
             switch try reader.peek() {
             case UInt8(ascii: "["):
                 reader.index += 1
-                try await reader.elements { try await body(Place(member: member, name: nil), try $0.value()) }
+                try await reader.elements { try await body(Location(member: member, name: nil), try $0.value()) }
             case UInt8(ascii: "{"):
                 reader.index += 1
-                try await reader.members { try await body(Place(member: member, name: $1), try $0.value()) }
-            default: try await body(Place(member: member, name: nil), try reader.value())
+                try await reader.members { try await body(Location(member: member, name: $1), try $0.value()) }
+            default: try await body(Location(member: member, name: nil), try reader.value())
             }
         }
-        guard try peek() == nil else { throw malformed("something follows its end") }
+        guard try peek() == nil else { throw malformed("data follows the end of the document") }
     }
 
-    /// The members of an object that was opened.
+    /// Reads the members of an object whose opening brace has been consumed.
     private mutating func members(
         _ body: (inout DocumentReader, String) async throws -> Void
     ) async throws {
         if try skip("}") { return }
         repeat {
-            guard case .string(let name) = try value() else { throw malformed("a member has no name") }
+            guard case .string(let name) = try value() else { throw malformed("a member name must be a string") }
             try expect(":")
             try await body(&self, name)
         } while try skip(",")
         try expect("}")
     }
 
-    /// The elements of a list that was opened.
+    /// Reads the elements of an array whose opening bracket has been consumed.
     private mutating func elements(_ body: (inout DocumentReader) async throws -> Void) async throws {
         if try skip("]") { return }
         repeat { try await body(&self) } while try skip(",")
         try expect("]")
     }
 
-    /// The value that comes next: as far as its brackets are closed, or, outside of all, up to a comma, colon or bracket.
+    /// Reads the next value: up to its closing bracket, or at the top level up to a comma, colon or closing bracket.
     private mutating func value() throws -> JSON {
-        guard try peek() != nil else { throw malformed("it ends too early") }
+        guard try peek() != nil else { throw malformed("unexpected end of the document") }
         var value: [UInt8] = []
         var depth = 0
         var isInString = false
@@ -86,8 +86,8 @@ public struct DocumentReader {
             }
             value.append(byte)
             index += 1
-            guard value.count <= DocumentReader.greatestValue else {
-                throw malformed("a value has more than \(DocumentReader.greatestValue) bytes")
+            guard value.count <= DocumentReader.maximumValueBytes else {
+                throw malformed("a value is larger than \(DocumentReader.maximumValueBytes) bytes")
             }
         }
         return try JSONReader.read(value)
@@ -95,7 +95,7 @@ public struct DocumentReader {
 
     // MARK: Bytes
 
-    /// The next byte, whatever it is; nil at the end.
+    /// The next byte, including white space. Nil at the end.
     private mutating func current() throws -> UInt8? {
         while index == bytes.count {
             guard let more = try source() else { return nil }
@@ -105,7 +105,7 @@ public struct DocumentReader {
         return bytes[index]
     }
 
-    /// The next byte that is not white space.
+    /// The next byte that is not white space. Nil at the end.
     private mutating func peek() throws -> UInt8? {
         while let byte = try current() {
             guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { return byte }
@@ -121,7 +121,7 @@ public struct DocumentReader {
     }
 
     private mutating func expect(_ character: Unicode.Scalar) throws {
-        guard try skip(character) else { throw malformed("a \(character) is missing") }
+        guard try skip(character) else { throw malformed("expected \(character)") }
     }
 
     private func malformed(_ what: String) -> Problem {

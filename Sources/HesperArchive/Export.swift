@@ -3,13 +3,13 @@ import HesperStore
 import NIOCore
 import NIOPosix
 
-/// Everything in an account as one zip: notes as Markdown, attachments as the files they were, and `hesper.json`, which has
-/// all of it as sync sends it (operating.md, Export).
+/// Exports an account as a zip archive: notes as Markdown files, attachments as the uploaded files, and `hesper.json`, which
+/// contains all objects in the format of sync (operating.md, Export).
 ///
 ///     let export = try await Export(of: account.scope, store: store, blobs: blobs, date: .now)
 ///     let report = try await export.write { try await writer.write($0) }
 ///
-/// What is in it is what there was at one moment. Memory does not grow with it, but for some 200 bytes a file.
+/// The archive is a consistent snapshot. Memory use is about 200 bytes per file, independent of the size of the files.
 public struct Export: Sendable {
     private let scope: ScopeID
     private let store: any Store
@@ -18,9 +18,9 @@ public struct Export: Sendable {
     private let snapshot: ExportSnapshot
     private let pool: NIOThreadPool
 
-    /// Copies the account's objects aside. From then on nothing that is written to the store matters.
-    /// - Throws: ``Problem`` `unauthenticated` if the account is gone; ``StoreError``, also if there is no room for temporary
-    ///   files.
+    /// Copies the account's objects to temporary files. Later writes to the store do not affect the export.
+    /// - Throws: ``Problem`` `unauthenticated` if the account does not exist. ``StoreError``, also if temporary files cannot be
+    ///   written.
     public init(
         of scope: ScopeID, store: any Store, blobs: any BlobStore, date: Timestamp, pool: NIOThreadPool = .singleton
     ) async throws {
@@ -32,17 +32,17 @@ public struct Export: Sendable {
         snapshot = try await ExportSnapshot.take(of: scope, in: store)
     }
 
-    /// Files of notes and attachments that there will be, unless one is missing.
+    /// The number of note and attachment files in the archive, if no attachment is missing.
     public var fileCount: Int { snapshot.notes.count + snapshot.attachments.count }
 
-    /// What an archive of a day is called: `hesper-2026-11-21.zip`.
+    /// The name of an archive made on `date`, such as `hesper-2026-11-21.zip`.
     public static func fileName(_ date: Timestamp) -> String { "hesper-\(date.description.prefix(10)).zip" }
 
-    /// Makes the archive and gives it away piece by piece, each before the next is made.
+    /// Produces the archive piece by piece. Each piece is sent before the next is produced.
     /// - Parameters:
-    ///   - progress: told of each file of a note or an attachment that is done.
-    ///   - send: takes a piece; what it throws ends the export.
-    /// - Returns: what became of it. What is missing is said in the archive as well.
+    ///   - progress: called with the number of note and attachment files that were added.
+    ///   - send: receives a piece. If it throws, the export ends with its error.
+    /// - Returns: a report. Missing attachments are also listed in the archive.
     public func write(
         progress: (_ files: Int) -> Void = { _ in }, to send: (ByteBuffer) async throws -> Void
     ) async throws -> ExportReport {
@@ -81,7 +81,8 @@ public struct Export: Sendable {
             hasher = after
             try await send(piece)
         }
-        // The archive has been told how many bytes come: those that are not there are made up, and it is said.
+        // The size was already written to the archive, so missing bytes are filled with zeros. The report lists the file as
+        // damaged.
         var gap = blob.data.byteCount - hasher.byteCount
         while gap > 0 {
             let zeros = ByteBuffer(repeating: 0, count: Int(min(gap, Export.chunk)))

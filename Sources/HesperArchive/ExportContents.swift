@@ -1,27 +1,28 @@
 import HesperModel
 import HesperStore
 
-/// What an archive says that it has: all of `hesper.json` but the objects themselves, which are read when it is their turn.
+/// The table of contents of an export, read from `hesper.json`. The objects are read separately, by ``forEachElement(of:_:)``.
 public struct ExportContents: Sendable {
-    /// An attachment and its bytes, as whoever exported them knew them.
+    /// The ID of an attachment, with the size and digest that were recorded when it was exported.
     public struct Attachment: Sendable, Equatable {
         public let uniqueID: UniqueID
         public let data: AttachmentData
     }
 
-    /// The path of `hesper.json`, which is in a folder if somebody has packed the archive again.
+    /// The path of `hesper.json`. It is in a folder if the archive was unpacked and packed again.
     public let path: String
-    /// By their paths in the archive.
+    /// The attachments by path in the archive.
     public private(set) var attachments: [String: Attachment] = [:]
-    /// Objects and DeletedObjects in all.
+    /// The number of objects and DeletedObjects.
     public private(set) var objectCount = 0
 
-    /// The lists of objects, in the order in which they are best pushed; nil stands for DeletedObjects.
+    /// The arrays of objects in `hesper.json`. Nil is the array of DeletedObjects.
     public static let sections: [String: Section?] = Dictionary(
         uniqueKeysWithValues: [("deletedObjects", nil)] + Section.allCases.map { ($0.name, $0) })
 
-    /// Nil if the archive is somebody's own, and no export.
-    /// - Throws: ``ArchiveError`` if it is broken, or made by a later version; ``Problem`` if `hesper.json` is no JSON.
+    /// Nil if the archive is not an export of Hesper.
+    /// - Throws: ``ArchiveError`` if it is damaged or was made by a later version. ``Problem`` if `hesper.json` is not valid
+    ///   JSON.
     public init?(of archive: String) async throws {
         let zip = try ZipReader(archive)
         var found: String?
@@ -36,7 +37,7 @@ public struct ExportContents: Sendable {
         guard try await read(DocumentReader { try zip.read() }, archive) else { return nil }
     }
 
-    /// - Returns: whether it is the document of an export.
+    /// - Returns: whether the document is an export.
     private mutating func read(_ reader: DocumentReader, _ archive: String) async throws -> Bool {
         var reader = reader
         var format: JSON?
@@ -44,12 +45,12 @@ public struct ExportContents: Sendable {
         var contents = self
         var files: [UniqueID: String] = [:]
         var data: [UniqueID: AttachmentData] = [:]
-        try await reader.read { place, value in
-            switch (place.member, place.name) {
+        try await reader.read { location, value in
+            switch (location.member, location.name) {
             case ("format", nil): format = value
             case ("formatVersion", nil): version = value
             case ("files", let name?):
-                // Notes are all in the document itself.
+                // The text of notes is in the document, so their files are not needed.
                 guard let id = UniqueID(name), let path = value.text, path.hasPrefix("Attachments/") else { return }
                 files[id] = path
             case ("attachments", nil):
@@ -64,7 +65,7 @@ public struct ExportContents: Sendable {
         }
         guard format == .string(ExportDocument.format) else { return false }
         guard version == .integer(ExportDocument.version) else {
-            throw ArchiveError("\(archive) was made by a later Hesper; this one cannot read it.")
+            throw ArchiveError("\(archive) was exported by a later version of Hesper. Update Hesper to import it.")
         }
         let folder = path.dropLast(ExportDocument.path.count)
         for (id, path) in files {
@@ -75,18 +76,18 @@ public struct ExportContents: Sendable {
         return true
     }
 
-    /// Gives every object of the archive as an element of a push, in the order of the document.
+    /// Passes every object of the archive to `body` as an element of a push, in document order.
     public func forEachElement(of archive: String, _ body: (Push.Element) async throws -> Void) async throws {
         let zip = try ZipReader(archive)
         while let entry = try zip.next() {
             guard entry.path == path else { continue }
             var reader = DocumentReader { try zip.read() }
             var counts: [String: Int] = [:]
-            return try await reader.read { place, value in
-                guard place.name == nil, let section = ExportContents.sections[place.member] else { return }
-                let index = counts[place.member, default: 0]
-                counts[place.member] = index + 1
-                try await body(PushReader.state(value, in: section, at: "/\(place.member)/\(index)"))
+            return try await reader.read { location, value in
+                guard location.name == nil, let section = ExportContents.sections[location.member] else { return }
+                let index = counts[location.member, default: 0]
+                counts[location.member] = index + 1
+                try await body(PushReader.state(value, in: section, at: "/\(location.member)/\(index)"))
             }
         }
     }

@@ -1,13 +1,13 @@
 import HesperModel
 
-/// `hesper.json`: everything in an account as sync sends it, and which file is which.
+/// `hesper.json`: all objects of an account in the format of sync, and the path of each exported file.
 ///
 ///     {"format": "hesper-export", "formatVersion": 1, "exportDate": "2026-11-21T12:00:00.000Z", "digest": "dd29…",
 ///      "files": {"c0ffee00-…": "Milk.md"}, "missing": [],
 ///      "deletedObjects": […], "tags": […], "attachments": […], "objects": […], "notes": […]}
 ///
-/// It is the last file of an archive, as only then it is known what the others are called and what was missing. Its members
-/// come in the order in which an import wants them.
+/// It is the last file of an archive, because it lists the paths of all other files and the missing attachments. Its members are
+/// in the order in which an import reads them.
 struct ExportDocument {
     static let path = "hesper.json"
     static let format = "hesper-export"
@@ -15,16 +15,16 @@ struct ExportDocument {
 
     private enum Part {
         case text([UInt8])
-        /// Records with commas between.
+        /// Records, separated by commas.
         case list(Spool)
     }
 
     private var parts: [Part]
-    /// Reads the list that comes first.
+    /// The reader of the current list.
     private var reader: SpoolReader?
     private var isFirst = true
 
-    /// Bytes of JSON that are made at once.
+    /// The approximate size of a piece of JSON in bytes.
     private static let piece = 256 << 10
 
     init(_ snapshot: ExportSnapshot, files: Spool, missing: [ExportReport.Missing], date: Timestamp) {
@@ -39,7 +39,7 @@ struct ExportDocument {
                 for missing in missing { writer.id(missing.uniqueID) }
             }
         }
-        // The object is open still: the lists are members of it.
+        // The object is still open. The lists follow as further members.
         parts = [.text(writer.bytes.dropLast() + Array(",\"files\":{".utf8)), .list(files), .text(Array("}".utf8))]
         let lists = [
             ("deletedObjects", snapshot.deletedObjects), ("tags", snapshot.tags),

@@ -1,34 +1,34 @@
 import HesperModel
 
-/// What became of an export.
+/// The result of an export.
 public struct ExportReport: Sendable, Equatable {
-    /// Notes, each a file.
+    /// The number of exported notes. Each is a file.
     public internal(set) var notes = 0
-    /// Attachments that are in the archive.
+    /// The number of complete attachments in the archive.
     public internal(set) var attachments = 0
-    /// Attachments that are not, or not as they were.
+    /// Attachments that are missing or damaged.
     public internal(set) var missing: [Missing] = []
 
     public struct Missing: Sendable, Equatable {
         public let uniqueID: UniqueID
-        /// What it says of itself.
+        /// The filename stored in the attachment.
         public let filename: String?
-        /// Its path in the archive, if something of it is there.
+        /// The path in the archive. Nil if the archive has no file for this attachment.
         public let path: String?
 
-        /// What is wrong, in a sentence.
+        /// A sentence that describes the problem.
         public var description: String {
             let name = filename.map { "\(uniqueID) (\($0))" } ?? "\(uniqueID)"
-            guard let path else { return "Attachment \(name) is missing: the server has no bytes of it." }
-            return "Attachment \(name) is damaged: what \(path) has is not what was uploaded."
+            guard let path else { return "Attachment \(name) is missing. The server has no data for it." }
+            return "Attachment \(name) is damaged. \(path) differs from the uploaded file."
         }
     }
 
-    /// The file `MISSING.txt`.
+    /// The text of `MISSING.txt`.
     var missingText: String {
         """
-        This archive does not have everything that the account has.
-        Run `hesper check` on the server; devices that still hold these attachments can upload them again.
+        This archive is incomplete. The attachments below are missing or damaged.
+        Run `hesper check` on the server. Devices that still have these attachments can upload them again.
 
 
         """ + missing.map { $0.description + "\n" }.joined()

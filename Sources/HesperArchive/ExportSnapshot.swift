@@ -1,13 +1,13 @@
 import HesperModel
 import HesperStore
 
-/// All objects of a scope as they were at one moment, on the disk.
+/// All objects of a scope at one moment, in temporary files.
 ///
-/// The store's snapshot is over as soon as they are copied, however slowly somebody takes the archive that is made of them.
+/// The snapshot of the store ends as soon as the objects are copied, so a client that downloads slowly does not keep it open.
 struct ExportSnapshot: Sendable {
-    /// Where the scope stood.
+    /// The sequence and digest of the scope.
     let head: ScopeHead
-    /// The bodies of its objects, as sync sends them.
+    /// The stored bodies of the objects, in the format of sync.
     let notes: Spool
     let tags: Spool
     let attachments: Spool
@@ -16,20 +16,22 @@ struct ExportSnapshot: Sendable {
 
     var count: Int { notes.count + tags.count + attachments.count + objects.count + deletedObjects.count }
 
-    /// - Throws: ``Problem`` `unauthenticated` if the account is gone; ``StoreError``.
+    /// - Throws: ``Problem`` `unauthenticated` if the account does not exist. ``StoreError``.
     static func take(of scope: ScopeID, in store: any Store) async throws -> ExportSnapshot {
         try await store.read { try ExportSnapshot(of: scope, in: $0) }
     }
 
     private init(of scope: ScopeID, in snapshot: any Snapshot) throws {
-        guard let head = try snapshot.head(of: scope) else { throw Problem(.unauthenticated, "The account is gone.") }
+        guard let head = try snapshot.head(of: scope) else {
+            throw Problem(.unauthenticated, "The account does not exist.")
+        }
         self.head = head
         var notes = try SpoolWriter()
         var tags = try SpoolWriter()
         var attachments = try SpoolWriter()
         var objects = try SpoolWriter()
         var deletedObjects = try SpoolWriter()
-        // What was changed first comes first: so names go to those that have had them for longest.
+        // Oldest first, so that a new note does not change the file names of older notes.
         let scan = Scan(.all, rows: .all, sequences: 0...head.sequence, newestFirst: false)
         try snapshot.scan(scan, in: scope) { row in
             switch row.kind {

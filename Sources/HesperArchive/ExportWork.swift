@@ -2,9 +2,9 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// The steps of an export that take a processor's or a disk's time and wait for nobody.
+/// The blocking steps of an export: compression and access to temporary files.
 ///
-/// Unchecked: whoever exports awaits each step before the next, so no two threads are ever in it.
+/// `@unchecked Sendable`: the caller awaits each step before it starts the next, so steps never run concurrently.
 final class ExportWork: @unchecked Sendable {
     private let snapshot: ExportSnapshot
     private let date: Timestamp
@@ -18,7 +18,7 @@ final class ExportWork: @unchecked Sendable {
     private var path = ""
     private(set) var report = ExportReport()
 
-    /// Bytes of the archive that are made at once.
+    /// The approximate size of a piece of the archive in bytes.
     private static let piece = 128 << 10
 
     init(_ snapshot: ExportSnapshot, date: Timestamp) throws {
@@ -33,11 +33,11 @@ final class ExportWork: @unchecked Sendable {
     // MARK: Notes
 
     /// Adds the next notes.
-    /// - Returns: how many, and their part of the archive; nil if there are no more.
+    /// - Returns: their number and the next bytes of the archive. Nil if there are no more notes.
     func addNotes() throws -> (Int, ByteBuffer)? {
         var count = 0
         var bytes = 0
-        // Deflated text stays in libarchive for a while: what goes in is counted too, so that a step is short.
+        // libarchive buffers deflated text, so the loop also counts input bytes to keep each step short.
         while zip.outputCount < ExportWork.piece, bytes < 4 * ExportWork.piece, let body = try notes.next() {
             let note = try ExportedNote(body)
             let path = names.path(
@@ -95,7 +95,7 @@ final class ExportWork: @unchecked Sendable {
         try zip.begin(ExportDocument.path, byteCount: nil, date: date)
     }
 
-    /// Adds the next part of the document; nil after the last.
+    /// Adds the next part of the document. Returns nil at the end.
     func addDocument() throws -> ByteBuffer? {
         guard let part = try document?.next() else { return nil }
         try zip.add(part)

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// An attachment on its way into an archive.
+/// The properties of an attachment that an export needs.
 struct ExportedAttachment: Sendable {
     let uniqueID: UniqueID
     let filename: String?
@@ -14,13 +14,13 @@ struct ExportedAttachment: Sendable {
     }
 }
 
-/// A note on its way into an archive.
+/// The properties of a note that an export needs.
 struct ExportedNote {
     let uniqueID: UniqueID
     let text: String
     let isArchived: Bool
-    /// When the text was written: what the file has is the text, so this is when the file was last changed. (`sortDate`
-    /// would be when the note was last brought to the top.)
+    /// When the text was last changed. It becomes the modification time of the file. (`sortDate` would be when the note was last
+    /// moved to the top.)
     let date: Timestamp
 
     init(_ body: ArraySlice<UInt8>) throws {
@@ -34,7 +34,7 @@ struct ExportedNote {
 }
 
 extension JSON {
-    /// A member of an object; nil if it is none, or has none of this name.
+    /// A member of an object. Nil if this is not an object, or has no such member.
     subscript(name: String) -> JSON? {
         guard case .object(let object) = self else { return nil }
         return object[name]
@@ -48,7 +48,7 @@ extension JSON {
     fileprivate var uniqueID: UniqueID {
         get throws {
             guard let id = self["uniqueID"]?.text.flatMap({ UniqueID($0) }) else {
-                throw Problem(.internalError, "What is kept of an object has no ID.")
+                throw Problem(.internalError, "A stored object has no ID.")
             }
             return id
         }

@@ -1,31 +1,30 @@
 import HesperModel
 
-/// Turns words of people into the name of a file that every system takes: Windows, macOS, Linux, and what carries files
-/// between them.
+/// Converts text written by users to file names that are valid on Windows, macOS and Linux.
 enum FileName {
-    /// Bytes of UTF-8 of a name without its extension: with a number and an extension it stays below the 143 that
-    /// encrypting file systems leave of the usual 255.
+    /// The maximum length of a name without its extension, in bytes of UTF-8. With a number and an extension it stays below the
+    /// limit of 143 bytes of encrypting file systems (eCryptfs), which is lower than the usual 255.
     static let stemBytes = 100
 
-    /// What a note is called, without its extension: by its first line, without what Markdown begins a heading with.
+    /// The file name of a note without its extension: the first line without Markdown heading marks.
     static func stem(ofNote text: String) -> String {
         let line = text.drop(while: \.isWhitespace).prefix { !$0.isNewline }
-        return safe(beginning(of: line.drop { $0.isWhitespace || $0 == "#" })) ?? "Untitled"
+        return safe(prefix(of: line.drop { $0.isWhitespace || $0 == "#" })) ?? "Untitled"
     }
 
-    /// What an attachment is called, in two parts: as its file was, else by its ID.
+    /// The file name of an attachment, split into stem and extension. The stem defaults to the ID.
     static func parts(ofAttachment id: UniqueID, filename: String?, mimeType: String?) -> (stem: String, ending: String)
     {
         let name = filename ?? ""
         let known = mimeType.flatMap { MediaType.endings[$0.lowercased()] }.map { "." + $0 } ?? ""
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex, isEnding(name[dot...].dropFirst()) else {
-            return (safe(beginning(of: name[...])) ?? id.description, known)
+            return (safe(prefix(of: name[...])) ?? id.description, known)
         }
-        return (safe(beginning(of: name[..<dot])) ?? id.description, String(name[dot...]))
+        return (safe(prefix(of: name[..<dot])) ?? id.description, String(name[dot...]))
     }
 
-    /// Enough of a line that may be as long as a note: some of its marks fall away.
-    private static func beginning(of line: Substring) -> String { String(line.unicodeScalars.prefix(4 * stemBytes)) }
+    /// A bounded prefix of a line. It is longer than ``stemBytes`` because ``safe(_:)`` removes some characters.
+    private static func prefix(of line: Substring) -> String { String(line.unicodeScalars.prefix(4 * stemBytes)) }
 
     private static func isEnding(_ text: Substring) -> Bool {
         (1...10).contains(text.utf8.count)
@@ -34,27 +33,27 @@ enum FileName {
             }
     }
 
-    /// The same words as the name of a file without its extension; nil if nothing is left.
+    /// The text as a file name without extension. Nil if no valid character is left.
     static func safe(_ text: String) -> String? {
-        var kept = String.UnicodeScalarView()
+        var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar {
-            // What means a folder, a drive or a stream somewhere.
-            case "/", "\\", ":", "|": kept.append("-")
-            // What Windows refuses in a name.
+            // Separators of folders, drives or streams on some system.
+            case "/", "\\", ":", "|": result.append("-")
+            // Not allowed in names on Windows.
             case "<", ">", "\"", "?", "*": continue
             case _ where scalar.properties.isWhitespace || scalar.properties.generalCategory == .control:
-                if kept.last != " " { kept.append(" ") }
+                if result.last != " " { result.append(" ") }
             case _ where isInvisible(scalar): continue
-            default: kept.append(scalar)
+            default: result.append(scalar)
             }
         }
-        let name = cut(trimmed(CanonicalForm.composed(String(kept))))
+        let name = cut(trimmed(CanonicalForm.composed(String(result))))
         return name.isEmpty ? nil : unreserved(name)
     }
 
-    /// Marks of direction, of byte order and the like, which make names look like others. Joiners are letters' business, in
-    /// Persian, in Hindi and in emoji.
+    /// Whether a scalar is invisible, such as marks of direction or byte order, which make different names look alike. Joiners
+    /// are kept because Persian, Hindi and emoji need them.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value == 0x200c || scalar.value == 0x200d { return false }
         switch scalar.properties.generalCategory {
@@ -63,7 +62,7 @@ enum FileName {
         }
     }
 
-    /// Without what hides a file, looks like an option, or is lost at an end on Windows.
+    /// Removes leading characters that hide a file or look like an option, and trailing characters that Windows drops.
     private static func trimmed(_ name: String) -> String {
         let scalars = name.unicodeScalars
         let edges: Set<Unicode.Scalar> = [" ", ".", "-", "~", "\u{200c}", "\u{200d}"]
@@ -73,18 +72,18 @@ enum FileName {
         return String(scalars[first...last])
     }
 
-    /// At most ``stemBytes`` of it, and no half of what people see as one character.
+    /// Truncates a name to ``stemBytes`` at the boundary of a character (grapheme cluster).
     private static func cut(_ name: String) -> String {
         guard name.utf8.count > stemBytes else { return name }
-        var kept = ""
+        var result = ""
         for character in name {
-            guard kept.utf8.count + character.utf8.count <= stemBytes else { break }
-            kept.append(character)
+            guard result.utf8.count + character.utf8.count <= stemBytes else { break }
+            result.append(character)
         }
-        return trimmed(kept)
+        return trimmed(result)
     }
 
-    /// Windows takes these for devices, whatever follows a dot.
+    /// Appends `_` to names that Windows reserves for devices. Windows ignores whatever follows the first dot.
     private static func unreserved(_ name: String) -> String {
         let dot = name.firstIndex(of: ".") ?? name.endIndex
         let device = name[..<dot].uppercased().filter { $0 != " " }

@@ -1,21 +1,21 @@
 import HesperModel
 
-/// Gives every file of an archive a path of its own, also where upper and lower case are one.
+/// Assigns every file of an archive a unique path. Paths that differ only in case count as equal.
 ///
-/// Kept of a path are 8 bytes: a few megabytes for the largest accounts.
+/// Stores 8 bytes per path: a few megabytes for the largest accounts.
 struct FileNames {
     private var taken: Set<Int> = []
-    /// The next number to try for names that were wanted twice.
+    /// The next number to try for a path that is already taken.
     private var numbers: [Int: Int] = [:]
 
     /// - Parameters:
-    ///   - folder: as it begins the path: `Archive/`, or nothing.
-    ///   - ending: with its dot.
-    /// - Returns: `Archive/Milk.md`; if that is taken, `Archive/Milk 2.md`, and so on.
+    ///   - folder: the prefix of the path, such as `Archive/`, or empty.
+    ///   - ending: the extension, including its dot.
+    /// - Returns: `Archive/Milk.md`, or if that is taken, `Archive/Milk 2.md`, and so on.
     mutating func path(folder: String, _ stem: String, ending: String) -> String {
-        let wanted = "\(folder)\(stem)\(ending)"
-        let key = FileNames.key(wanted)
-        if taken.insert(key).inserted { return wanted }
+        let preferred = "\(folder)\(stem)\(ending)"
+        let key = FileNames.key(preferred)
+        if taken.insert(key).inserted { return preferred }
         var number = numbers[key] ?? 2
         while true {
             let path = "\(folder)\(stem) \(number)\(ending)"
@@ -27,8 +27,9 @@ struct FileNames {
         }
     }
 
-    /// What paths have in common that some file system takes for one: systems differ in how they fold case, so both ways
-    /// are gone at once; macOS passes over joiners. Two others that hash alike get a number too many, which harms nobody.
+    /// A hash that is equal for paths that some file system treats as equal. Systems fold case differently, so the path is folded
+    /// to both lower and upper case. Joiners are ignored because macOS ignores them. A hash collision only adds a number to a
+    /// name.
     private static func key(_ path: String) -> Int {
         let folded = TagName.fold(TagName.fold(path).uppercased())
         var hasher = Hasher()

@@ -1,4 +1,4 @@
-/// What is known of media types: how files of them end, and which of them gain nothing by being compressed again.
+/// Properties of media types: file extensions, and whether compression is worthwhile.
 enum MediaType {
     static let endings: [String: String] = [
         "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp", "image/heic": "heic",
@@ -17,7 +17,7 @@ enum MediaType {
         "video/mp4": "mp4", "video/quicktime": "mov", "video/webm": "webm", "video/x-matroska": "mkv",
     ]
 
-    /// Whether deflating bytes of a type is worth the time: of what is compressed already, nothing would be gained.
+    /// Whether data of a type should be deflated. Most types, such as images and videos, are already compressed.
     static func isWorthDeflating(_ type: String?) -> Bool {
         guard let type = type?.lowercased() else { return false }
         if type.hasPrefix("text/") || type.hasSuffix("+xml") || type.hasSuffix("+json") { return true }

@@ -1,8 +1,8 @@
 import Foundation
 import HesperStore
 
-/// Records that wait on the disk, in order, to be read once or several times. The file has no name: it is gone with the
-/// process, or sooner.
+/// A temporary file of records, which can be read several times in the order written. The file is unlinked when it is created, so
+/// it never outlives the process.
 final class Spool: Sendable {
     fileprivate let descriptor: Int32
     let count: Int
@@ -14,7 +14,7 @@ final class Spool: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Bytes that are written and read at once.
+    /// The size of the buffer for writing and reading, in bytes.
     fileprivate static let chunk = 256 << 10
 }
 
@@ -29,7 +29,7 @@ struct SpoolWriter: ~Copyable {
     private var count = 0
     private var isFinished = false
 
-    /// - Throws: ``StoreError`` if the folder for temporary files takes none.
+    /// - Throws: ``StoreError`` if a temporary file cannot be created.
     init() throws {
         let folder = FileManager.default.temporaryDirectory.path
         var template = Array("\(folder)/hesper-export-XXXXXX".utf8CString)
@@ -77,25 +77,25 @@ struct SpoolReader {
 
     init(_ spool: Spool) { self.spool = spool }
 
-    /// Nil after the last.
+    /// The next record. Nil after the last.
     mutating func next() throws -> ArraySlice<UInt8>? {
         guard try fill(4) else { return nil }
         let count = buffer[position..<position + 4].withUnsafeBytes { Int($0.loadUnaligned(as: UInt32.self)) }
         position += 4
-        guard try fill(count) else { throw StoreError.damaged("A temporary file is shorter than it was.") }
+        guard try fill(count) else { throw StoreError.damaged("A temporary file is truncated.") }
         defer { position += count }
         return buffer[position..<position + count]
     }
 
-    /// Makes sure that so many bytes are at hand; false at the end of the file.
+    /// Fills the buffer with at least `count` bytes. Returns false at the end of the file.
     private mutating func fill(_ count: Int) throws -> Bool {
         guard buffer.count - position < count else { return true }
         buffer.removeFirst(position)
         position = 0
         while buffer.count < count {
-            let wanted = max(Spool.chunk, count - buffer.count)
-            let chunk = try [UInt8](unsafeUninitializedCapacity: wanted) { bytes, read in
-                let result = pread(spool.descriptor, bytes.baseAddress, wanted, offset)
+            let length = max(Spool.chunk, count - buffer.count)
+            let chunk = try [UInt8](unsafeUninitializedCapacity: length) { bytes, read in
+                let result = pread(spool.descriptor, bytes.baseAddress, length, offset)
                 guard result >= 0 else { throw StoreError.spool(errno) }
                 read = result
             }
@@ -109,7 +109,7 @@ struct SpoolReader {
 
 extension StoreError {
     fileprivate static func spool(_ code: Int32) -> StoreError {
-        let text = "the temporary file of an export, \(String(cString: strerror(code)))"
+        let text = "temporary file of an export: \(String(cString: strerror(code)))"
         return code == ENOSPC || code == EDQUOT ? .full(text) : .unavailable(text)
     }
 }

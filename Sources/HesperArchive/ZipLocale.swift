@@ -1,12 +1,13 @@
 import CArchive
 import Foundation
 
-/// libarchive takes names for what the locale of the thread says. Ours are UTF-8 whatever the server was started in.
+/// libarchive converts file names according to the locale of the thread. This sets a UTF-8 locale for the duration of a call,
+/// whatever locale the process runs in.
 enum ZipLocale {
-    // One for the process: a locale is not changed once it is made, and never freed.
+    // Shared by all threads. A locale is immutable after it is created, and this one is never freed.
     nonisolated(unsafe) private static let utf8 = archives_utf8_locale()
 
-    /// Does `body`, which calls libarchive, on this thread.
+    /// Runs `body`, which calls libarchive, with the UTF-8 locale on this thread.
     static func with<T>(_ body: () throws -> T) rethrows -> T {
         guard let utf8 else { return try body() }
         let before = uselocale(utf8)

@@ -2,67 +2,69 @@ import CArchive
 import Foundation
 import HesperModel
 
-/// Reads a zip from the disk, file by file; of each as much as is asked for.
+/// Reads a zip file, entry by entry and in bounded pieces.
 ///
 ///     let zip = try ZipReader("notes.zip")
 ///     while let entry = try zip.next() {
 ///         while let bytes = try zip.read() { … }
 ///     }
 ///
-/// Whoever made the archive is not trusted: paths are names and nothing is ever written under them, bytes come in pieces,
-/// and more of them than a file of its size can hold end the reading.
+/// Archives are untrusted. Paths are only used as names and nothing is written to them. Reading fails if the unpackedBytes size
+/// exceeds what a zip of this size can contain.
 ///
-/// Unchecked: one task reads it, one call after another.
+/// `@unchecked Sendable`: one task reads it, with one call at a time.
 public final class ZipReader: @unchecked Sendable {
     /// A file in the archive.
     public struct Entry: Sendable, Equatable {
-        /// In NFC, as the archive has it otherwise: nobody has checked it.
+        /// The path, normalized to NFC but not validated.
         public let path: String
-        /// What the archive says; nil if it does not.
+        /// The size stated in the archive. Nil if it is not stated.
         public let byteCount: Int64?
         public let date: Timestamp
     }
 
     private let archive: OpaquePointer
-    /// As the person named it.
+    /// The path as given by the caller. Used in error messages.
     private let path: String
-    /// What all files can come to.
-    private let greatest: Int64
-    private var unpacked: Int64 = 0
-    /// How many bytes of the file were read.
+    /// The maximum size of all unpackedBytes files, in bytes.
+    private let maximumUnpackedBytes: Int64
+    private var unpackedBytes: Int64 = 0
+    /// The number of bytes read from the current file.
     public private(set) var byteCount: Int64 = 0
 
-    /// Deflate makes at most 1,032 bytes of one (zlib's technical details). Where there are more, files share their bytes, or
-    /// another method was given nothing but zeros: no honest archive is like that.
-    private static let greatestRatio: Int64 = 1_032
+    /// Deflate expands at most 1,032 times (zlib technical details). A larger ratio means overlapping files or another
+    /// compression method on zeros, which occur only in zip bombs.
+    private static let maximumRatio: Int64 = 1_032
     private static let chunk = 128 << 10
-    /// AE_IFREG, which Swift cannot read.
+    /// AE_IFREG. Swift cannot import the macro.
     static let regularFile: UInt32 = 0o100_000
 
-    /// Whether a file begins as zips do: with a file in it, or, if there is none, with the end of the list.
-    public static func isZip(_ path: String) -> Bool { [fileMark, endMark].contains(mark(of: path)) }
+    /// Whether a file starts with the signature of a zip file, or of an empty zip file.
+    public static func isZip(_ path: String) -> Bool { [fileSignature, emptySignature].contains(signature(of: path)) }
 
-    private static let fileMark: [UInt8] = [0x50, 0x4b, 3, 4]
-    private static let endMark: [UInt8] = [0x50, 0x4b, 5, 6]
+    private static let fileSignature: [UInt8] = [0x50, 0x4b, 3, 4]
+    private static let emptySignature: [UInt8] = [0x50, 0x4b, 5, 6]
 
-    private static func mark(of path: String) -> [UInt8] {
+    private static func signature(of path: String) -> [UInt8] {
         guard let file = FileHandle(forReadingAtPath: path) else { return [] }
         defer { try? file.close() }
         return Array((try? file.read(upToCount: 4)) ?? Data())
     }
 
-    /// - Throws: ``ArchiveError`` if it is no whole zip; so does everything else here.
+    /// - Throws: ``ArchiveError`` if the file is not a valid zip. All methods throw this error.
     public init(_ path: String) throws {
         self.path = path
-        // libarchive does not know it for a zip.
-        guard ZipReader.mark(of: path) != ZipReader.endMark else { throw ArchiveError("\(path) is an empty zip.") }
-        guard let archive = archive_read_new() else { throw ArchiveError("There is no memory for an archive.") }
+        // libarchive does not recognize an empty zip.
+        guard ZipReader.signature(of: path) != ZipReader.emptySignature else {
+            throw ArchiveError("\(path) is an empty zip.")
+        }
+        guard let archive = archive_read_new() else { throw ArchiveError("Out of memory.") }
         self.archive = archive
         let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.int64Value ?? 0
-        greatest = max(size, 1) * ZipReader.greatestRatio
-        // From here on it is freed by `deinit`, also if this throws.
+        maximumUnpackedBytes = max(size, 1) * ZipReader.maximumRatio
+        // From here on `deinit` frees it, also if this initializer throws.
         try ZipLocale.with {
-            // By the list at its end, and of nothing but zip: other formats are other people's bugs.
+            // Only zip, read by its central directory. Other formats are disabled to reduce the attack surface.
             try check(archive_read_support_format_zip_seekable(archive))
             try check(archive_read_open_filename(archive, path, ZipReader.chunk))
         }
@@ -70,7 +72,7 @@ public final class ZipReader: @unchecked Sendable {
 
     deinit { archive_read_free(archive) }
 
-    /// The next file, in the order in which they lie in the archive; folders, links and the like are passed over.
+    /// The next file, in archive order. Folders, links and other entries are skipped.
     public func next() throws -> Entry? {
         byteCount = 0
         return try ZipLocale.with {
@@ -78,10 +80,10 @@ public final class ZipReader: @unchecked Sendable {
                 var entry: OpaquePointer?
                 let result = archive_read_next_header(archive, &entry)
                 if result == ARCHIVE_EOF { return nil }
-                // A warning is about a name that has no equivalent in UTF-8.
+                // ARCHIVE_WARN means that a name could not be converted to UTF-8.
                 guard result == ARCHIVE_OK || result == ARCHIVE_WARN, let entry else { throw broken }
                 guard archive_entry_is_encrypted(entry) == 0 else {
-                    throw ArchiveError("\(path) is encrypted: unpack it, and import the folder.")
+                    throw ArchiveError("\(path) is encrypted. Unpack it and import the folder.")
                 }
                 guard archive_entry_filetype(entry) == ZipReader.regularFile else { continue }
                 let seconds = min(max(Int64(archive_entry_mtime(entry)), -1 << 40), 1 << 40)
@@ -93,22 +95,22 @@ public final class ZipReader: @unchecked Sendable {
         }
     }
 
-    /// The next bytes of the file; nil after the last.
+    /// The next bytes of the current file. Nil at the end.
     public func read() throws -> [UInt8]? {
         let bytes = try [UInt8](unsafeUninitializedCapacity: ZipReader.chunk) { buffer, count in
             let read = archive_read_data(archive, buffer.baseAddress, buffer.count)
             guard read >= 0 else { throw broken }
             count = read
         }
-        unpacked += Int64(bytes.count)
+        unpackedBytes += Int64(bytes.count)
         byteCount += Int64(bytes.count)
-        guard unpacked <= greatest else {
-            throw ArchiveError("\(path) unpacks to more than a zip of its size can hold: it was made to do harm.")
+        guard unpackedBytes <= maximumUnpackedBytes else {
+            throw ArchiveError("\(path) unpacks to more data than a zip file of its size can contain (zip bomb).")
         }
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// All bytes of the file; nil if there are more than `limit`.
+    /// All bytes of the current file. Nil if there are more than `limit`.
     public func readAll(limit: Int) throws -> [UInt8]? {
         var all: [UInt8] = []
         while let bytes = try read() {
@@ -125,8 +127,8 @@ public final class ZipReader: @unchecked Sendable {
 
     private var broken: ArchiveError {
         if archive_errno(archive) == ENOENT { return ArchiveError("\(path): No such file or directory.") }
-        let reason = archive_error_string(archive).map { String(cString: $0) } ?? "no reason is given"
-        return ArchiveError("\(path) is broken: \(reason).")
+        let reason = archive_error_string(archive).map { String(cString: $0) } ?? "unknown error"
+        return ArchiveError("\(path) is damaged: \(reason).")
     }
 
     private func check(_ result: Int32) throws {

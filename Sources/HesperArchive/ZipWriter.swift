@@ -2,7 +2,7 @@ import CArchive
 import HesperModel
 import NIOCore
 
-/// Makes a zip piece by piece: what is added comes out as the bytes of the archive, to be sent on before more is added.
+/// Writes a zip archive incrementally. After each call the new bytes of the archive can be taken with ``takeOutput()``.
 ///
 ///     let zip = try ZipWriter()
 ///     try zip.begin("Milk.md", byteCount: 4, date: .now)
@@ -11,26 +11,26 @@ import NIOCore
 ///     try zip.finish()
 ///     send(zip.takeOutput())
 ///
-/// Names are UTF-8 and say so; sizes and places past 4 GiB are written as zip64 has them, where they occur.
+/// File names are marked as UTF-8. Sizes and offsets above 4 GiB use zip64.
 final class ZipWriter {
     private let archive: OpaquePointer
     private let output = Output()
 
-    /// Where libarchive puts what it makes: a class, as libarchive keeps a pointer to it.
+    /// Receives the bytes that libarchive writes. A class, because libarchive holds a pointer to it.
     private final class Output {
         var buffer = ByteBuffer()
-        /// Whether nobody wants what is still to come.
+        /// Whether further output is dropped.
         var isDiscarded = false
     }
 
-    /// - Throws: ``ArchiveError``, and so does everything else here, if there is no memory.
+    /// - Throws: ``ArchiveError`` if memory is exhausted. All methods throw this error.
     init() throws {
-        guard let archive = archive_write_new() else { throw ArchiveError("There is no memory for an archive.") }
+        guard let archive = archive_write_new() else { throw ArchiveError("Out of memory.") }
         self.archive = archive
-        // From here on it is freed by `deinit`, also if this throws.
+        // From here on `deinit` frees it, also if this initializer throws.
         try ZipLocale.with {
             try check(archive_write_set_format_zip(archive))
-            // Without padding, and each piece as soon as it is made.
+            // No padding, and no buffering of output.
             try check(archive_write_set_bytes_per_block(archive, 0))
             try check(
                 archive_write_open(
@@ -47,23 +47,24 @@ final class ZipWriter {
     }
 
     deinit {
-        // What was left half done is finished into nothing: of an archive that has failed libarchive does not free all.
+        // libarchive does not free all memory of an archive that failed, so an unfinished archive is completed and its output
+        // dropped.
         output.isDiscarded = true
         ZipLocale.with { _ = archive_write_free(archive) }
     }
 
     /// Begins a file.
     /// - Parameters:
-    ///   - byteCount: how many bytes will be added; nil if that is not known.
-    ///   - isDeflated: whether they are compressed, or stored as they are.
+    ///   - byteCount: the number of bytes that will be added. Nil if unknown.
+    ///   - isDeflated: whether the file is compressed or stored.
     func begin(_ path: String, byteCount: Int64?, date: Timestamp, isDeflated: Bool = true) throws {
-        guard let entry = archive_entry_new() else { throw ArchiveError("There is no memory for an archive.") }
+        guard let entry = archive_entry_new() else { throw ArchiveError("Out of memory.") }
         defer { archive_entry_free(entry) }
         try ZipLocale.with {
             archive_entry_set_pathname_utf8(entry, path)
             archive_entry_set_filetype(entry, ZipReader.regularFile)
             archive_entry_set_perm(entry, 0o644)
-            // The 32 bits that zip has for a date.
+            // Zip stores dates as 32 bits.
             let seconds = min(max(date.milliseconds / 1_000, 0), Int64(Int32.max))
             archive_entry_set_mtime(entry, time_t(seconds), 0)
             if let byteCount { archive_entry_set_size(entry, byteCount) }
@@ -84,30 +85,30 @@ final class ZipWriter {
 
     func end() throws { try check(archive_write_finish_entry(archive)) }
 
-    /// Adds a file that is at hand.
+    /// Adds a complete file.
     func add(_ path: String, _ bytes: [UInt8], date: Timestamp) throws {
         try begin(path, byteCount: Int64(bytes.count), date: date)
         try add(bytes)
         try end()
     }
 
-    /// Adds the list of all files, which is the end of the archive.
+    /// Adds the central directory, which ends the archive.
     func finish() throws {
         try ZipLocale.with { try check(archive_write_close(archive)) }
     }
 
-    /// How much there is to send.
+    /// The number of bytes that ``takeOutput()`` returns.
     var outputCount: Int { output.buffer.readableBytes }
 
-    /// What was made since the last time.
+    /// Returns the output since the last call.
     func takeOutput() -> ByteBuffer {
         defer { output.buffer = ByteBuffer() }
         return output.buffer
     }
 
     private var error: ArchiveError {
-        let reason = archive_error_string(archive).map { String(cString: $0) } ?? "no reason is given"
-        return ArchiveError("The archive cannot be made: \(reason).")
+        let reason = archive_error_string(archive).map { String(cString: $0) } ?? "unknown error"
+        return ArchiveError("The archive cannot be written: \(reason).")
     }
 
     private func check(_ result: Int32) throws {

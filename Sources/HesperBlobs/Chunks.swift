@@ -1,11 +1,11 @@
 import NIOCore
 
-/// The same bytes in larger pieces: as many at once as are worth a change of threads, or a request.
+/// Combines small buffers into larger ones, so that each is worth a thread switch or a request.
 struct Chunks<Bytes: AsyncSequence>: AsyncSequence where Bytes.Element == ByteBuffer {
     private let bytes: Bytes
     private let size: Int
 
-    /// - Parameter size: bytes that each has at least, but for the last.
+    /// - Parameter size: the minimum size of each buffer in bytes, except the last.
     init(_ bytes: Bytes, of size: Int) {
         self.bytes = bytes
         self.size = size
@@ -36,7 +36,7 @@ struct Chunks<Bytes: AsyncSequence>: AsyncSequence where Bytes.Element == ByteBu
             guard !isAtEnd else { return nil }
             if let piece = try await bytes.next() { return piece }
             isAtEnd = true
-            // Some sources just end when their task is cancelled: that is not the end of the bytes.
+            // Some sources simply end when their task is cancelled. That is not the end of the data.
             try Task.checkCancellation()
             return nil
         }

@@ -2,9 +2,9 @@ import Foundation
 import HesperModel
 import HesperStore
 
-/// The calls of the operating system that blobs need, with errors that say what could not be done.
+/// Wrappers of system calls. Their errors name the operation and the path.
 enum File {
-    /// Bytes moved at once: enough that a thread's change costs little beside it.
+    /// The number of bytes per read or write, large enough that the cost of a thread switch does not matter.
     static let chunk = 512 << 10
 
     static func open(_ path: String, _ flags: Int32, _ mode: mode_t = 0o600) throws -> Int32 {
@@ -20,18 +20,18 @@ enum File {
         }
     }
 
-    /// - Returns: how many bytes there were; 0 at the end.
+    /// - Returns: the number of bytes read. 0 at the end of the file.
     static func read(_ bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int64, _ path: String)
         throws -> Int
     {
         try call("read", path) { pread(descriptor, bytes.baseAddress, bytes.count, off_t(offset)) }
     }
 
-    /// - Returns: nil if there is no such file.
+    /// - Returns: nil if the file does not exist.
     static func status(_ path: String) throws -> stat? {
         var status = stat()
         guard lstat(path, &status) != 0 else { return status }
-        guard errno == ENOENT || errno == ENOTDIR else { throw error("look at", path, errno) }
+        guard errno == ENOENT || errno == ENOTDIR else { throw error("stat", path, errno) }
         return nil
     }
 
@@ -39,7 +39,7 @@ enum File {
         _ = try call("fsync", path) { fsync(descriptor) }
     }
 
-    /// Writes a new file, durably.
+    /// Creates a file with these contents and syncs it.
     static func write(_ bytes: [UInt8], toNew path: String) throws {
         let descriptor = try open(path, O_WRONLY | O_CREAT | O_EXCL)
         defer { close(descriptor) }
@@ -47,17 +47,17 @@ enum File {
         try sync(descriptor, path)
     }
 
-    /// Gives a file another name, in place of what has that. It is durable when the folder is.
+    /// Renames a file, replacing an existing one. Call ``syncFolder(_:)`` to make it durable.
     static func rename(_ path: String, _ final: String) throws {
         _ = try call("rename", path) { Foundation.rename(path, final) }
     }
 
-    /// Makes what was made, renamed or removed in a folder durable.
+    /// Makes created, renamed and removed entries of a folder durable.
     static func syncFolder(_ path: String) throws {
         guard try syncFolderIfAny(path) else { throw error("open", path, ENOENT) }
     }
 
-    /// - Returns: whether there is such a folder.
+    /// - Returns: whether the folder exists.
     private static func syncFolderIfAny(_ path: String) throws -> Bool {
         let descriptor = Foundation.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -69,23 +69,23 @@ enum File {
         return true
     }
 
-    /// Makes a folder, and those that lead to it, for their owner's eyes only; durable when it returns.
+    /// Creates a folder and its missing parents, accessible only to their owner. Durable when it returns.
     static func makeFolder(_ path: String) throws {
         let parent = parent(of: path)
-        // Whoever finds a folder empty may remove it, between its being made and being used.
+        // Another process may remove an empty folder before it is used, so this is retried.
         for attempt in 0...attempts {
             let code = mkdir(path, 0o700) == 0 ? 0 : errno
             switch code {
             case EEXIST: return
             case 0: if try syncFolderIfAny(parent) { return }
             case ENOENT where attempt < attempts: try makeFolder(parent)
-            default: throw error("make", path, code)
+            default: throw error("create", path, code)
             }
         }
-        throw error("make", path, ENOENT)
+        throw error("create", path, ENOENT)
     }
 
-    /// How often something is done again that somebody else has undone meanwhile.
+    /// The maximum number of retries when another process removes what was just created.
     static let attempts = 10
 
     static func parent(of path: String) -> String {
@@ -93,13 +93,13 @@ enum File {
         return parent.isEmpty ? "." : parent
     }
 
-    /// The names in a folder; none, if there is no such folder.
+    /// The names in a folder. Empty if the folder does not exist.
     static func list(_ path: String) throws -> [String] {
         guard try status(path) != nil else { return [] }
         do {
             return try FileManager.default.contentsOfDirectory(atPath: path)
         } catch {
-            throw StoreError.unavailable("list \(path): \(error.localizedDescription)")
+            throw StoreError.unavailable("cannot list \(path): \(error.localizedDescription)")
         }
     }
 
@@ -107,7 +107,7 @@ enum File {
         try status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
     }
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether the file existed.
     @discardableResult
     static func remove(_ path: String) throws -> Bool {
         guard unlink(path) != 0 else { return true }
@@ -116,23 +116,23 @@ enum File {
     }
 
     static func call<Number: FixedWidthInteger & SignedInteger>(
-        _ what: String, _ path: String, _ body: () -> Number
+        _ operation: String, _ path: String, _ body: () -> Number
     ) throws -> Number {
         while true {
             let result = body()
             if result >= 0 { return result }
-            guard errno == EINTR else { throw error(what, path, errno) }
+            guard errno == EINTR else { throw error(operation, path, errno) }
         }
     }
 
-    static func error(_ what: String, _ path: String, _ code: Int32) -> StoreError {
-        let text = "\(what) \(path): \(String(cString: strerror(code)))"
+    static func error(_ operation: String, _ path: String, _ code: Int32) -> StoreError {
+        let text = "cannot \(operation) \(path): \(String(cString: strerror(code)))"
         return code == ENOSPC || code == EDQUOT || code == EFBIG ? .full(text) : .unavailable(text)
     }
 }
 
 extension Timestamp {
-    /// When a file was last written.
+    /// The modification time of a file.
     init(_ status: stat) {
         #if canImport(Darwin)
             let time = status.st_mtimespec

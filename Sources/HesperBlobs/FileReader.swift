@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// A file that is read from anywhere; closed when nobody has it any more.
+/// A file opened for reading at any offset. Closed on deinitialization.
 final class FileReader: Sendable {
     private let path: String
     private let descriptor: Int32
@@ -17,7 +17,7 @@ final class FileReader: Sendable {
 
     deinit { close(descriptor) }
 
-    /// At most so many bytes from an offset; none at the end of the file. Blocks.
+    /// Reads at most `count` bytes. Returns an empty buffer at the end of the file. Blocks.
     func read(_ count: Int, at offset: Int64) throws -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: count)
         try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
@@ -27,7 +27,7 @@ final class FileReader: Sendable {
         return buffer
     }
 
-    /// Gives the whole file, piece by piece. Blocks.
+    /// Reads the whole file and passes it to `body` in pieces. Blocks.
     func read(_ body: (ByteBuffer) throws -> Void) throws {
         var offset: Int64 = 0
         while case let buffer = try read(File.chunk, at: offset), buffer.readableBytes > 0 {
@@ -36,9 +36,9 @@ final class FileReader: Sendable {
         }
     }
 
-    /// A part of the file, read piece by piece on a thread of a pool.
+    /// A range of the file, read in pieces on a thread of the pool.
     /// - Parameters:
-    ///   - first: bytes that have been read already, where the part begins.
+    ///   - first: the bytes at the start of the range, if they have already been read.
     func bytes(_ range: Range<Int64>, first: ByteBuffer? = nil, pool: NIOThreadPool) -> BlobBytes {
         let state = NIOLockedValueBox((offset: range.lowerBound, first: first))
         return BlobBytes {
@@ -46,9 +46,9 @@ final class FileReader: Sendable {
                 defer { state.first = nil }
                 return (state.offset, state.first)
             }
-            let wanted = Int(clamping: min(Int64(File.chunk), range.upperBound - offset))
-            guard wanted > 0 else { return nil }
-            let buffer = try await first == nil ? pool.run { try self.read(wanted, at: offset) } : first
+            let length = Int(clamping: min(Int64(File.chunk), range.upperBound - offset))
+            guard length > 0 else { return nil }
+            let buffer = try await first == nil ? pool.run { try self.read(length, at: offset) } : first
             guard let buffer, buffer.readableBytes > 0 else { return nil }
             state.withLockedValue { $0.offset += Int64(buffer.readableBytes) }
             return buffer

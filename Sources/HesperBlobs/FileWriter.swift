@@ -3,7 +3,7 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// A new file on its way to be a blob, hashed as it is written. Its calls block: they belong on a thread of a pool.
+/// Writes a new file and hashes its contents. All methods block, so call them on a thread of a pool.
 struct FileWriter: Sendable {
     private let path: String
     private let descriptor: Int32
@@ -14,7 +14,7 @@ struct FileWriter: Sendable {
         descriptor = try File.open(path, O_WRONLY | O_CREAT | O_EXCL)
     }
 
-    /// The same writer, some bytes further on.
+    /// Appends the buffer, and returns a writer with the new offset and hash.
     func appending(_ buffer: ByteBuffer) throws -> FileWriter {
         var next = self
         try buffer.withUnsafeReadableBytes { bytes in
@@ -24,7 +24,8 @@ struct FileWriter: Sendable {
         return next
     }
 
-    /// Makes what was written durable.
+    /// Syncs the file.
+    /// - Returns: the size and digest of its contents.
     func finished() throws -> AttachmentData {
         try File.sync(descriptor, path)
         return hasher.data

@@ -4,20 +4,20 @@ import HesperStore
 import NIOCore
 import NIOPosix
 
-/// Blobs as files of a folder (storage.md, Attachment data).
+/// Stores blobs as files in a folder (storage.md, Attachment data).
 ///
-/// A file is written under a temporary name, synced, and renamed: a crash leaves no half file under a real name.
+/// A file is written under a temporary name, synced, and renamed. A crash never leaves a partial file under a blob's name.
 ///
 ///     let blobs = try FolderBlobs(path: "data/attachments")
 public struct FolderBlobs: BlobStore {
     private let root: String
     private let pool: NIOThreadPool
 
-    /// What is being written lies here, beside the blobs: a rename cannot leave its file system.
+    /// Files that are being written. In the same folder as the blobs, because a rename must stay on one file system.
     private static let unfinished = "unfinished"
     private var unfinished: String { "\(root)/\(FolderBlobs.unfinished)" }
 
-    /// - Throws: ``StoreError`` if the folder can neither be found nor made.
+    /// - Throws: ``StoreError`` if the folder cannot be opened or created.
     public init(path: String, pool: NIOThreadPool = .singleton) throws {
         root = path
         self.pool = pool
@@ -50,13 +50,15 @@ public struct FolderBlobs: BlobStore {
         }
     }
 
-    /// A second link to the file instead of a copy, if both are on one file system.
+    /// Creates a hard link to the file instead of a copy if both are on the same file system.
     public func adopt(
         _ path: String, as name: BlobName, checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData {
         let file = try await pool.run { try FileReader(path) }
-        let isNear = try await pool.run { try File.status(path)?.st_dev == File.status(root)?.st_dev }
-        guard isNear else { return try await write(name, file.bytes(0..<Int64.max, pool: pool), checking: check) }
+        let isOnSameFileSystem = try await pool.run { try File.status(path)?.st_dev == File.status(root)?.st_dev }
+        guard isOnSameFileSystem else {
+            return try await write(name, file.bytes(0..<Int64.max, pool: pool), checking: check)
+        }
         return try await pool.run {
             var hasher = AttachmentHasher()
             try file.read { hasher.update($0) }
@@ -66,17 +68,17 @@ public struct FolderBlobs: BlobStore {
         }
     }
 
-    /// Gives a file, which is durable already, the name of a blob.
+    /// Links or renames a file that is already durable to the path of a blob.
     private func put(
         _ path: String, as name: BlobName, with call: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32
     ) throws {
         let final = self.path(of: name)
         let folder = File.parent(of: final)
-        // Whoever removes the last blob of a folder removes that too, perhaps between its being made and being used.
+        // A concurrent removal of the last blob in the folder also removes the folder, so this is retried.
         for attempt in 0...File.attempts {
             try File.makeFolder(folder)
             if call(path, final) == 0 { return try File.syncFolder(folder) }
-            guard errno == ENOENT, attempt < File.attempts else { throw File.error("make", final, errno) }
+            guard errno == ENOENT, attempt < File.attempts else { throw File.error("create", final, errno) }
         }
     }
 
@@ -110,7 +112,7 @@ public struct FolderBlobs: BlobStore {
         }
     }
 
-    /// The folders in a folder.
+    /// The names of the subfolders.
     private func folder(_ path: String) async throws -> [String] {
         let path = "\(root)/\(path)"
         return try await pool.run { try File.list(path).filter { try File.isFolder("\(path)/\($0)") } }
@@ -128,7 +130,7 @@ public struct FolderBlobs: BlobStore {
         let path = path(of: name)
         try await pool.run {
             guard try File.remove(path) else { return }
-            // Folders that are empty by now go too; that they are not is no error.
+            // Also remove folders that have become empty. rmdir fails on others, which is not an error.
             let folder = File.parent(of: path)
             if rmdir(folder) == 0 { rmdir(File.parent(of: folder)) }
         }

@@ -1,8 +1,8 @@
 import NIOPosix
 
 extension NIOThreadPool {
-    /// Does what blocks on a thread of the pool. Unlike `runIfActive` it is not given up when its task is cancelled: what
-    /// must be kept, or undone, when a client goes away is done all the same.
+    /// Runs blocking code on a thread of the pool. Unlike `runIfActive`, it ignores cancellation of the task, so that writes and
+    /// their clean-up are completed when a client disconnects.
     func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { done in
             submit { state in

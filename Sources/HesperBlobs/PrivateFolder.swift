@@ -1,17 +1,17 @@
 import NIOCore
 
-/// A folder of small files for their owner's eyes alone, each of which is replaced whole and durably, or not at all.
+/// A folder of small files that only their owner can access. Each file is replaced atomically and durably.
 public struct PrivateFolder: Sendable {
     public let path: String
 
-    /// Looks at nothing yet: ``make()`` makes the folder, if there has to be one.
+    /// Does not access the file system. Call ``make()`` to create the folder.
     public init(path: String) { self.path = path }
 
     public func make() throws { try File.makeFolder(path) }
 
     public func inside(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// - Returns: nil if there is no such file.
+    /// - Returns: nil if the file does not exist.
     public func contents(of name: String) throws -> [UInt8]? {
         guard try File.status(inside(name)) != nil else { return nil }
         var bytes: [UInt8] = []
@@ -19,7 +19,7 @@ public struct PrivateFolder: Sendable {
         return bytes
     }
 
-    /// Puts a file in place of what has the name.
+    /// Creates or replaces a file.
     public func put(_ bytes: [UInt8], as name: String) throws {
         let unfinished = inside("\(name).unfinished")
         try File.remove(unfinished)

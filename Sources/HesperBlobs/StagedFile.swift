@@ -3,46 +3,46 @@ import HesperStore
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The file of one upload, and whose turn it is to append to it. Its calls block: they belong on a thread of a pool.
+/// The file of one upload. Only the latest request may append to it. All methods block, so call them on a thread of a pool.
 final class StagedFile: Sendable {
     let path: String
-    /// The number of the last request that took the file over.
-    private let turn = NIOLockedValueBox<UInt64>(0)
+    /// Incremented by each request that takes over the file. Writes of earlier requests are refused.
+    private let latest = NIOLockedValueBox<UInt64>(0)
 
     init(_ path: String) { self.path = path }
 
-    /// Ends the turn of whoever appends at this moment.
-    /// - Returns: the new turn, and how many bytes there are; nil if there is no such file.
-    func takeOver() throws -> (turn: UInt64, byteCount: Int64)? {
-        try turn.withLockedValue { turn in
-            turn += 1
-            return try File.status(path).map { (turn, Int64($0.st_size)) }
+    /// Ends the access of an earlier request.
+    /// - Returns: the new generation and the size of the file. Nil if the file does not exist.
+    func takeOver() throws -> (generation: UInt64, byteCount: Int64)? {
+        try latest.withLockedValue { latest in
+            latest += 1
+            return try File.status(path).map { (latest, Int64($0.st_size)) }
         }
     }
 
-    /// - Throws: ``UploadSuperseded`` if it is somebody else's turn.
-    func write(_ buffer: ByteBuffer, at offset: Int64, turn mine: UInt64) throws {
-        try during(mine) {
+    /// - Throws: ``UploadSuperseded`` if a later request has taken over the file.
+    func write(_ buffer: ByteBuffer, at offset: Int64, generation: UInt64) throws {
+        try whileCurrent(generation) {
             try buffer.withUnsafeReadableBytes { bytes in
                 try with(O_WRONLY) { try File.write(bytes, to: $0, at: offset, path) }
             }
         }
     }
 
-    /// Takes back what was written beyond `offset`.
-    func cut(at offset: Int64, turn mine: UInt64) throws {
-        try during(mine) {
-            _ = try File.call("cut", path) { truncate(path, off_t(offset)) }
+    /// Discards the bytes from `offset` on.
+    func truncate(at offset: Int64, generation: UInt64) throws {
+        try whileCurrent(generation) {
+            _ = try File.call("truncate", path) { Foundation.truncate(path, off_t(offset)) }
             try with(O_WRONLY) { try File.sync($0, path) }
         }
     }
 
-    /// Makes what was written durable.
+    /// Makes written bytes durable.
     func sync() throws { try with(O_WRONLY) { try File.sync($0, path) } }
 
-    private func during(_ mine: UInt64, _ body: () throws -> Void) throws {
-        try turn.withLockedValue { turn in
-            guard turn == mine else { throw UploadSuperseded() }
+    private func whileCurrent(_ generation: UInt64, _ body: () throws -> Void) throws {
+        try latest.withLockedValue { latest in
+            guard latest == generation else { throw UploadSuperseded() }
             try body()
         }
     }

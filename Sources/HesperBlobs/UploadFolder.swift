@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Uploads as files of a folder on this server's disk, each named by its ID; how long a file is says how far its upload is.
+/// Stores uploads as files on this server's disk. A file is named by the ID of its upload, and its size is the upload's offset.
 ///
 ///     let stage = try UploadFolder(path: "data/uploads")
 public final class UploadFolder: UploadStage {
@@ -13,7 +13,7 @@ public final class UploadFolder: UploadStage {
     private let pool: NIOThreadPool
     private let files = NIOLockedValueBox<[UniqueID: StagedFile]>([:])
 
-    /// - Throws: ``StoreError`` if the folder can neither be found nor made.
+    /// - Throws: ``StoreError`` if the folder cannot be opened or created.
     public init(path: String, pool: NIOThreadPool = .singleton) throws {
         root = path
         self.pool = pool
@@ -40,14 +40,14 @@ public final class UploadFolder: UploadStage {
         checking check: (@Sendable (AttachmentData) throws -> Void)?
     ) async throws -> Int64 where Bytes.Element == ByteBuffer {
         let file = file(of: id)
-        guard let (turn, byteCount) = try await pool.run({ try file.takeOver() }) else { throw UploadMissing() }
+        guard let (generation, byteCount) = try await pool.run({ try file.takeOver() }) else { throw UploadMissing() }
         guard byteCount == offset else { throw UploadOffsetMismatch(offset: byteCount) }
         do {
             let end = try await gather(bytes, at: offset, limit: limit, partBytes: File.chunk, checking: check) {
                 part, start in
-                try await pool.run { try file.write(part, at: start, turn: turn) }
+                try await pool.run { try file.write(part, at: start, generation: generation) }
             } cutting: {
-                try await pool.run { try file.cut(at: offset, turn: turn) }
+                try await pool.run { try file.truncate(at: offset, generation: generation) }
             }
             try await pool.run { try file.sync() }
             return end

@@ -1,16 +1,16 @@
 import Foundation
 import NIOCore
 
-/// Where an export goes: a file that has its name only when it is whole and durable, or standard output.
+/// The destination of an export: standard output, or a file that is renamed to its final name when it is complete and durable.
 final class ArchiveFile {
-    /// As the person named it.
+    /// The path as given by the user.
     let path: String
     private let handle: FileHandle
     private let isStandardOutput: Bool
     private var unfinished: String { path + ".unfinished" }
 
     /// - Parameter path: `-` for standard output.
-    /// - Throws: ``Failure`` if it is there already, or cannot be made.
+    /// - Throws: ``Failure`` if the file exists or cannot be created.
     init(_ path: String) throws {
         self.path = path
         isStandardOutput = path == "-"
@@ -19,7 +19,7 @@ final class ArchiveFile {
             return
         }
         guard !FileManager.default.fileExists(atPath: path) else {
-            throw Failure("\(path) is there already: name another file.", .usage)
+            throw Failure("\(path) already exists. Name another file.", .usage)
         }
         let descriptor = open(path + ".unfinished", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         guard descriptor >= 0 else { throw Failure("\(path): \(String(cString: strerror(errno))).", .usage) }
@@ -30,7 +30,7 @@ final class ArchiveFile {
         try failing { try handle.write(contentsOf: Data(bytes.readableBytesView)) }
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its final name.
     func finish() throws {
         guard !isStandardOutput else { return }
         try failing {
@@ -40,20 +40,22 @@ final class ArchiveFile {
         guard rename(unfinished, path) == 0 else { throw Failure("\(path): \(String(cString: strerror(errno))).") }
     }
 
-    /// Removes what there is of it.
+    /// Removes an incomplete file.
     func abandon() {
         guard !isStandardOutput else { return }
         unlink(unfinished)
     }
 
-    /// A result: on standard output, unless that is the archive.
-    func say(_ line: String) { Terminal.write(line + "\n", to: isStandardOutput ? .standardError : .standardOutput) }
+    /// Prints a result to standard output, or to standard error if the archive is written to standard output.
+    func printResult(_ line: String) {
+        Terminal.write(line + "\n", to: isStandardOutput ? .standardError : .standardOutput)
+    }
 
     private func failing(_ body: () throws -> Void) throws {
         do {
             try body()
         } catch {
-            throw Failure("\(path) cannot be written: \(error.localizedDescription)")
+            throw Failure("Cannot write \(path): \(error.localizedDescription)")
         }
     }
 }

@@ -1,13 +1,13 @@
 import HesperModel
 import HesperStore
 
-/// Reads the bytes of all attachments and compares them with what is known of them.
+/// Reads the data of all attachments and compares it with the stored sizes and digests.
 struct BlobCheck {
     let store: any Store
     let blobs: any BlobStore
 
-    /// What is wrong with the bytes of one account's attachments, in sentences for an operator.
-    /// - Parameter progress: advanced by each.
+    /// Checks the attachments of one account and returns a sentence for each problem.
+    /// - Parameter progress: advanced after each attachment.
     func findings(in scope: ScopeID, _ progress: inout ProgressBar) async throws -> [String] {
         let known = try await store.read { snapshot in
             var known: [Blob] = []
@@ -28,18 +28,18 @@ struct BlobCheck {
         do {
             for try await chunk in try await blobs.read(blob.name, 0..<blob.data.byteCount) { hasher.update(chunk) }
         } catch is BlobMissing {
-            // Deleted while this went on; else it is lost.
+            // If the attachment still exists, its data is missing. Otherwise it was deleted during the check.
             let isKnown = try await store.read { try $0.blob(of: id, in: blob.name.scope) } == blob
-            return isKnown ? "The bytes of attachment \(id) are missing: there is no \(blob.name)." : nil
+            return isKnown ? "The data of attachment \(id) is missing: \(blob.name) does not exist." : nil
         }
         let found = try await blobs.byteCount(of: blob.name) ?? hasher.byteCount
         guard found == blob.data.byteCount else {
-            return "\(blob.name) has \(found) bytes, not \(blob.data.byteCount)."
+            return "\(blob.name) has \(found) bytes instead of \(blob.data.byteCount)."
         }
-        return hasher.data == blob.data ? nil : "\(blob.name) has other bytes than those that were uploaded."
+        return hasher.data == blob.data ? nil : "\(blob.name) does not match its SHA-256."
     }
 
-    /// What lies among the blobs and is nobody's: left by uploads that broke off at a bad moment, or put there by hand.
+    /// Counts blobs that belong to no attachment, for example from interrupted uploads.
     func orphans() async throws -> (count: Int, byteCount: Int64) {
         var orphans: (count: Int, byteCount: Int64) = (0, 0)
         try await blobs.entries { entry in

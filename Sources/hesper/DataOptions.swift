@@ -2,41 +2,42 @@ import ArgumentParser
 import Foundation
 import HesperStore
 
-/// Where the data is: what all commands have in common.
+/// The options of all commands that use the data: the folder, the database and the attachments.
 struct DataOptions: SettingOptions {
     @Option(.data) var data: String?
     @Option(.database) var database: String?
     @Option(.databaseConnections) var databaseConnections: String?
-    @OptionGroup var placeOptions: PlaceOptions
+    @OptionGroup var locationOptions: LocationOptions
 
-    /// The settings of a command other than `serve`: where nobody says which data is meant, those of the installed service.
-    /// - Throws: ``Failure`` that names what is wrong and where.
+    /// The settings of a command other than `serve`. Uses those of the installed service if no option, variable or default folder
+    /// selects the data.
+    /// - Throws: ``Failure``, which names the invalid setting and its source.
     func settings(_ flags: [Setting: [String]] = [:]) throws -> Settings {
-        if !namesData, let service = InstalledService() { try service.lendEnvironment() }
-        return try Settings(flags: allFlags.merging(flags) { $1 }, config: placeOptions.config)
+        if !selectsData, let service = InstalledService() { try service.addToEnvironment() }
+        return try Settings(flags: allFlags.merging(flags) { $1 }, config: locationOptions.config)
     }
 
-    /// Whether a flag or a variable says which data is meant, or the default is there.
-    private var namesData: Bool {
+    /// Whether an option or variable selects the data, or the default folder exists.
+    private var selectsData: Bool {
         let environment = ProcessInfo.processInfo.environment
-        return data != nil || database != nil || placeOptions.config != nil
+        return data != nil || database != nil || locationOptions.config != nil
             || [Setting.data.variable, Setting.database.variable, Setting.configVariable]
                 .contains { !environment[$0, default: ""].isEmpty }
             || FileManager.default.fileExists(atPath: Settings.defaultData)
     }
 
-    /// The settings that flags name, those of ``PlaceOptions`` among them.
-    var allFlags: [Setting: [String]] { flags.merging(placeOptions.flags) { $1 } }
+    /// The settings given as options, including those of ``LocationOptions``.
+    var allFlags: [Setting: [String]] { flags.merging(locationOptions.flags) { $1 } }
 
-    /// Where the bytes of attachments are.
+    /// Opens the store of attachment data.
     func openBlobs() async throws -> any BlobStore {
         try await settings().openBlobs()
     }
 
-    /// Opens the database while `body` runs.
-    /// - Parameter makes: whether to make one if there is none. Most commands do not: a mistyped name must not become a
-    ///   database.
-    /// - Throws: ``Failure`` if there is none, or it cannot be reached.
+    /// Opens the database for the duration of `body`.
+    /// - Parameter makes: whether to create a missing database. Most commands do not, so that a mistyped path does not create
+    ///   one.
+    /// - Throws: ``Failure`` if the database does not exist or cannot be reached.
     func withStore<T>(making makes: Bool = false, _ body: (any Store) async throws -> T) async throws -> T {
         let settings = try settings()
         return try await settings.database().whileOpen(
@@ -44,13 +45,13 @@ struct DataOptions: SettingOptions {
     }
 }
 
-/// What stands beside a database, whichever it is.
-struct PlaceOptions: SettingOptions {
+/// The options for the attachments and the settings file. For commands that select the database in another way.
+struct LocationOptions: SettingOptions {
     @Option(.attachments) var attachments: String?
 
     @Option(
         help: ArgumentHelp(
-            "A file of settings (HESPER_CONFIG; default: hesper.json in the data folder, if there is one).",
+            "A settings file (HESPER_CONFIG; default: hesper.json in the data folder, if it exists).",
             valueName: "file"))
     var config: String?
 

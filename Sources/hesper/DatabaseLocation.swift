@@ -4,24 +4,24 @@ import HesperPostgres
 import HesperSQLite
 import HesperStore
 
-/// Where a database is: in a folder of this machine, or on a server.
+/// The location of a database: a folder on this machine, or a PostgreSQL server.
 ///
 ///     try DatabaseLocation("postgresql://hesper@db.example.org/hesper", data: "data")
 enum DatabaseLocation: Equatable {
     case sqlite(folder: String)
-    /// A connection string of libpq, as a URI. It may hold a password: never shown to anybody.
+    /// A libpq connection URI. It may contain a password, so it must not be logged or printed.
     case postgres(String)
 
-    /// Why a text names no database.
-    struct Wrong: Error { let why: String }
+    /// A text is not a valid database location.
+    struct Invalid: Error { let reason: String }
 
     private static let file = "sqlite:"
     static let servers = ["postgresql://", "postgres://"]
 
     /// - Parameters:
     ///   - text: `sqlite:`, `sqlite:FOLDER`, or `postgresql://…`.
-    ///   - data: the folder that is meant where none is named.
-    /// - Throws: ``Wrong``, which tells nothing of the text but its kind.
+    ///   - data: the folder to use if the text names none.
+    /// - Throws: ``Invalid``. Its reason does not contain the text, which may hold a password.
     init(_ text: String, data: String) throws {
         if text.hasPrefix(DatabaseLocation.file) {
             let folder = String(text.dropFirst(DatabaseLocation.file.count))
@@ -29,18 +29,18 @@ enum DatabaseLocation: Equatable {
             return
         }
         guard let scheme = DatabaseLocation.servers.first(where: text.hasPrefix) else {
-            throw Wrong(why: "sqlite: or postgresql://user@host/database is wanted.")
+            throw Invalid(reason: "must have the form sqlite: or postgresql://user@host/database.")
         }
-        // What is not encoded would be taken for a host or a database, and told in errors.
+        // An unencoded @ or / would be parsed as part of the host or database name and appear in error messages.
         let address = text.dropFirst(scheme.count).prefix { $0 != "?" }
         if let end = address.lastIndex(of: "@"), address[..<end].contains(where: { "@/".contains($0) }) {
-            throw Wrong(why: "the @ and / of a user's name and password are written %40 and %2F in a URL.")
+            throw Invalid(reason: "@ and / in a user name or password must be written as %40 and %2F.")
         }
-        if let why = PostgresStore.syntaxError(in: text) { throw Wrong(why: why + ".") }
+        if let reason = PostgresStore.syntaxError(in: text) { throw Invalid(reason: reason + ".") }
         self = .postgres(text)
     }
 
-    /// Opens it while `body` runs.
+    /// Opens the database for the duration of `body`.
     func whileOpen<T>(
         making makes: Bool, connections: Int, _ body: (any Store) async throws -> T
     ) async throws -> T {
@@ -55,40 +55,40 @@ enum DatabaseLocation: Equatable {
         }
     }
 
-    /// - Parameter makes: whether to make what is missing.
-    /// - Throws: ``Failure`` if there is no database, or its server cannot be reached.
+    /// - Parameter makes: whether to create a missing database.
+    /// - Throws: ``Failure`` if the database does not exist or its server cannot be reached.
     func open(making makes: Bool, connections: Int) async throws -> any Store {
         switch self {
         case .sqlite(let folder):
             try DatabaseLocation.checkRestored(folder)
             if !makes {
-                try DatabaseLocation.checkFile(in: folder, toName: "name the data folder with --data or HESPER_DATA")
+                try DatabaseLocation.checkFile(in: folder, toName: "set the data folder with --data or HESPER_DATA")
             }
             return try SQLiteStore(folder: URL(filePath: folder))
         case .postgres(let string):
             do {
                 return try await PostgresStore(string, connections: connections, createIfEmpty: makes)
             } catch StoreError.unavailable(let text) {
-                throw Failure("The database is not to be had (HESPER_DATABASE or --database names it): \(text)")
+                throw Failure("Cannot connect to the database set with HESPER_DATABASE or --database: \(text)")
             } catch is DatabaseEmpty {
                 throw Failure(
-                    "The database has nothing of Hesper's: name the one that hesper serve uses with HESPER_DATABASE or "
+                    "The database contains no Hesper data. Set the database that hesper serve uses with HESPER_DATABASE or "
                         + "--database.", .settings)
             }
         }
     }
 
-    /// - Throws: ``Failure`` if a restore into the folder has not come to its end: nobody may take it for empty.
+    /// - Throws: ``Failure`` if a restore into the folder was not completed.
     static func checkRestored(_ folder: String) throws {
         guard RestoredFolder.isUnfinished(folder, database: SQLiteStore.fileName) else { return }
-        throw Failure("\(folder) is only partly restored: do hesper restore again, from the same backup.")
+        throw Failure("\(folder) is only partly restored. Run hesper restore again with the same backup.")
     }
 
-    /// - Parameter hint: how to name another folder.
-    /// - Throws: ``Failure`` if the folder has no database.
+    /// - Parameter hint: how to select another folder.
+    /// - Throws: ``Failure`` if the folder contains no database.
     static func checkFile(in folder: String, toName hint: String) throws {
         let folder = URL(filePath: folder)
         guard !FileManager.default.fileExists(atPath: folder.appending(path: SQLiteStore.fileName).path) else { return }
-        throw Failure("\(folder.relativePath) has no \(SQLiteStore.fileName): \(hint).", .settings)
+        throw Failure("\(folder.relativePath) contains no \(SQLiteStore.fileName): \(hint).", .settings)
     }
 }

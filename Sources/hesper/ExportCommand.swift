@@ -8,19 +8,19 @@ import HesperStore
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Take everything out of an account, as one zip.",
+        abstract: "Export all data of an account as a zip archive.",
         discussion: """
-            Notes are Markdown files named by their first lines, those that are archived in a folder Archive; attachments \
-            are the files they were, in a folder Attachments; hesper.json has all of it as sync sends it, for hesper import \
-            and for programs. It is what there is at one moment, also while devices write.
+            Notes are Markdown files named after their first lines. Archived notes are in the folder Archive. Attachments are in \
+            the folder Attachments. hesper.json contains all objects in the format of sync, for hesper import and other \
+            programs. The archive is a consistent snapshot, even if devices write during the export.
 
-            If bytes of an attachment are missing or damaged, MISSING.txt in the archive says so, and the exit status is 1.
+            If the data of an attachment is missing or damaged, MISSING.txt in the archive lists it, and the exit status is 1.
             """)
 
-    @Option(help: ArgumentHelp("Whose notes they are.", valueName: "email")) var account: String
+    @Option(help: ArgumentHelp("The e-mail address of the account.", valueName: "email")) var account: String
     @Argument(
         help: ArgumentHelp(
-            "The file, which is not there yet; - for standard output (default: hesper-DATE.zip).", valueName: "file"))
+            "The file to create, or - for standard output (default: hesper-DATE.zip).", valueName: "file"))
     var file: String?
     @OptionGroup var dataOptions: DataOptions
 
@@ -35,7 +35,7 @@ struct ExportCommand: AsyncParsableCommand {
         let now = Timestamp.now
         let file = try ArchiveFile(self.file ?? Export.fileName(now))
         let export = try await Export(of: account.scope, store: store, blobs: blobs, date: now)
-        var bar = ProgressBar(total: export.fileCount, what: "files exported")
+        var bar = ProgressBar(total: export.fileCount, label: "files exported")
         let report: ExportReport
         do {
             report = try await export.write(progress: { bar.advance(by: $0) }, to: { try file.write($0) })
@@ -45,8 +45,8 @@ struct ExportCommand: AsyncParsableCommand {
             throw error
         }
         bar.end()
-        for missing in report.missing { Terminal.complain(missing.description) }
-        file.say(
+        for missing in report.missing { Terminal.printError(missing.description) }
+        file.printResult(
             "Exported \(file.path): \(count(report.notes, "note")), \(count(report.attachments, "attachment"))"
                 + (report.missing.isEmpty ? "." : ", \(report.missing.count) missing or damaged."))
         if !report.missing.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }

@@ -1,12 +1,12 @@
-/// Why a command cannot do what it was asked, in one sentence for the person at the terminal.
+/// The error of a command, with a message for the user.
 struct Failure: Error, Equatable {
-    /// What a command's exit status says (`--help` lists them; the numbers are those of sysexits.h).
+    /// The exit status of a failed command. Listed by `--help`. The numbers are those of sysexits.h.
     enum Kind: Int32 {
-        /// It could not be done, or something was found to be wrong.
+        /// The operation failed, or a check found problems.
         case failed = 1
-        /// The command line is wrong.
+        /// The command line is invalid.
         case usage = 64
-        /// A setting is wrong.
+        /// A setting is invalid.
         case settings = 78
     }
 

@@ -4,23 +4,23 @@ import HesperModel
 import HesperServer
 import HesperStore
 
-/// The command. What goes wrong is said in one line on stderr.
+/// The command. Errors are printed as one line on stderr.
 @main
 struct Hesper: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hesper",
         abstract: "A self-hosted sync service for notes.",
         discussion: """
-            Settings come from flags, then from variables (HESPER_HOST, HESPER_PORT, HESPER_DATA, …), then from a file of \
-            JSON: --config, else HESPER_CONFIG, else hesper.json in the data folder if there is one. Its keys are the \
-            flags in camelCase: {"port": 8080, "signUp": "closed", "corsOrigins": ["https://notes.example.org"]}.
+            Settings come from options, then from environment variables (HESPER_HOST, HESPER_PORT, HESPER_DATA, …), then from a \
+            JSON file: --config, else HESPER_CONFIG, else hesper.json in the data folder if it exists. Its keys are the option \
+            names in camelCase: {"port": 8080, "signUp": "closed", "corsOrigins": ["https://notes.example.org"]}.
 
-            Commands other than serve and migrate-data use the settings of the service that is installed on this machine, \
-            unless --data, --database or --config, or their variables, name other data, or there is a folder data here.
+            Commands other than serve and migrate-data use the settings of the service installed on this machine, unless \
+            --data, --database, --config or their variables are set, or the working directory has a folder data.
 
-            All commands but migrate-data and restore may run beside serve.
+            All commands except migrate-data and restore may run while hesper serve runs.
 
-            Exit status: 0 done; 1 it failed, or something wrong was found; 64 wrong command line; 78 wrong setting.
+            Exit status: 0 success; 1 failure, or problems found; 64 invalid command line; 78 invalid setting.
             """,
         version: "hesper \(ServerSettings().version)",
         subcommands: [
@@ -38,16 +38,16 @@ struct Hesper: AsyncParsableCommand {
                 try command.run()
             }
         } catch let failure as Failure {
-            Terminal.complain(failure.message)
+            Terminal.printError(failure.message)
             exit(withError: ExitCode(failure.kind.rawValue))
         } catch let problem as Problem {
-            Terminal.complain(problem.detail)
+            Terminal.printError(problem.detail)
             exit(withError: ExitCode(Failure.Kind.failed.rawValue))
         } catch let error as ArchiveError {
-            Terminal.complain(error.message)
+            Terminal.printError(error.message)
             exit(withError: ExitCode(Failure.Kind.failed.rawValue))
         } catch let error as StoreError {
-            Terminal.complain("\(error).")
+            Terminal.printError("\(error).")
             exit(withError: ExitCode(Failure.Kind.failed.rawValue))
         } catch {
             exit(withError: error)

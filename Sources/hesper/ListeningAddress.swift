@@ -2,13 +2,13 @@ import Foundation
 import HesperServer
 import NIOCore
 
-/// Where a server listens, as people write it.
+/// The address that a server listens on, in a form for users.
 struct ListeningAddress {
     let host: String
     let port: Int
     let isSecure: Bool
 
-    /// - Parameter port: the one that it really has; nil for the one that was asked for.
+    /// - Parameter port: the actual port. Nil for the configured one.
     init(_ settings: ServerSettings, port: Int?) {
         host = settings.host
         self.port = port ?? settings.port
@@ -18,7 +18,7 @@ struct ListeningAddress {
     /// `http://127.0.0.1:8080`
     var origin: String { origin(of: host) }
 
-    /// The same for a browser on this machine, which cannot open `0.0.0.0` everywhere.
+    /// The same for a browser on this machine. Not all systems can connect to `0.0.0.0`.
     var link: String { origin(of: ["0.0.0.0", "::"].contains(host) ? "localhost" : host) }
 
     private func origin(of host: String) -> String {
@@ -26,19 +26,21 @@ struct ListeningAddress {
         return "\(isSecure ? "https" : "http")://\(host):\(port)"
     }
 
-    /// Why nothing can listen there, if that is what an error says.
-    /// - Parameter setting: where the port is from.
+    /// Converts an error of listening to a ``Failure``. Nil for other errors.
+    /// - Parameter setting: the setting of the port.
     func failure(_ error: any Error, setting: Setting = .port) -> Failure? {
         if error is SocketAddressError || error is SocketAddressError.UnknownHost {
-            return Failure("\(host) is not an address of this machine, nor a name for one: see --host.")
+            return Failure("\(host) is not an address or host name of this machine. Set another one with --host.")
         }
         guard let error = error as? IOError else { return nil }
         switch error.errnoCode {
         case EADDRINUSE:
-            return Failure("Port \(port) of \(host) is taken by another process: choose another with \(setting.flag).")
+            return Failure("Port \(port) on \(host) is already in use. Choose another port with \(setting.flag).")
         case EACCES:
-            return Failure("Port \(port) of \(host) is not for this user: choose one above 1023 with \(setting.flag).")
-        case EADDRNOTAVAIL: return Failure("\(host) is not an address of this machine: see --host.")
+            return Failure(
+                "This user has no permission to listen on port \(port) of \(host). Choose a port above 1023 with \(setting.flag)."
+            )
+        case EADDRNOTAVAIL: return Failure("\(host) is not an address of this machine. Set another one with --host.")
         default: return nil
         }
     }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// How many files and connections the process may have open at once. Shells give few (1,024), and allow more.
+/// The limit of open files and connections of the process. The default is often 1,024, but can be raised.
 enum OpenFiles {
-    /// What a server has open besides its connections: the database, attachments on their way, logs.
+    /// The number of files a server needs besides its connections: database, attachments, logs.
     private static let others = 512
 
-    /// Asks for as many as so many connections need.
-    /// - Returns: how many it got, if they are too few.
+    /// Raises the limit to what a number of connections needs.
+    /// - Returns: the limit, if it could not be raised enough.
     static func raise(for connections: Int) -> Int? {
         var limit = rlimit()
         guard getrlimit(RLIMIT_NOFILE.kind, &limit) == 0 else { return nil }
-        let wanted = rlim_t(connections + others)
-        guard limit.rlim_cur < wanted else { return nil }
-        limit.rlim_cur = min(wanted, limit.rlim_max)
+        let required = rlim_t(connections + others)
+        guard limit.rlim_cur < required else { return nil }
+        limit.rlim_cur = min(required, limit.rlim_max)
         _ = setrlimit(RLIMIT_NOFILE.kind, &limit)
-        return limit.rlim_cur < wanted ? Int(clamping: limit.rlim_cur) : nil
+        return limit.rlim_cur < required ? Int(clamping: limit.rlim_cur) : nil
     }
 }
 

@@ -1,26 +1,26 @@
-/// How far a long piece of work is, on stderr: a bar that is written over on a terminal, now and then a line elsewhere.
+/// Shows the progress of a long operation on stderr: a bar on a terminal, otherwise a few lines.
 struct ProgressBar {
     private let total: Int
-    private let what: String
+    private let label: String
     private let isTerminal: Bool
     private let write: (String) -> Void
     private var done = 0
-    /// What was done when it was last shown.
+    /// The value of `done` when the progress was last shown.
     private var shown = 0
     private var shownAt = ContinuousClock.now
 
     private static let width = 40
     private static let pause = Duration.milliseconds(100)
-    /// Lines in all where there is no terminal.
+    /// The maximum number of lines without a terminal.
     private static let lines = 10
 
-    /// - Parameter what: what is counted, and what became of it: `files imported`.
+    /// - Parameter label: the unit and operation, such as `files imported`.
     init(
-        total: Int, what: String, isTerminal: Bool = Terminal.showsProgress,
+        total: Int, label: String, isTerminal: Bool = Terminal.showsProgress,
         write: @escaping (String) -> Void = { Terminal.write($0, to: .standardError) }
     ) {
         self.total = total
-        self.what = what
+        self.label = label
         self.isTerminal = isTerminal
         self.write = write
     }
@@ -31,18 +31,18 @@ struct ProgressBar {
             guard done == total || ContinuousClock.now - shownAt >= ProgressBar.pause else { return }
             let filled = total == 0 ? ProgressBar.width : done * ProgressBar.width / total
             let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: ProgressBar.width - filled)
-            write("\r[\(bar)] \(done) of \(total) \(what)")
+            write("\r[\(bar)] \(done) of \(total) \(label)")
         } else {
-            // A handful of objects needs no report of its progress.
+            // Short operations print no progress.
             let step = max(total / ProgressBar.lines, 500)
             guard done - shown >= step else { return }
-            write("\(done) of \(total) \(what)\n")
+            write("\(done) of \(total) \(label)\n")
         }
         shown = done
         shownAt = .now
     }
 
-    /// Makes room for a line of another kind.
+    /// Clears the line on a terminal, so that other output can be printed.
     mutating func clear() {
         if isTerminal, shown > 0 { write("\r\u{1b}[K") }
     }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Where a path leads, whatever it is called: through links, and from the working directory, also where nothing is yet.
+/// An absolute path with symbolic links resolved. Parts of it need not exist.
 struct RealPath: Equatable {
     private let parts: [String]
 
-    /// More are taken for a circle, as the system does.
-    private static let mostLinks = 40
+    /// The maximum number of links, as in the kernel. More are treated as a loop.
+    private static let maximumLinks = 40
 
     init(_ path: String) {
         let start = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
         var found: [String] = []
-        // The next one is the last.
+        // In reverse order: the next component is the last element.
         var rest = Array(RealPath.split("\(start)/\(path)").reversed())
         var links = 0
         while let part = rest.popLast() {
@@ -19,9 +19,9 @@ struct RealPath: Equatable {
                 continue
             }
             found.append(part)
-            let place = "/" + found.joined(separator: "/")
-            guard links < RealPath.mostLinks,
-                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place)
+            let current = "/" + found.joined(separator: "/")
+            guard links < RealPath.maximumLinks,
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: current)
             else { continue }
             links += 1
             if target.hasPrefix("/") { found = [] } else { found.removeLast() }
@@ -30,7 +30,7 @@ struct RealPath: Equatable {
         parts = found
     }
 
-    /// Whether the other is this very path, or one below it.
+    /// Whether the other path is the same or inside this one.
     func contains(_ other: RealPath) -> Bool { other.parts.starts(with: parts) }
 
     private static func split(_ path: String) -> [String] {

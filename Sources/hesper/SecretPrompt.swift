@@ -1,17 +1,17 @@
 import Foundation
 
-/// Asks for what nobody should read over a shoulder: what is typed is not shown.
+/// Prompts for a secret without echoing the input.
 enum SecretPrompt {
-    /// How the terminal was before it was asked to show nothing. Written before the handler that reads it is set, and by
-    /// nobody while that is.
+    /// The terminal settings before echo was disabled. Written before the signal handler that reads it is installed, and not
+    /// while it is.
     nonisolated(unsafe) private static var before = termios()
 
-    /// - Returns: nil if nothing can be asked, or nothing was answered.
-    static func ask(_ question: String) -> String? {
+    /// - Returns: nil if there is no terminal or no input.
+    static func read(_ question: String) -> String? {
         guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO)
-        // Whoever gives up here (Ctrl-C) keeps a terminal that shows what is typed.
+        // Restore echo if the user interrupts the prompt (Ctrl-C).
         let interrupted = signal(SIGINT) { number in
             SecretPrompt.show()
             signal(number, SIG_DFL)
@@ -23,7 +23,7 @@ enum SecretPrompt {
             signal(SIGINT, interrupted)
             Terminal.write("\n", to: .standardError)
         }
-        return Terminal.ask(question)
+        return Terminal.prompt(question)
     }
 
     private static func show() { tcsetattr(STDIN_FILENO, TCSANOW, &before) }

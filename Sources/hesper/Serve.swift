@@ -11,21 +11,21 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve the API over HTTP until SIGTERM or SIGINT.",
         discussion: """
-            What was accepted is finished before it ends. Every flag can be set by a variable and in a file as well: see \
-            hesper --help.
+            Requests in progress are completed before it exits. Every option can also be set by a variable or in a file. \
+            See hesper --help.
             """)
 
     @OptionGroup var serveOptions: ServeOptions
     @OptionGroup var linkOptions: LinkOptions
     @OptionGroup var dataOptions: DataOptions
 
-    /// The settings that flags name.
+    /// The settings given as options.
     var flags: [Setting: [String]] {
         serveOptions.flags.merging(linkOptions.flags) { $1 }.merging(dataOptions.allFlags) { $1 }
     }
 
     func run() async throws {
-        let settings = try Settings(flags: flags, config: dataOptions.placeOptions.config)
+        let settings = try Settings(flags: flags, config: dataOptions.locationOptions.config)
         var server = try settings.server()
         let (level, format, url) = (try settings.logLevel(), try settings.logFormat(), try settings.url())
         let (database, connections) = (try settings.database(), try settings.databaseConnections())
@@ -43,24 +43,26 @@ struct Serve: AsyncParsableCommand {
         for warning in settings.warnings { logger.warning("\(warning)") }
         for missing in share.missing { logger.warning("\(missing)") }
         if let command = server.mail?.command, !command.isThere {
-            logger.warning("No letter can be sent: \(command.program) is no program that this user may run.")
+            logger.warning("Cannot send e-mail: \(command.program) is not an executable file for this user")
         }
         if let files = OpenFiles.raise(for: server.connections.count) {
             logger.warning(
-                "Only \(files) files and connections may be open at once (ulimit -n): some clients may have to wait.")
+                "Only \(files) files and connections may be open at the same time (ulimit -n). Some clients may have to wait."
+            )
         }
-        if case .postgres = database, !S3Location.isMeant(by: attachments) {
+        if case .postgres = database, !S3Location.isURL(attachments) {
             logger.warning(
-                "Attachments are in the folder \(attachments): all servers on this database need that very one, or S3.")
+                "Attachments are in the folder \(attachments). All servers on this database must use the same folder, or S3."
+            )
         }
         if let warning = own?.names.warning(host: server.host) { logger.warning("\(warning)") }
         try await database.whileOpen(making: true, connections: connections) { store in
             let blobs = try await settings.openBlobs {
-                logger.error("Attachments are not to be had for now: \($0).")
+                logger.error("Attachment storage unavailable", metadata: ["error": "\($0)"])
             }
             try await checkClaim(store, blobs, logger)
             let stage = try store.uploadStage ?? UploadFolder(path: settings.uploads)
-            // With the store open, so that nothing is put into a folder that is only partly restored.
+            // Only after the store was opened, which fails if the folder is partly restored.
             var instructions: [String] = []
             if let own { instructions = try own.instructions(try await own.prepare().authority) }
             var services: [any Service] = []
@@ -75,7 +77,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// - Throws: ``Failure`` if the attachments are of another installation, or the database of these was lost.
+    /// - Throws: ``Failure`` if the attachments belong to another installation, or their database was lost.
     private func checkClaim(_ store: any Store, _ blobs: any BlobStore, _ logger: Logger) async throws {
         do {
             guard let blocker = try await BlobClaim(store: store, blobs: blobs).removalBlocker(), blocker.forbidsServing
@@ -83,7 +85,7 @@ struct Serve: AsyncParsableCommand {
             throw Failure("\(blocker)", .settings)
         } catch let error as StoreError {
             logger.warning(
-                "The marker of the attachments cannot be read; until it can, no bytes are removed",
+                "Cannot read the marker of the attachments; no attachments are removed until it can be read",
                 metadata: ["error": "\(error)"])
         }
     }
@@ -96,22 +98,22 @@ struct Serve: AsyncParsableCommand {
         do {
             server = try HesperServer(store: store, blobs: blobs, stage: stage, settings: settings, logger: logger)
         } catch {
-            throw Failure("The certificate or its key is no good: \(error)", .settings)
+            throw Failure("Cannot use the TLS certificate and key: \(error)", .settings)
         }
         let application = server.application(with: services) { port in
             let address = ListeningAddress(settings, port: port)
-            Terminal.say("Hesper listens on \(address.origin)")
-            for line in instructions { Terminal.say(line) }
+            Terminal.printLine("Hesper listens on \(address.origin)")
+            for line in instructions { Terminal.printLine(line) }
             do {
                 if try await server.hasNoAccount() {
                     let link = server.firstAccountLink(origin: url ?? address.link)
-                    let way =
-                        link.map { "This link makes the first one, once: \($0)" }
-                        ?? "Make the first one with: hesper account create EMAIL"
-                    Terminal.say("There is no account yet. \(way)")
+                    let hint =
+                        link.map { "Create the first one with this link, which works once: \($0)" }
+                        ?? "Create the first one with: hesper account create EMAIL"
+                    Terminal.printLine("There are no accounts yet. \(hint)")
                 }
             } catch {
-                logger.error("Whether there is an account is not known: \(error).")
+                logger.error("Cannot check whether an account exists", metadata: ["error": "\(error)"])
             }
         }
         do {
@@ -121,7 +123,7 @@ struct Serve: AsyncParsableCommand {
                 ?? error.cause
         } catch let error as MetricsUnavailable {
             throw Failure(
-                "Nothing can listen on \(error.address), as --metrics or HESPER_METRICS wants it: \(error.why)",
+                "Cannot listen on \(error.address), set with --metrics or HESPER_METRICS: \(error.why)",
                 .settings)
         } catch {
             throw ListeningAddress(settings, port: settings.port).failure(error) ?? error

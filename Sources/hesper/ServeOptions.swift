@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The settings that `serve` alone has.
+/// The options that only `serve` has.
 struct ServeOptions: SettingOptions {
     @Option(.host) var host: String?
     @Option(.port) var port: String?

@@ -1,47 +1,47 @@
 import Foundation
 
-/// Where the files lie that are served as they are: `Public/` (the web app) and `openapi.yaml`.
+/// The locations of static files: the web app in `Public/`, and `openapi.yaml`.
 struct ShareFolder {
     /// The folder `Public`.
     let webApp: String?
     /// The file `openapi.yaml`.
     let contract: String?
-    /// What was not found, in sentences for the log.
+    /// Log messages about files that were not found.
     let missing: [String]
 
     static let webAppName = "Public"
     static let contractName = "openapi.yaml"
     private static let pageName = "index.html"
 
-    /// Looks in the folder that was named, or else in `share/hesper` beside the folder of the binary, then in the working
-    /// directory; for each by itself. The API needs none of it.
+    /// Searches the configured folder, or else `share/hesper` beside the folder of the binary and then the working directory.
+    /// Each file is searched separately. The API works without them.
     static func find(
         named folder: String?, binary: String = ShareFolder.binary, workingDirectory: String = "."
     ) -> ShareFolder {
-        let places =
+        let folders =
             folder.map { [$0] } ?? [
                 URL(filePath: binary).deletingLastPathComponent().appending(path: "../share/hesper").standardizedFileURL
                     .path,
                 workingDirectory,
             ]
         func first(_ name: String, readable path: String) -> String? {
-            places.first { FileManager.default.isReadableFile(atPath: URL(filePath: $0).appending(path: path).path) }
+            folders.first { FileManager.default.isReadableFile(atPath: URL(filePath: $0).appending(path: path).path) }
                 .map { URL(filePath: $0).appending(path: name).path }
         }
         let webApp = first(webAppName, readable: "\(webAppName)/\(pageName)")
         let contract = first(contractName, readable: contractName)
-        let searched = places.joined(separator: " or ")
+        let searched = folders.joined(separator: " or ")
         var missing: [String] = []
         if webApp == nil {
-            missing.append("No \(webAppName)/\(pageName) in \(searched): the API runs without the web app.")
+            missing.append("\(webAppName)/\(pageName) not found in \(searched). The web app is not available.")
         }
         if contract == nil {
-            missing.append("No \(contractName) in \(searched): the API runs without /openapi.yaml and /docs.")
+            missing.append("\(contractName) not found in \(searched). /openapi.yaml and /docs are not available.")
         }
         return ShareFolder(webApp: webApp, contract: contract, missing: missing)
     }
 
-    /// The binary that runs, links followed.
+    /// The path of the running binary, with symbolic links resolved.
     static var binary: String {
         (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])).resolvingSymlinksInPath().path
     }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// The person at the other end, or whatever reads in their place.
+/// Output and input of commands.
 enum Terminal {
-    /// A result: one line on stdout, at once, also where that is a pipe.
-    static func say(_ line: String) { write(line + "\n", to: .standardOutput) }
+    /// Prints a result as a line on stdout, without buffering.
+    static func printLine(_ line: String) { write(line + "\n", to: .standardOutput) }
 
-    /// Something that is not as it should be: one line on stderr.
-    static func complain(_ line: String) { write("hesper: \(line)\n", to: .standardError) }
+    /// Prints an error or warning as a line on stderr.
+    static func printError(_ line: String) { write("hesper: \(line)\n", to: .standardError) }
 
-    /// A server goes on though nobody listens to what it says any more.
+    /// Errors are ignored: a server continues when its output is closed.
     static func write(_ text: String, to handle: FileHandle) { try? handle.write(contentsOf: Data(text.utf8)) }
 
     static var readsKeyboard: Bool { isatty(STDIN_FILENO) == 1 }
-    /// Whether a line on stderr can be written over.
+    /// Whether stderr is a terminal, on which a line can be overwritten.
     static var showsProgress: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Asks on stderr, so that stdout keeps to results.
-    static func ask(_ question: String) -> String? {
+    /// Prompts on stderr, because stdout is for results.
+    static func prompt(_ question: String) -> String? {
         write(question, to: .standardError)
         return readLine(strippingNewline: true)
     }

@@ -6,10 +6,10 @@ import Testing
 
 @testable import HesperArchive
 
-/// An export has everything: texts and bytes as files, and all of it as sync sends it.
+/// Exports of an account: files of notes and attachments, and `hesper.json`.
 @Suite struct ExportTests {
-    @Test func everythingIsInIt() async throws {
-        let home = try await Holding()
+    @Test func exportContainsEverything() async throws {
+        let home = try await TestAccount()
         let milk = try await home.note("# Milk\nBread é 日本", at: 60, (.custom("pinned"), .bool(true)))
         let old = try await home.note("Milk", at: 120, (.archived, .bool(true)))
         let twin = try await home.note("MILK\n", at: 180)
@@ -30,7 +30,7 @@ import Testing
         #expect(files["MILK 2.md"] == Array("MILK\n".utf8))
         #expect(files["Attachments/Rome.png"] == [0x89, 0x50, 0, 0xff])
         #expect(files["Attachments/\(list).csv"] == Array("a,b\n".utf8))
-        // A file was last changed when its text was.
+        // The modification time of a file is that of the text.
         #expect(entries[0].date.description == "2026-01-01T00:01:00.000Z")
         #expect(entries[3].date.description == "2026-01-01T00:00:00.000Z")
 
@@ -50,9 +50,9 @@ import Testing
             try document.member("deletedObjects").elements.compactMap { $0["uniqueID"]?.text } == [gone.description])
     }
 
-    /// What `hesper.json` has are the very bytes that sync sends.
-    @Test func objectsAreAsSyncSendsThem() async throws {
-        let home = try await Holding()
+    /// `hesper.json` contains the same bytes that sync sends.
+    @Test func objectsAreInTheFormatOfSync() async throws {
+        let home = try await TestAccount()
         let id = try await home.note("Milk", at: 60, (.tag(.random()), .bool(false)), (.custom("n"), .number(0.1)))
         let (_, files, _) = try await home.exported()
         let body = try await home.store.read { [scope = home.scope] snapshot in
@@ -63,14 +63,14 @@ import Testing
         #expect(document.contains("\"notes\":[\(String(decoding: body, as: UTF8.self))]"))
     }
 
-    @Test func anEmptyAccountIsAnEmptyExport() async throws {
-        let (report, files, _) = try await Holding().exported()
+    @Test func emptyAccountIsExported() async throws {
+        let (report, files, _) = try await TestAccount().exported()
         #expect(report == ExportReport())
         #expect(Array(files.keys) == ["hesper.json"])
     }
 
-    @Test func emptyNotesAndEmptyAttachmentsAreFiles() async throws {
-        let home = try await Holding()
+    @Test func emptyNotesAndAttachmentsAreExported() async throws {
+        let home = try await TestAccount()
         try await home.note("")
         try await home.attachment([], "empty.txt", "text/plain")
         let (_, files, _) = try await home.exported()
@@ -78,43 +78,43 @@ import Testing
         #expect(files["Attachments/empty.txt"] == [])
     }
 
-    @Test func whatChangesMeanwhileIsNotInIt() async throws {
-        let home = try await Holding()
+    @Test func laterChangesAreNotExported() async throws {
+        let home = try await TestAccount()
         for index in 0..<2_000 { try await home.note("Note \(index)\n" + String(repeating: "\(index) ", count: 200)) }
-        let export = try await Export(of: home.scope, store: home.store, blobs: home.blobs, date: Holding.now)
+        let export = try await Export(of: home.scope, store: home.store, blobs: home.blobs, date: TestAccount.now)
         #expect(export.fileCount == 2_000)
         var pieces = 0
         let report = try await export.write { piece in
             if pieces == 0 { try await home.note("late") }
             pieces += 1
-            // A piece is small, however large the whole.
+            // Pieces are small, regardless of the size of the archive.
             #expect(piece.readableBytes < 2 << 20)
         }
         #expect(report.notes == 2_000)
         #expect(pieces > 2)
     }
 
-    // MARK: What is not there
+    // MARK: Missing data
 
-    @Test func missingAndDamagedBytesAreSaid() async throws {
-        let home = try await Holding()
+    @Test func missingAndDamagedAttachmentsAreReported() async throws {
+        let home = try await TestAccount()
         let lost = try await home.attachment([1, 2, 3], "lost.png", "image/png")
-        let bitten = try await home.attachment([1, 2, 3], "bitten.png", "image/png")
+        let damaged = try await home.attachment([1, 2, 3], "damaged.png", "image/png")
         let short = try await home.attachment(Array(repeating: 7, count: 700_000), "short.png", "image/png")
         let good = try await home.attachment([4], "good.png", "image/png")
         func path(_ id: UniqueID) async throws -> String {
             home.folder.path + "/blobs/" + (try #require(try await home.blob(of: id))).name.path
         }
         try FileManager.default.removeItem(atPath: try await path(lost))
-        try Data([1, 2, 4]).write(to: URL(filePath: try await path(bitten)))
+        try Data([1, 2, 4]).write(to: URL(filePath: try await path(damaged)))
         try Data(repeating: 7, count: 300_000).write(to: URL(filePath: try await path(short)))
 
         let (report, files, _) = try await home.exported()
         #expect(report.attachments == 1)
-        #expect(Set(report.missing.map(\.uniqueID)) == [lost, bitten, short])
+        #expect(Set(report.missing.map(\.uniqueID)) == [lost, damaged, short])
         let text = String(decoding: try #require(files["MISSING.txt"]), as: UTF8.self)
         #expect(text.contains("Attachment \(lost) (lost.png) is missing"))
-        #expect(text.contains("Attachment \(bitten) (bitten.png) is damaged: what Attachments/bitten.png has"))
+        #expect(text.contains("Attachment \(damaged) (damaged.png) is damaged. Attachments/damaged.png differs"))
         #expect(text.contains("Attachment \(short) (short.png) is damaged"))
         #expect(!text.contains("\(good)"))
         #expect(files["Attachments/lost.png"] == nil)
@@ -122,21 +122,21 @@ import Testing
         let document = try JSONReader.read(try #require(files["hesper.json"]))
         #expect(
             Set(try document.member("missing").elements.compactMap(\.text))
-                == Set([lost, bitten, short].map(\.description)))
+                == Set([lost, damaged, short].map(\.description)))
         #expect(try document.member("files")[lost.description] == nil)
         #expect(try document.member("attachments").elements.count == 4)
     }
 
-    @Test func whoeverTakesItNoMoreEndsIt() async throws {
-        struct Gone: Error {}
-        let home = try await Holding()
+    @Test func errorOfTheReceiverEndsTheExport() async throws {
+        struct Disconnected: Error {}
+        let home = try await TestAccount()
         try await home.attachment(Array(repeating: 7, count: 3_000_000), "a.png", "image/png")
-        let export = try await Export(of: home.scope, store: home.store, blobs: home.blobs, date: Holding.now)
+        let export = try await Export(of: home.scope, store: home.store, blobs: home.blobs, date: TestAccount.now)
         var count = 0
-        await #expect(throws: Gone.self) {
+        await #expect(throws: Disconnected.self) {
             _ = try await export.write { piece in
                 count += piece.readableBytes
-                if count > 1_000_000 { throw Gone() }
+                if count > 1_000_000 { throw Disconnected() }
             }
         }
         #expect(count < 1_600_000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HesperArchive
 
-/// Every first line makes a name that Windows, macOS and Linux take, and no two make one.
+/// File names derived from first lines are valid on Windows, macOS and Linux, and unique.
 @Suite struct FileNameTests {
     @Test(
         arguments: [
@@ -50,14 +50,14 @@ import Testing
             String(repeating: "word ", count: 60), "e" + String(repeating: "\u{301}", count: 10_000),
             String(repeating: "#", count: 300) + "x", String(repeating: "?", count: 399) + "ab",
         ])
-    func longLinesAreCutBetweenCharacters(_ text: String) {
+    func longLinesAreTruncatedBetweenCharacters(_ text: String) {
         let stem = FileName.stem(ofNote: text)
         #expect(FileNameTests.isSafe(stem + ".md"))
         #expect(stem == "Untitled" || text.contains(stem))
     }
 
-    @Test func everyScalarIsSafe() {
-        // A stride of a prime: blocks are all visited, and the test stays short.
+    @Test func allScalarsAreSafe() {
+        // The stride is a prime, which visits all blocks in a short time.
         for value in (UInt32(0)..<0x500).map({ $0 }) + stride(from: UInt32(0x500), to: 0x110000, by: 37) {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let stem = FileName.stem(ofNote: "a\(scalar)b\(scalar)\(scalar)")
@@ -90,14 +90,14 @@ import Testing
 
     // MARK: Unique
 
-    @Test func noTwoAreOneOnAnySystem() {
+    @Test func namesAreUniqueOnAllSystems() {
         var names = FileNames()
-        let wanted = [
+        let stems = [
             "Stra\u{df}e", "STRASSE", "strasse", "i", "I", "\u{131}", "K", "\u{212a}", "\u{c5}", "a\u{30a}", "Milk 2",
             "Milk", "milk",
             "MILK",
         ]
-        let paths = wanted.map { names.path(folder: "", $0, ending: ".md") }
+        let paths = stems.map { names.path(folder: "", $0, ending: ".md") }
         #expect(
             paths == [
                 "Stra\u{df}e.md", "STRASSE 2.md", "strasse 3.md", "i.md", "I 2.md", "\u{131} 3.md", "K.md",
@@ -108,14 +108,14 @@ import Testing
         #expect(names.path(folder: "Attachments/", "Milk", ending: "") == "Attachments/Milk")
     }
 
-    @Test func manyOfOneNameTakeNoLongerThanOthers() {
+    @Test func manyEqualNamesTakeLinearTime() {
         var names = FileNames()
         let paths = (0..<20_000).map { _ in names.path(folder: "", "To do", ending: ".md") }
         #expect(Set(paths).count == paths.count)
         #expect(paths.last == "To do 20000.md")
     }
 
-    /// What every system takes, said another way than the code does.
+    /// The rules for valid names, implemented independently of the code under test.
     private static func isSafe(_ name: String) -> Bool {
         let stem = String(name.prefix { $0 != "." })
         let devices = ["con", "prn", "aux", "nul", "conin$", "conout$"]

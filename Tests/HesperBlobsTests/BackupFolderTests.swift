@@ -6,7 +6,7 @@ import Testing
 
 @testable import HesperBlobs
 
-@Suite("A backup in a folder")
+@Suite("Backup folder")
 struct BackupFolderTests {
     private let folder = Folder()
     private var backup: BackupFolder { BackupFolder(path: folder.url.path) }
@@ -17,12 +17,12 @@ struct BackupFolderTests {
             arrivalDate: Timestamp(clamping: 0))
     }
 
-    /// Makes a backup of a database of a few bytes and one blob.
+    /// Makes a backup of a small file as the database, and one blob.
     @discardableResult
     private func make(_ text: String, _ sample: BlobSample) async throws -> BackupManifest {
         let database = try await backup.whileLocked { try backup.begin() }
         try Data(text.utf8).write(to: URL(filePath: database))
-        if try await !backup.holds(sample.data) { #expect(try await backup.keep(sample.data, sample.pieces())) }
+        if try await !backup.contains(sample.data) { #expect(try await backup.store(sample.data, sample.pieces())) }
         return try await backup.finish(
             database: database, blobs: [blob(sample)], missing: ["1/3f/lost"], date: Timestamp(clamping: 1_000))
     }
@@ -36,21 +36,21 @@ struct BackupFolderTests {
             })
     }
 
-    @Test func hasWhatTheManifestNames() async throws {
+    @Test func containsTheFilesInTheManifest() async throws {
         let sample = BlobSample(700_000)
-        let made = try await make("a database", sample)
-        #expect(try backup.manifest() == made)
-        #expect(made.missing == ["1/3f/lost"])
+        let manifest = try await make("a database", sample)
+        #expect(try backup.manifest() == manifest)
+        #expect(manifest.missing == ["1/3f/lost"])
         let digest = sample.data.sha256
-        #expect(try names() == ["backup.json", made.file, "attachments/\(digest.prefix(2))/\(digest)"])
-        try await backup.copyDatabase(made, to: folder.path("copy"))
+        #expect(try names() == ["backup.json", manifest.file, "attachments/\(digest.prefix(2))/\(digest)"])
+        try await backup.copyDatabase(manifest, to: folder.path("copy"))
         #expect(try Data(contentsOf: URL(filePath: folder.path("copy"))) == Data("a database".utf8))
         var hasher = AttachmentHasher()
         for try await chunk in try await backup.bytes(sample.data) { hasher.update(chunk) }
         #expect(hasher.data == sample.data)
     }
 
-    @Test func theNextOneTakesItsPlace() async throws {
+    @Test func nextBackupReplacesThePrevious() async throws {
         let first = try await make("one", BlobSample(10))
         let second = try await make("two", BlobSample(20))
         let digest = BlobSample(20).data.sha256
@@ -58,28 +58,28 @@ struct BackupFolderTests {
         #expect(first.file != second.file)
     }
 
-    /// Whatever a later one has done until it is finished, the earlier one is whole.
-    @Test func standsUntilTheNextIsWhole() async throws {
+    /// The previous backup stays valid until the next is finished.
+    @Test func staysValidUntilTheNextIsComplete() async throws {
         let first = try await make("one", BlobSample(10))
         let database = try backup.begin()
         try Data("two".utf8).write(to: URL(filePath: database))
-        #expect(try await backup.keep(BlobSample(20).data, BlobSample(20).pieces()))
+        #expect(try await backup.store(BlobSample(20).data, BlobSample(20).pieces()))
         #expect(try backup.manifest() == first)
-        #expect(try await backup.holds(BlobSample(10).data))
+        #expect(try await backup.contains(BlobSample(10).data))
         try await backup.copyDatabase(first, to: folder.path("unfinished/copy"))
-        // And what broke off is gone with the next beginning.
+        // The next backup removes the files of an interrupted one.
         _ = try backup.begin()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("unfinished")) == ["database"])
     }
 
-    @Test func keepsOnlyBytesThatHaveTheDigest() async throws {
+    @Test func storesOnlyBytesThatMatchTheDigest() async throws {
         _ = try await backup.whileLocked { try backup.begin() }
-        #expect(try await backup.keep(BlobSample(20).data, BlobSample(21).pieces()) == false)
-        #expect(try await backup.holds(BlobSample(20).data) == false)
+        #expect(try await backup.store(BlobSample(20).data, BlobSample(21).pieces()) == false)
+        #expect(try await backup.contains(BlobSample(20).data) == false)
         #expect(try names() == ["unfinished/database"])
     }
 
-    @Test func isWrittenToByOneAtATime() async throws {
+    @Test func hasOneWriterAtATime() async throws {
         try await make("one", BlobSample(1))
         try await backup.whileLocked {
             await #expect(throws: BackupInUse.self) { try await backup.whileLocked {} }
@@ -92,21 +92,21 @@ struct BackupFolderTests {
     }
 
     @Test(arguments: ["letter.txt", "hesper.sqlite", "hesper-123.sqlite", "hesper-9F86D081884C7D65.sqlite"])
-    func refusesAFolderOfOthers(_ name: String) async throws {
+    func refusesAFolderWithOtherFiles(_ name: String) async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         try Data().write(to: folder.url.appending(path: name))
-        #expect(throws: BackupForeign(name: name)) { try backup.begin() }
+        #expect(throws: BackupUnknownFile(name: name)) { try backup.begin() }
     }
 
-    /// A name in the manifest leads nowhere else.
+    /// File names in the manifest cannot refer to other folders.
     @Test(arguments: ["../hesper.sqlite", "hesper-../../x.sqlite", "backup.json", "hesper-9f86d081884c7d65.sqlite/"])
-    func readsNoOtherFile(_ file: String) {
+    func refusesOtherFileNames(_ file: String) {
         let manifest = BackupManifest(
             date: Timestamp(clamping: 0), file: file, database: BlobSample(1).data, attachments: 0, missing: [])
-        #expect(throws: BackupDamaged("x is not whole.")) { try BackupManifest(manifest.bytes, of: "x") }
+        #expect(throws: BackupDamaged("x is incomplete.")) { try BackupManifest(manifest.bytes, of: "x") }
     }
 
-    @Test func restoredFolders() throws {
+    @Test func restoredFolderIsCreatedAndResumed() throws {
         let path = folder.path("data")
         func target() throws -> RestoredFolder {
             try RestoredFolder(path: path, database: "hesper.sqlite", settings: "hesper.json")
@@ -115,12 +115,12 @@ struct BackupFolderTests {
             let first = try target()
             #expect(RestoredFolder.isUnfinished(path, database: "hesper.sqlite"))
             #expect(throws: RestoreRefusal.inUse) { try target() }
-            try Data("half".utf8).write(to: URL(filePath: first.database))
+            try Data("partial".utf8).write(to: URL(filePath: first.database))
         }
         do {
             let second = try target()
             #expect(!FileManager.default.fileExists(atPath: second.database))
-            try Data("whole".utf8).write(to: URL(filePath: second.database))
+            try Data("complete".utf8).write(to: URL(filePath: second.database))
             try second.finish()
         }
         #expect(!RestoredFolder.isUnfinished(path, database: "hesper.sqlite"))
@@ -128,21 +128,21 @@ struct BackupFolderTests {
         #expect(throws: RestoreRefusal.notEmpty("hesper.sqlite")) { try target() }
     }
 
-    /// The same file under another name, where it is whole; else nothing.
-    @Test func linksToTheBytesOfAnotherBackup() async throws {
-        let (sample, cut) = (BlobSample(700), BlobSample(800))
+    /// Links bytes from an earlier backup only if they have the right size.
+    @Test func linksBytesOfAnotherBackup() async throws {
+        let (sample, truncated) = (BlobSample(700), BlobSample(800))
         try await make("one", sample)
         let other = BackupFolder(path: folder.path("other"))
         _ = try await other.whileLocked { try other.begin() }
         #expect(try await other.link(sample.data, from: backup))
         #expect(try await other.damage(to: sample.data) == nil)
-        #expect(try await other.link(cut.data, from: backup) == false)
-        #expect(try await other.holds(cut.data) == false)
-        // A file that is there but cut short is not taken for it.
-        let digest = cut.data.sha256
-        let place = URL(filePath: folder.path("attachments/\(digest.prefix(2))"))
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        try Data("?".utf8).write(to: place.appending(path: digest))
-        #expect(try await other.link(cut.data, from: backup) == false)
+        #expect(try await other.link(truncated.data, from: backup) == false)
+        #expect(try await other.contains(truncated.data) == false)
+        // A truncated file is not linked.
+        let digest = truncated.data.sha256
+        let parent = URL(filePath: folder.path("attachments/\(digest.prefix(2))"))
+        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        try Data("?".utf8).write(to: parent.appending(path: digest))
+        #expect(try await other.link(truncated.data, from: backup) == false)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HesperBlobs
 
-@Suite("Dated backups in a folder")
+@Suite("Backup series")
 struct BackupSeriesTests {
     private let folder = Folder()
     private let installation = NodeID.random()
@@ -13,7 +13,7 @@ struct BackupSeriesTests {
 
     init() throws { try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true) }
 
-    /// Adds a backup of a database of a few bytes.
+    /// Adds a backup of a small file as the database.
     private func add(_ date: String) async throws -> BackupSeries.Entry {
         let date = try #require(Timestamp(date))
         return try await series.add { folder, _ in
@@ -24,18 +24,18 @@ struct BackupSeriesTests {
         }
     }
 
-    @Test func theyHaveTheirDates() async throws {
+    @Test func backupsAreNamedByDate() async throws {
         let added = try await add("2026-11-23T03:00:59Z")
         #expect(added.path == folder.path("2026-11-23T0300Z"))
         #expect(try await series.entries() == [added])
         #expect(try await BackupSeries(path: folder.url.path, installation: .random()).entries() == [])
-        // Of the same minute there can be only one; the other is complete when it is tried again.
+        // Two backups of the same minute would have the same name. The second is made a minute later.
         await #expect(throws: StoreError.self) { try await add("2026-11-23T03:00:00Z") }
         #expect(try await add("2026-11-23T03:01:00Z").path == folder.path("2026-11-23T0301Z"))
         #expect(try await series.entries().count == 2)
     }
 
-    @Test func oneThatIsBeingReadStays() async throws {
+    @Test func backupInUseIsNotRemoved() async throws {
         let old = try await add("2026-11-21T03:00:00Z")
         let new = try await add("2026-11-22T03:00:00Z")
         let removed = try await BackupFolder(path: old.path).whileLocked(shared: true) {
@@ -47,7 +47,7 @@ struct BackupSeriesTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["2026-11-22T0300Z"])
     }
 
-    @Test func oneAtATime() async throws {
+    @Test func oneBackupAtATime() async throws {
         _ = try await series.add { folder, earlier in
             #expect(earlier == nil)
             await #expect(throws: BackupInUse.self) { try await add("2026-11-21T03:00:00Z") }
@@ -58,12 +58,12 @@ struct BackupSeriesTests {
         #expect(try await series.entries().map(\.path) == [folder.path("1970-01-01T0000Z")])
     }
 
-    @Test func aFolderThatIsMissingIsNotMade() async throws {
+    @Test func missingFolderIsNotCreated() async throws {
         let path = folder.path("not mounted")
         let series = BackupSeries(path: path, installation: installation)
         await #expect(throws: StoreError.self) { try await series.entries() }
         await #expect(throws: StoreError.self) {
-            try await series.add { _, _ in throw StoreError.failed("it was to be refused before") }
+            try await series.add { _, _ in throw StoreError.failed("not reached") }
         }
         #expect(!FileManager.default.fileExists(atPath: path))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for one test, below `.build`; gone when the test is over.
+/// A folder in `.build` for one test. Removed on deinitialization.
 final class Folder: Sendable {
     let url: URL
 
@@ -12,6 +12,6 @@ final class Folder: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// A path in it.
+    /// The path of a file in the folder.
     func path(_ name: String) -> String { url.appending(path: name).path }
 }

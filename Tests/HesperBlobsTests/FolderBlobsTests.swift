@@ -9,12 +9,12 @@ import Testing
 @Suite("Blobs in a folder")
 struct FolderBlobsTests {
     @Test(arguments: BlobStoreContract.cases)
-    func keeps(_ contract: BlobStoreContract.Case) async throws {
+    func fulfils(_ contract: BlobStoreContract.Case) async throws {
         let subject = try FolderSubject()
         try await contract.run(subject.subject)
     }
 
-    @Test func filesAreForTheirOwnerAlone() async throws {
+    @Test func filesAreAccessibleOnlyToTheirOwner() async throws {
         let subject = try FolderSubject()
         let name = try await subject.write(BlobSample(9))
         let path = try subject.file(BlobSample(5))
@@ -26,7 +26,7 @@ struct FolderBlobsTests {
         }
     }
 
-    @Test func aBlobIsAFileByItsName() async throws {
+    @Test func blobIsAFileWithItsName() async throws {
         let subject = try FolderSubject()
         let name = try await subject.write(BlobSample(70_000))
         let data = try Data(contentsOf: subject.root.appending(path: name.path))
@@ -35,18 +35,18 @@ struct FolderBlobsTests {
             try FileManager.default.contentsOfDirectory(atPath: subject.root.appending(path: "unfinished").path) == [])
     }
 
-    @Test func theFoldersOfTheLastBlobGoWithIt() async throws {
+    @Test func emptyFoldersAreRemoved() async throws {
         let subject = try FolderSubject()
         let first = try await subject.write(BlobSample(1), BlobStoreContract.Subject.name(7))
         let second = try await subject.write(BlobSample(1), BlobName(scope: first.scope, attachment: first.attachment))
         try await subject.blobs.remove(first)
-        #expect(subject.isThere("7"))
+        #expect(subject.exists("7"))
         try await subject.blobs.remove(second)
-        #expect(!subject.isThere("7"))
-        #expect(subject.isThere("unfinished"))
+        #expect(!subject.exists("7"))
+        #expect(subject.exists("unfinished"))
     }
 
-    @Test func givesForeignFilesWithoutAName() async throws {
+    @Test func unknownFilesAreListedWithoutAName() async throws {
         let subject = try FolderSubject()
         let name = try await subject.write(BlobSample(3))
         try Data("four".utf8).write(
@@ -59,8 +59,8 @@ struct FolderBlobsTests {
         #expect(foreign.byteCount == 4)
     }
 
-    /// Writers and removers of one scope meet where its folders come and go.
-    @Test func foldersMayGoWhileTheyAreWanted() async throws {
+    /// Concurrent writers and removers of one scope create and remove the same folders.
+    @Test func foldersMayBeRemovedConcurrently() async throws {
         let subject = try FolderSubject()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
@@ -70,10 +70,10 @@ struct FolderBlobsTests {
             }
             try await group.waitForAll()
         }
-        #expect(!subject.isThere("1"))
+        #expect(!subject.exists("1"))
     }
 
-    @Test func unfinishedFilesGoWhenTheyAreOld() async throws {
+    @Test func oldUnfinishedFilesAreRemoved() async throws {
         let subject = try FolderSubject()
         let (old, young) = (
             subject.root.appending(path: "unfinished/old"), subject.root.appending(path: "unfinished/young")
@@ -87,7 +87,7 @@ struct FolderBlobsTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: old.deletingLastPathComponent().path) == ["young"])
     }
 
-    @Test func aFolderThatCannotBeMadeIsUnavailable() throws {
+    @Test func folderThatCannotBeCreatedIsUnavailable() throws {
         let folder = Folder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         try Data("x".utf8).write(to: folder.url.appending(path: "file"))
@@ -95,7 +95,7 @@ struct FolderBlobsTests {
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "needs /proc"))
-    func noFileStaysOpen() async throws {
+    func filesAreClosed() async throws {
         let subject = try FolderSubject()
         let name = try await subject.write(BlobSample(3 << 20))
         for index in 0..<40 {
@@ -109,7 +109,7 @@ struct FolderBlobsTests {
                 if index % 2 == 0 { throw CancellationError() }
             }
         }
-        // What was dropped is closed a moment later, on threads of the pool.
+        // Files of abandoned reads are closed later, on threads of the pool.
         for _ in 0..<3_000 where try subject.openFiles() > 0 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try subject.openFiles() == 0)
     }

@@ -4,7 +4,7 @@ import HesperModel
 import HesperStore
 import StoreContract
 
-/// Blobs in a folder of their own, and a look behind them.
+/// Blobs in a temporary folder, with access to the files.
 struct FolderSubject: Sendable {
     private let folder = Folder()
     let subject: BlobStoreContract.Subject
@@ -24,14 +24,14 @@ struct FolderSubject: Sendable {
     func entries() async throws -> [BlobEntry] { try await subject.entries() }
     func file(_ sample: BlobSample) throws -> String { try subject.file(sample) }
 
-    func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: root.appending(path: path).path) }
+    func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: root.appending(path: path).path) }
 
     func mode(_ path: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: root.appending(path: path).path)
         return attributes[.posixPermissions] as? Int ?? -1
     }
 
-    /// How many files of the folder this process has open.
+    /// The number of files in the folder that this process has open.
     func openFiles() throws -> Int {
         let folder = "/proc/self/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).count { number in

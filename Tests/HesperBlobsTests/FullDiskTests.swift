@@ -6,11 +6,11 @@ import NIOCore
 import StoreContract
 import Testing
 
-@Suite("A disk that is full", .enabled(if: SmallDisk.canBeMade, "a small disk takes root, mount and tmpfs"))
+@Suite("Full disk", .enabled(if: SmallDisk.isSupported, "requires root, mount and tmpfs"))
 struct FullDiskTests {
     typealias Subject = BlobStoreContract.Subject
 
-    /// A disk of 2 MiB with blobs on it, and files beside it.
+    /// A disk of 2 MiB for the blobs. Other files are elsewhere.
     private let disk: SmallDisk
     private let subject: Subject
 
@@ -19,8 +19,8 @@ struct FullDiskTests {
         subject = Subject(blobs: try FolderBlobs(path: disk.path), folder: Folder().url)
     }
 
-    @Test func takesNothingThatDoesNotFit() async throws {
-        let kept = try await subject.write(BlobSample(1 << 20))
+    @Test func refusesBlobsThatDoNotFit() async throws {
+        let first = try await subject.write(BlobSample(1 << 20))
         let name = Subject.name()
         for _ in 0..<3 {
             let error = await #expect(throws: StoreError.self) {
@@ -33,14 +33,14 @@ struct FullDiskTests {
         }
         try await subject.expectNothing(name)
         try await subject.expectNothingUnfinished()
-        try await subject.expectBytes(kept, are: BlobSample(1 << 20))
-        // And takes what does, as soon as there is room.
+        try await subject.expectBytes(first, are: BlobSample(1 << 20))
+        // Smaller blobs can still be written, and large ones after space was freed.
         try await subject.expectBytes(try await subject.write(BlobSample(300_000)), are: BlobSample(300_000))
-        try await subject.blobs.remove(kept)
+        try await subject.blobs.remove(first)
         try await subject.expectBytes(try await subject.write(BlobSample(1 << 20)), are: BlobSample(1 << 20))
     }
 
-    @Test func adoptsFromAnotherDiskWhatFits() async throws {
+    @Test func adoptsFilesFromAnotherDiskThatFit() async throws {
         let (name, other) = (Subject.name(), Subject.name())
         let path = try subject.file(BlobSample(1_000_000))
         #expect(try await subject.blobs.adopt(path, as: name) { _ in } == BlobSample(1_000_000).data)
@@ -64,9 +64,9 @@ final class SmallDisk: Sendable {
     private let folder = Folder()
     var path: String { folder.url.path }
 
-    static let canBeMade = SmallDisk() != nil
+    static let isSupported = SmallDisk() != nil
 
-    /// Nil if it cannot be made here.
+    /// Nil if it cannot be mounted.
     init?() {
         guard (try? FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)) != nil,
             SmallDisk.run("mount", "-t", "tmpfs", "-o", "size=2m,mode=700", "tmpfs", folder.url.path)

@@ -8,7 +8,7 @@ import Testing
 @Suite("Uploads in a folder")
 struct UploadFolderTests {
     @Test(arguments: UploadStageContract.cases)
-    func keeps(_ contract: UploadStageContract.Case) async throws {
+    func fulfils(_ contract: UploadStageContract.Case) async throws {
         let folder = Folder()
         try await contract.run(
             UploadStageContract.Subject(
@@ -16,7 +16,7 @@ struct UploadFolderTests {
                 blobs: try FolderBlobs(path: folder.path("attachments"))))
     }
 
-    @Test func whatArrivedOutlivesTheProcess() async throws {
+    @Test func uploadsSurviveARestart() async throws {
         let folder = Folder()
         let before = try UploadFolder(path: folder.path("uploads"))
         let id = UniqueID.random()

@@ -7,18 +7,18 @@ import Testing
     private let folder = TemporaryFolder()
     private let now = Timestamp(clamping: 1_800_000_000_000)
 
-    @Test func thePeriodCountsFromTheLastBackup() {
+    @Test func intervalStartsAtTheLastBackup() {
         let schedule = BackupSchedule(data: "data", folder: "backups", every: 6 * Timestamp.hour)
         #expect(schedule.wait(after: nil, now: now) == 0)
         #expect(schedule.wait(after: now, now: now) == 6 * Timestamp.hour)
         #expect(schedule.wait(after: now.adding(-2 * Timestamp.hour), now: now) == 4 * Timestamp.hour)
         #expect(schedule.wait(after: now.adding(-6 * Timestamp.hour), now: now) == 0)
         #expect(schedule.wait(after: now.adding(-600 * Timestamp.hour), now: now) == 0)
-        // The clock was wrong then, or is now.
+        // A date in the future comes from a wrong clock.
         #expect(schedule.wait(after: now.adding(1), now: now) == 0)
     }
 
-    @Test func settings() throws {
+    @Test func settingsAreRead() throws {
         #expect(try Settings(environment: [:]).backupSchedule() == nil)
         let settings = try Settings(
             flags: [.backupKeep: ["30"]],

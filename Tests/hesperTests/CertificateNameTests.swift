@@ -2,37 +2,37 @@ import Testing
 
 @testable import hesper
 
-/// What a certificate can be good for, and what an authority's limits allow.
+/// Names in certificates and the name constraints of an authority.
 @Suite struct CertificateNameTests {
     @Test(arguments: [
         ("localhost", "localhost"), ("Notes.Example.ORG", "notes.example.org"), ("a_b.local", "a_b.local"),
         ("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("[2001:DB8::1]", "2001:db8::1"), ("3com.com", "3com.com"),
         ("xn--bcher-kva.example", "xn--bcher-kva.example"),
-    ]) func read(_ host: String, _ text: String) {
+    ]) func validNamesAreParsed(_ host: String, _ text: String) {
         #expect(CertificateName(host)?.text == text)
     }
 
     @Test(arguments: [
         "", ".", "a..b", "bücher.example", "*.example.org", "a b", "example.org.", "[localhost]", "1.2.3", "256.1.1.1",
         String(repeating: "a", count: 64), String(repeating: "a.", count: 127) + "ab",
-    ]) func isNone(_ host: String) {
+    ]) func invalidNamesAreRefused(_ host: String) {
         #expect(CertificateName(host) == nil)
     }
 
-    @Test func everywhereIsNowhere() throws {
-        for host in ["0.0.0.0", "::", "[::]"] { #expect(try #require(CertificateName(host)).isEverywhere) }
-        for host in ["0.0.0.1", "::1", "localhost"] { #expect(try !#require(CertificateName(host)).isEverywhere) }
-        let names = ServerNames(wanted: [try #require(CertificateName("0.0.0.0"))], machine: "desk")
+    @Test func unspecifiedAddressesAreNotInCertificates() throws {
+        for host in ["0.0.0.0", "::", "[::]"] { #expect(try #require(CertificateName(host)).isUnspecified) }
+        for host in ["0.0.0.1", "::1", "localhost"] { #expect(try !#require(CertificateName(host)).isUnspecified) }
+        let names = ServerNames(configured: [try #require(CertificateName("0.0.0.0"))], machine: "desk")
         #expect(names.all.map(\.text) == ["localhost", "127.0.0.1", "::1", "desk"])
         #expect(names.warning(host: "0.0.0.0")?.contains("HESPER_URL") == true)
         #expect(names.warning(host: "127.0.0.1") == nil)
-        let url = ServerNames(wanted: [try #require(CertificateName("192.168.1.20"))], machine: "desk")
+        let url = ServerNames(configured: [try #require(CertificateName("192.168.1.20"))], machine: "desk")
         #expect(url.warning(host: "::") == nil)
     }
 
-    @Test func eachNameOnce() throws {
-        let wanted = try ["LOCALHOST", "127.0.0.1", "desk.local"].map { try #require(CertificateName($0)) }
-        let names = ServerNames(wanted: wanted, machine: "desk.local")
+    @Test func duplicateNamesAreRemoved() throws {
+        let configured = try ["LOCALHOST", "127.0.0.1", "desk.local"].map { try #require(CertificateName($0)) }
+        let names = ServerNames(configured: configured, machine: "desk.local")
         #expect(names.all.map(\.text) == ["localhost", "127.0.0.1", "::1", "desk.local"])
     }
 
@@ -44,11 +44,11 @@ import Testing
         ("172.31.0.1", "172.16.0.0/12", true), ("172.32.0.1", "172.16.0.0/12", false),
         ("fd12::1", "fc00::/7", true), ("fe12::1", "fc00::/7", false), ("::1", "127.0.0.0/8", false),
         ("example.org", "10.0.0.0/8", false), ("10.0.0.1", "example.org", false),
-    ]) func limits(_ host: String, _ limit: String, _ isWithin: Bool) throws {
+    ]) func nameConstraints(_ host: String, _ limit: String, _ isWithin: Bool) throws {
         let name = try #require(CertificateName(host))
-        let below = CertificateName(String(limit.dropFirst()))?.below
+        let subdomains = CertificateName(String(limit.dropFirst()))?.subdomains
         let subtree = try #require(
-            limit.hasPrefix(".") ? below : CertificateName.network(limit) ?? CertificateName(limit)?.subtree)
+            limit.hasPrefix(".") ? subdomains : CertificateName.network(limit) ?? CertificateName(limit)?.subtree)
         #expect(name.isWithin(subtree) == isWithin)
     }
 }

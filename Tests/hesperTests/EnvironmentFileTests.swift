@@ -2,7 +2,7 @@ import Testing
 
 @testable import hesper
 
-/// The syntax of systemd's EnvironmentFile=, as systemd 252 and later read it.
+/// The syntax of EnvironmentFile= in systemd 252 and later.
 @Suite struct EnvironmentFileTests {
     @Test(
         arguments: [
@@ -30,7 +30,7 @@ import Testing
             ("export A=1\n1B=2\nÄ=3\n=4\nC_1=5", ["C_1": "5"]),
             ("A=grüße 🌍", ["A": "grüße 🌍"]),
         ] as [(String, [String: String])])
-    func reads(_ text: String, _ variables: [String: String]) {
+    func matchesSystemd(_ text: String, _ variables: [String: String]) {
         #expect(EnvironmentFile(text).variables == variables)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import hesper
 
-/// A folder of texts becomes notes; again and again, it becomes the same notes.
+/// Imports of folders of text files.
 @Suite struct ImportTests {
     private let folder = TemporaryFolder()
     private let spring = Date(timeIntervalSince1970: 1_557_126_489.5)
@@ -16,8 +16,8 @@ import Testing
 
     private var source: String { folder.path + "/Notes" }
 
-    @Test func textsBecomeNotes() async throws {
-        let home = try await Household()
+    @Test func textFilesBecomeNotes() async throws {
+        let home = try await TestAccount()
         try text("# Paris\n\nThe tower\r\n", "Notes/paris.md", changed: spring)
         try text("plain", "Notes/Travel/2019/plain.TXT")
         let report = try await home.importFolder(source)
@@ -32,8 +32,8 @@ import Testing
         #expect(try await home.findings() == [])
     }
 
-    @Test func aFolderIsOneTagHoweverItIsWritten() async throws {
-        let home = try await Household()
+    @Test func foldersThatDifferInCaseAreOneTag() async throws {
+        let home = try await TestAccount()
         let id = UniqueID.random()
         try await home.makeTag(id, "PARIS")
         try text("a", "Notes/Paris/a.md")
@@ -45,10 +45,10 @@ import Testing
         #expect(try await home.tagNames(of: notes[1]) == ["PARIS", "Trips"])
     }
 
-    // MARK: Again
+    // MARK: Repeated imports
 
-    @Test func importingAgainChangesNothing() async throws {
-        let home = try await Household()
+    @Test func repeatedImportChangesNothing() async throws {
+        let home = try await TestAccount()
         for index in 0..<1_203 { try text("note \(index)", "Notes/\(index % 7)/\(index).md") }
         #expect(try await home.importFolder(source) == ImportReport(new: 1_203, tags: 7))
         let head = try await home.head()
@@ -58,24 +58,24 @@ import Testing
         #expect(try await home.findings() == [])
     }
 
-    /// merge.md, Cases, 32: the other device has the folder elsewhere, and its files another date.
-    @Test func theSameFolderOnAnotherDeviceIsTheSameNotes() async throws {
-        let home = try await Household()
+    /// merge.md, Cases, 32: on another device the folder has another path and its files other dates.
+    @Test func sameFolderOnAnotherDeviceCreatesNoDuplicates() async throws {
+        let home = try await TestAccount()
         let elsewhere = TemporaryFolder()
-        for (place, date) in [(folder, spring), (elsewhere, spring + 86_400)] {
-            try place.write("e", to: "Notes/Caf\u{e9}/e\u{301}.md", changed: date)
+        for (parent, date) in [(folder, spring), (elsewhere, spring + 86_400)] {
+            try parent.write("e", to: "Notes/Caf\u{e9}/e\u{301}.md", changed: date)
         }
         try await home.importFolder(source)
         let head = try await home.head()
-        // Another file system writes the names another way.
+        // Another file system uses another Unicode normalization.
         try FileManager.default.removeItem(atPath: elsewhere.path + "/Notes/Caf\u{e9}")
         try elsewhere.write("e", to: "Notes/Cafe\u{301}/\u{e9}.md", changed: spring + 86_400)
         #expect(try await home.importFolder(elsewhere.path + "/Notes") == ImportReport(unchanged: 1))
         #expect(try await home.head() == head)
     }
 
-    @Test func aFolderOfAnotherNameIsOtherNotes() async throws {
-        let home = try await Household()
+    @Test func folderWithAnotherNameCreatesNewNotes() async throws {
+        let home = try await TestAccount()
         try text("read me", "Notes/README.md")
         try text("read me too", "Archive/README.md")
         try await home.importFolder(source)
@@ -83,12 +83,12 @@ import Testing
         #expect(try await home.notes().map(\.text) == ["read me", "read me too"])
     }
 
-    @Test func whatChangedInTheFileAndInTheNoteIsMerged() async throws {
-        let home = try await Household()
+    @Test func changesOfFileAndNoteAreMerged() async throws {
+        let home = try await TestAccount()
         try text("one\n\ntwo\n\nthree\n", "Notes/a.md", changed: spring)
         try await home.importFolder(source)
         try await home.edit(try #require(try await home.notes().first), text: "ONE\n\ntwo\n\nthree\n")
-        // The file was changed before the note was, and is brought after.
+        // The file was changed before the note and is imported after it.
         try text("one\n\ntwo\n\nTHREE\n", "Notes/a.md", changed: spring + 60)
         #expect(try await home.importFolder(source) == ImportReport(changed: 1))
         #expect(try await home.notes().map(\.text) == ["ONE\n\ntwo\n\nTHREE\n"])
@@ -98,8 +98,8 @@ import Testing
     }
 
     @Test(arguments: [0.0, 60, 1e9])
-    func aNoteThatWentOnIsNotTakenBackByItsFile(laterBy seconds: Double) async throws {
-        let home = try await Household()
+    func laterNoteIsNotReplacedByItsFile(laterBy seconds: Double) async throws {
+        let home = try await TestAccount()
         try text("draft", "Notes/a.md", changed: spring)
         try await home.importFolder(source)
         try await home.edit(try #require(try await home.notes().first), text: "finished")
@@ -108,22 +108,22 @@ import Testing
         #expect(try await home.notes().map(\.text) == ["finished"])
     }
 
-    @Test func whatWasDeletedOrTakenOutStaysSo() async throws {
-        let home = try await Household()
+    @Test func deletedNotesAndRemovedTagsStayRemoved() async throws {
+        let home = try await TestAccount()
         try text("a", "Notes/x/a.md")
         try text("b", "Notes/x/b.md")
         try text("c", "Notes/y/c.md")
         try await home.importFolder(source)
         let (notes, tags) = (try await home.notes(), try await home.tags())
         try await home.delete(notes[0].uniqueID, .note)
-        try await home.takeOut(tags[0], of: notes[1])
+        try await home.remove(tags[0], from: notes[1])
         try await home.delete(tags[1].uniqueID, .tag)
         #expect(try await home.importFolder(source) == ImportReport(unchanged: 2, deleted: 1))
         let after = try await home.notes()
         #expect(after.map(\.text) == ["b", "c"])
         #expect(try await home.tagNames(of: after[0]).isEmpty)
         #expect(try await home.tags().map(\.name) == ["x"])
-        // A folder's tag that is gone is made anew for a note that never had it, and only for that.
+        // A deleted tag of a folder is created again, but only for new notes.
         try text("d", "Notes/y/d.md")
         #expect(try await home.importFolder(source) == ImportReport(new: 1, unchanged: 2, deleted: 1, tags: 1))
         let all = try await home.notes()
@@ -131,17 +131,17 @@ import Testing
         #expect(try await home.tagNames(of: all[2]) == ["y"])
     }
 
-    @Test func aClockIsNotAheadThoughTheFileIs() async throws {
-        let home = try await Household()
+    @Test func clockOfAFutureFileIsNotAhead() async throws {
+        let home = try await TestAccount()
         try text("from tomorrow", "Notes/a.md", changed: Date() + 86_400)
         #expect(try await home.importFolder(source) == ImportReport(new: 1))
         #expect(try #require(try await home.notes()[0].textClock).timestamp <= .now)
     }
 
-    // MARK: What is no text
+    // MARK: Skipped files
 
-    @Test func whatCannotBeANoteIsNamedAndTheRestIsImported() async throws {
-        let home = try await Household()
+    @Test func invalidTextsAreSkipped() async throws {
+        let home = try await TestAccount()
         try text("good", "Notes/a.md")
         try folder.write(Data([0x63, 0xff, 0x0a]), to: "Notes/binary.txt")
         try folder.write(Data([0xff, 0xfe, 0x61, 0x00]), to: "Notes/utf16.txt")
@@ -152,22 +152,22 @@ import Testing
         #expect(report.new == 2)
         #expect(
             report.skipped == [
-                .init(path: "binary.txt", reason: "It is not UTF-8."),
+                .init(path: "binary.txt", reason: "It is not valid UTF-8."),
                 .init(path: "nul.md", reason: "The text must not contain the character U+0000."),
-                .init(path: "over.md", reason: "It has 1048578 bytes, a note at most 1048576."),
-                .init(path: "utf16.txt", reason: "It is not UTF-8."),
+                .init(path: "over.md", reason: "It has 1048578 bytes. The maximum is 1048576."),
+                .init(path: "utf16.txt", reason: "It is not valid UTF-8."),
             ])
     }
 
-    @Test func aByteOrderMarkIsNoText() async throws {
-        let home = try await Household()
+    @Test func byteOrderMarkIsRemoved() async throws {
+        let home = try await TestAccount()
         try folder.write(Data([0xef, 0xbb, 0xbf, 0x61]), to: "Notes/a.txt")
         try await home.importFolder(source)
         #expect(try await home.notes().map { Array($0.text.utf8) } == [[0x61]])
     }
 
-    @Test func hiddenFilesLinksAndOtherKindsArePassedOver() async throws {
-        let home = try await Household()
+    @Test func hiddenFilesLinksAndOtherTypesAreIgnored() async throws {
+        let home = try await TestAccount()
         try text("a", "Notes/a.markdown")
         try text("b", "Notes/.git/b.md")
         try text("c", "Notes/.c.md")
@@ -177,18 +177,18 @@ import Testing
         let links = FileManager.default
         try links.createSymbolicLink(atPath: source + "/circle", withDestinationPath: source)
         try links.createSymbolicLink(atPath: source + "/link.md", withDestinationPath: source + "/a.markdown")
-        #expect(try await home.importFolder(source) == ImportReport(new: 1, passedOver: 7))
+        #expect(try await home.importFolder(source) == ImportReport(new: 1, ignored: 7))
     }
 
-    @Test func aFolderThatIsNotThereIsAMistake() async throws {
-        let home = try await Household()
+    @Test func missingFolderIsAUsageError() async throws {
+        let home = try await TestAccount()
         await #expect(throws: Failure("\(source): No such file or directory.", .usage)) {
             try await home.importFolder(source)
         }
     }
 }
 
-/// The IDs are part of what an import promises: another version, or another program, finds the same notes.
+/// The derived IDs must not change, because other versions and programs must find the same notes.
 @Suite struct SourceNoteTests {
     @Test(
         arguments: [
@@ -196,7 +196,7 @@ import Testing
             ("Notes", ["Travel", "Caf\u{e9}"], "paris.md", "0190356e-c742-51d2-b011-a940e64583ba"),
             ("Notes", ["Travel", "Cafe\u{301}"], "paris.md", "0190356e-c742-51d2-b011-a940e64583ba"),
         ] as [(String, [String], String, String)])
-    func iDsComeFromWhereTheFileLies(folder: String, folders: [String], name: String, id: String) {
+    func idsAreDerivedFromThePath(folder: String, folders: [String], name: String, id: String) {
         let zero = Timestamp(clamping: 0)
         let file = SourceFile(path: "", folders: folders, name: name, byteCount: 0, creation: zero, modification: zero)
         #expect(SourceNote.uniqueID(of: file, in: folder).description == id)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import hesper
 
-/// What a unit, its drop-ins and its files say of the service's settings, in a folder that stands for `/`.
+/// Settings of the service in its unit, drop-ins and environment files. A temporary folder stands for the root.
 @Suite struct InstalledServiceTests {
     private let root = TemporaryFolder()
     private let user = String(geteuid())
@@ -22,7 +22,7 @@ import Testing
         InstalledService(root: root.path, binary: try root.write("", to: "bin/h"))
     }
 
-    @Test func isFoundByItsOwnBinaryAlone() throws {
+    @Test func serviceIsFoundOnlyByItsOwnBinary() throws {
         #expect(try found() == nil)
         let service = try #require(try service())
         #expect(try service.environment() == ["HESPER_DATA": "/var/lib/hesper", "HESPER_SIGN_UP": "closed"])
@@ -33,7 +33,7 @@ import Testing
         #expect(InstalledService(root: root.path, binary: link) != nil)
     }
 
-    @Test func filesWinOverTheUnit() throws {
+    @Test func environmentFilesOverrideTheUnit() throws {
         let path = try root.write("HESPER_SIGN_UP=open\nPGPASSFILE=/etc/pass\n", to: "etc/default/hesper")
         let lines = ["EnvironmentFile=-/etc/default/hesper", "Environment=HESPER_DATA=/d HESPER_SIGN_UP=closed"]
         let service = try #require(try service(lines))
@@ -42,15 +42,17 @@ import Testing
         #expect(service.sources.last == path)
     }
 
-    @Test func aMissingFileMayBeMissing() throws {
+    @Test func onlyOptionalFilesMayBeMissing() throws {
         let data = "Environment=HESPER_DATA=/d"
         let optional = try #require(try service([data, "EnvironmentFile=-/etc/default/hesper"]))
         #expect(try optional.environment() == ["HESPER_DATA": "/d"])
         let needed = try #require(try service([data, "EnvironmentFile=/etc/default/hesper"]))
-        #expect(complaint { _ = try needed.environment() }?.contains("/etc/default/hesper has the settings") == true)
+        #expect(
+            settingsError { _ = try needed.environment() }?.contains(
+                "the settings of the service in \(root.path)/etc/default/hesper") == true)
     }
 
-    @Test func dropInsComeAfterTheUnitInTheirOrder() throws {
+    @Test func dropInsAreAppliedInOrder() throws {
         try root.write("[Service]\nEnvironment=HESPER_PORT=2", to: "etc/systemd/system/hesper.service.d/b.conf")
         try root.write(
             "[Service]\nEnvironment=\nEnvironment=\"HESPER_DATA=/a b\" \\\n# no\n 'HESPER_PORT=1'",
@@ -61,23 +63,25 @@ import Testing
         #expect(service.sources.map { URL(filePath: $0).lastPathComponent } == ["hesper.service", "a.conf", "b.conf"])
     }
 
-    @Test func anotherUserIsTold() throws {
+    @Test func otherUsersAreRefused() throws {
         let service = try #require(try service(["Environment=HESPER_DATA=/d", "User=hesper-of-tests"]))
-        let told = complaint { _ = try service.environment() }
-        #expect(told?.contains("runs as the user hesper-of-tests") == true)
-        #expect(told?.contains("sudo -u hesper-of-tests hesper …") == true)
+        let message = settingsError { _ = try service.environment() }
+        #expect(message?.contains("runs as the user hesper-of-tests") == true)
+        #expect(message?.contains("sudo -u hesper-of-tests hesper …") == true)
     }
 
     @Test(arguments: ["serve --data /elsewhere", "serve --port 1"])
-    func flagsOfTheUnitAreRefused(_ command: String) throws {
+    func optionsInExecStartAreRefused(_ command: String) throws {
         let service = try #require(try service(command: command))
-        #expect(complaint { _ = try service.environment() }?.contains("ExecStart gives flags to hesper serve") == true)
+        #expect(
+            settingsError { _ = try service.environment() }?.contains("ExecStart passes options to hesper serve")
+                == true)
     }
 
     @Test(arguments: ["HESPER_PORT=1", "HESPER_DATA=data"])
-    func aFolderThatIsNotKnownIsRefused(_ variable: String) throws {
+    func dataFolderMustBeAnAbsolutePath(_ variable: String) throws {
         let service = try #require(try service(["Environment=\(variable)"]))
-        let told = complaint { _ = try service.environment() }
-        #expect(told?.contains("has no HESPER_DATA with the absolute path") == true)
+        let message = settingsError { _ = try service.environment() }
+        #expect(message?.contains("HESPER_DATA of the service on this machine must be the absolute path") == true)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import hesper
 
-/// Whatever a client sends becomes part of a line, never a line.
+/// Text sent by clients can neither forge nor split log lines.
 @Suite struct LogLineTests {
     private static let date = Timestamp(clamping: 1_795_000_000_123)
 
@@ -13,13 +13,13 @@ import Testing
         LogLine(date: LogLineTests.date, level: level, message: message, metadata: metadata)
     }
 
-    @Test func textIsForPeople() {
+    @Test func textFormat() {
         let line = line("answered", ["hb.request.id": "r1", "path": "/v1/notes", "status": "200"], .debug)
         #expect(line.text == "\(LogLineTests.date) debug answered path=/v1/notes request=r1 status=200\n")
         #expect(self.line("The disk is full").text == "\(LogLineTests.date) error The disk is full\n")
     }
 
-    @Test func jsonIsAnObjectOfStrings() throws {
+    @Test func jsonFormat() throws {
         let line = line("answered", ["hb.request.id": "r1", "path": "/v1/a\"b", "count": "\(3)"])
         let json = try JSONReader.read(line.json.dropLast())
         #expect(
@@ -32,16 +32,15 @@ import Testing
         #expect(line.json.last == UInt8(ascii: "\n"))
     }
 
-    /// A name that the line has itself stands once.
-    @Test func namesOfTheLineStandOnce() throws {
+    @Test func metadataCannotReplaceMembersOfTheLine() throws {
         let json = try JSONReader.read(
-            line("so it is", ["message": "another", "level": "info", "time": "0"]).json.dropLast())
+            line("original", ["message": "another", "level": "info", "time": "0"]).json.dropLast())
         guard case .object(let object) = json else {
             Issue.record("\(json)")
             return
         }
         #expect(object.members.count == 3)
-        #expect(object["message"] == "so it is")
+        #expect(object["message"] == "original")
     }
 
     private static let hostile = [
@@ -52,30 +51,30 @@ import Testing
         " request=forged", "\u{feff}",
     ]
 
-    @Test(arguments: hostile) func nothingMakesALineOfItsOwn(_ text: String) throws {
+    @Test(arguments: hostile) func hostileTextStaysInOneLine(_ text: String) throws {
         for line in [
             line(text), line("answered", ["path": .string(text)]), line("answered", ["x": .array([.string(text)])]),
         ] {
             for bytes in [Array(line.text.utf8), line.json] {
                 let written = String(decoding: bytes, as: UTF8.self)
                 #expect(written.hasSuffix("\n"))
-                let seen = written.dropLast().unicodeScalars.allSatisfy {
+                let isVisible = written.dropLast().unicodeScalars.allSatisfy {
                     ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
                 }
-                #expect(seen, "\(written.debugDescription)")
+                #expect(isVisible, "\(written.debugDescription)")
             }
             _ = try JSONReader.read(line.json.dropLast())
         }
     }
 
-    /// Quotes keep a value together, so that it adds no name.
-    @Test func valuesAreQuotedWhereTheyWouldEnd() {
+    /// Values with spaces are quoted, so that they cannot add names.
+    @Test func ambiguousValuesAreQuoted() {
         #expect(line("x", ["path": "/a request=forged"]).text.hasSuffix(#" x path="/a request=forged""# + "\n"))
         #expect(line("x", ["path": #"/a" b"#]).text.hasSuffix(#" x path="/a\" b""# + "\n"))
         #expect(line("x", ["path": ""]).text.hasSuffix(#" x path="""# + "\n"))
     }
 
-    @Test func linesAreBounded() {
+    @Test func lineSizeIsLimited() {
         let long = String(repeating: "é", count: 100_000)
         let line = line(long, ["path": .string(long)])
         #expect(line.text.utf8.count < 20_000)

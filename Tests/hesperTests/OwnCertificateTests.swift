@@ -5,30 +5,30 @@ import X509
 
 @testable import hesper
 
-/// The certificate that Hesper makes for itself: what it says, when it is made again, and that no other authority takes the place
-/// of one that somebody may trust.
+/// The self-signed certificate: its contents, its renewal, and that an authority which devices may trust is never replaced
+/// automatically.
 @Suite struct OwnCertificateTests {
     private let folder = TemporaryFolder()
-    /// A whole second, as certificates have no parts of one.
+    /// A whole second, because certificates have no fractions.
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
     private let day: TimeInterval = 86_400
 
-    private func own(_ wanted: [String] = [], machine: String = "desk") throws -> OwnCertificate {
-        let names = try wanted.map { try #require(CertificateName($0)) }
-        return OwnCertificate(data: folder.path, names: ServerNames(wanted: names, machine: machine))
+    private func own(_ configured: [String] = [], machine: String = "desk") throws -> OwnCertificate {
+        let names = try configured.map { try #require(CertificateName($0)) }
+        return OwnCertificate(data: folder.path, names: ServerNames(configured: names, machine: machine))
     }
 
     private func bytes(_ name: String) throws -> Data {
         try Data(contentsOf: folder.url.appending(path: "tls/\(name)"))
     }
 
-    /// The whole folder, by the names of its files.
+    /// The contents of all files in the folder, by name.
     private func everything() throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.appending(path: "tls").path)
         return try Dictionary(uniqueKeysWithValues: names.map { ($0, try bytes($0)) })
     }
 
-    private func complaint(_ body: () async throws -> Void) async -> String? {
+    private func settingsError(_ body: () async throws -> Void) async -> String? {
         do {
             try await body()
             return nil
@@ -39,9 +39,9 @@ import X509
         }
     }
 
-    // MARK: What is made
+    // MARK: Creation
 
-    @Test func theAuthority() async throws {
+    @Test func authorityHasTheRightExtensions() async throws {
         let authority = try await own(["notes.example.org", "192.0.2.7"]).prepare(now: now).authority
         let (certificate, extensions) = (authority.certificate, authority.certificate.extensions)
         #expect(try extensions.basicConstraints == .isCertificateAuthority(maxPathLength: 0))
@@ -55,7 +55,7 @@ import X509
         #expect(certificate.notValidAfter == now - 3_600 + 3_650 * day)
     }
 
-    @Test func twoAuthoritiesHaveTwoNames() throws {
+    @Test func authoritiesHaveDifferentNames() throws {
         let authorities = try (0..<2).map { _ in try LocalAuthority(for: [], machine: "desk", now: now) }
         #expect(authorities[0].certificate.subject != authorities[1].certificate.subject)
         #expect(try authorities[0].fingerprint != authorities[1].fingerprint)
@@ -69,14 +69,14 @@ import X509
         ("10.1.2.3", true), ("fe80::1", true), ("fd00::1", true), ("::1", true), ("example.org", false),
         ("example.com", false), ("localhost.example.com", false), ("192.0.2.8", false), ("8.8.8.8", false),
         ("2001:db8::1", false), ("172.32.0.1", false), ("chair", false),
-    ]) func nameConstraintsAreNarrow(_ host: String, _ does: Bool) throws {
+    ]) func nameConstraintsAreNarrow(_ host: String, _ isAllowed: Bool) throws {
         let names = try ["notes.example.org", "192.0.2.7", "desk", "example.net", "www.example.net"]
             .map { try #require(CertificateName($0)) }
         let authority = try LocalAuthority(for: names, now: now)
-        #expect(authority.vouches(for: try #require(CertificateName(host))) == does)
+        #expect(authority.allows(try #require(CertificateName(host))) == isAllowed)
     }
 
-    @Test func theServersCertificate() async throws {
+    @Test func serverCertificateHasTheRightExtensions() async throws {
         let own = try own(["notes.example.org", "192.0.2.7"])
         let (authority, isNew) = try await own.prepare(now: now)
         #expect(isNew)
@@ -88,12 +88,12 @@ import X509
         #expect(Array(names) == expected)
         #expect(try server.extensions.basicConstraints == .notCertificateAuthority)
         #expect(try server.extensions.extendedKeyUsage == ExtendedKeyUsage([.serverAuth]))
-        // Both ends count.
+        // The validity includes both ends.
         #expect(server.notValidAfter.timeIntervalSince(server.notValidBefore) + 1 == 397 * day)
         #expect(server.publicKey != authority.certificate.publicKey)
     }
 
-    @Test func itsFilesAreForItsOwnerAlone() async throws {
+    @Test func filesAreAccessibleOnlyToTheirOwner() async throws {
         _ = try await own().prepare(now: now)
         for name in ["", "authority.pem", "authority.key", "server.pem", "server.key"] {
             let path = folder.url.appending(path: "tls/\(name)").path
@@ -104,7 +104,7 @@ import X509
         #expect(names.count == 4)
     }
 
-    @Test func theInstructionsNameFileAndFingerprint() async throws {
+    @Test func instructionsContainFileAndFingerprint() async throws {
         let own = try own()
         let authority = try await own.prepare(now: now).authority
         let text = try own.instructions(authority).joined(separator: "\n")
@@ -115,9 +115,9 @@ import X509
         #expect(shown.wholeMatch(of: #/[0-9A-F]{2}(:[0-9A-F]{2}){31}/#) != nil)
     }
 
-    // MARK: Later
+    // MARK: Renewal
 
-    @Test func anotherStartChangesNothing() async throws {
+    @Test func laterStartChangesNothing() async throws {
         _ = try await own().prepare(now: now)
         let before = try ["authority.pem", "authority.key", "server.pem", "server.key"].map(bytes)
         let (_, isNew) = try await own().prepare(now: now + 300 * day)
@@ -125,32 +125,32 @@ import X509
         #expect(try ["authority.pem", "authority.key", "server.pem", "server.key"].map(bytes) == before)
     }
 
-    /// What makes the server's certificate anew; the authority stays.
-    @Test(arguments: ["the end is near", "a name is new", "the clock went back", "another key", "none", "no PEM"])
-    func theServersCertificateIsMadeAgain(_ why: String) async throws {
+    /// The authority stays the same when the certificate of the server is renewed.
+    @Test(arguments: ["expires soon", "new name", "clock set back", "another key", "missing", "not PEM"])
+    func serverCertificateIsRenewed(_ reason: String) async throws {
         let first = try await own().prepare(now: now).authority
         let (before, tls) = (try bytes("server.pem"), folder.url.appending(path: "tls"))
-        var (then, wanted) = (now + day, [String]())
-        switch why {
-        case "the end is near": then = now + 367 * day
-        case "a name is new": wanted = ["notes.local"]
-        case "the clock went back": then = now - day
+        var (then, names) = (now + day, [String]())
+        switch reason {
+        case "expires soon": then = now + 367 * day
+        case "new name": names = ["notes.local"]
+        case "clock set back": then = now - day
         case "another key":
             try FileManager.default.removeItem(at: tls.appending(path: "server.key"))
             try FileManager.default.copyItem(
                 at: tls.appending(path: "authority.key"), to: tls.appending(path: "server.key"))
-        case "none": try FileManager.default.removeItem(at: tls.appending(path: "server.pem"))
+        case "missing": try FileManager.default.removeItem(at: tls.appending(path: "server.pem"))
         default: try Data("x".utf8).write(to: tls.appending(path: "server.pem"))
         }
-        let own = try own(wanted)
+        let own = try own(names)
         let (authority, isNew) = try await own.prepare(now: then)
         #expect(isNew && authority.certificate == first.certificate)
         #expect(try bytes("server.pem") != before)
         #expect(try own.state(now: then).server != nil)
     }
 
-    /// A container has another name after each start: that is no reason to trust another authority.
-    @Test func aNewNameOfTheMachineIsLeftOut() async throws {
+    /// The host name of a container changes with each start. That must not require another authority.
+    @Test func newHostNameIsLeftOut() async throws {
         let first = try await own(machine: "one").prepare(now: now).authority
         let own = try own(machine: "two")
         let authority = try await own.prepare(now: now).authority
@@ -158,59 +158,61 @@ import X509
         #expect(own.certified(by: authority).map(\.text) == ["localhost", "127.0.0.1", "::1"])
     }
 
-    @Test func itEndsWithTheAuthority() async throws {
+    @Test func certificateExpiresWithTheAuthority() async throws {
         let authority = try await own().prepare(now: now).authority
         let (end, later) = (authority.certificate.notValidAfter, now + 3_640 * day)
         let own = try own()
         #expect(try await own.prepare(now: later).isNew)
         #expect(try own.state(now: later).server?.notValidAfter == end)
         #expect(try await !own.prepare(now: later + day).isNew)
-        let told = await complaint { _ = try await own.prepare(now: end + 1) }
-        #expect(told?.contains("it ended at ") == true)
+        let message = await settingsError { _ = try await own.prepare(now: end + 1) }
+        #expect(message?.contains("it expired at ") == true)
     }
 
-    // MARK: What nobody is asked to trust unawares
+    // MARK: No automatic replacement of the authority
 
-    @Test(arguments: ["authority.key is missing", "it cannot be read", "it was made without the name example.org"])
-    func unusableAuthorityIsNotReplaced(_ why: String) async throws {
+    @Test(arguments: ["authority.key is missing", "cannot read it", "it was created without the name example.org"])
+    func unusableAuthorityIsNotReplaced(_ reason: String) async throws {
         _ = try await own().prepare(now: now)
         let tls = folder.url.appending(path: "tls")
-        var wanted: [String] = []
-        switch why {
+        var names: [String] = []
+        switch reason {
         case "authority.key is missing": try FileManager.default.removeItem(at: tls.appending(path: "authority.key"))
-        case "it cannot be read":
+        case "cannot read it":
             try FileManager.default.removeItem(at: tls.appending(path: "authority.key"))
             try FileManager.default.copyItem(
                 at: tls.appending(path: "server.key"), to: tls.appending(path: "authority.key"))
-        default: wanted = ["example.org"]
+        default: names = ["example.org"]
         }
         let before = try ["authority.pem", "server.pem"].map(bytes)
-        let own = try own(wanted)
-        let told = await complaint { _ = try await own.prepare(now: now) }
-        #expect(told?.contains(why) == true && told?.contains("move the folder away") == true, "\(told ?? "")")
+        let own = try own(names)
+        let message = await settingsError { _ = try await own.prepare(now: now) }
+        #expect(
+            message?.contains(reason) == true && message?.contains("move the folder away") == true, "\(message ?? "")")
         #expect(try ["authority.pem", "server.pem"].map(bytes) == before)
     }
 
-    /// Its owner moved it to a device instead of copying it: nothing is made in its place, and put back it goes on.
+    /// The operator moved the authority to a device instead of copying it. It is not replaced, and works again when it is moved
+    /// back.
     @Test(arguments: [["authority.pem"], ["authority.pem", "authority.key"], ["authority.pem", "server.key"]])
     func movedAuthorityIsNotReplaced(_ moved: [String]) async throws {
         let own = try own()
         let authority = try await own.prepare(now: now).authority
-        let whole = try everything()
+        let original = try everything()
         let tls = folder.url.appending(path: "tls")
         for name in moved { try FileManager.default.removeItem(at: tls.appending(path: name)) }
         let rest = try everything()
-        let told = await complaint { _ = try await own.prepare(now: now) }
-        #expect(told?.contains("authority.pem is missing") == true, "\(told ?? "")")
-        #expect(told?.contains("move the folder away") == true)
+        let message = await settingsError { _ = try await own.prepare(now: now) }
+        #expect(message?.contains("authority.pem is missing") == true, "\(message ?? "")")
+        #expect(message?.contains("move the folder away") == true)
         #expect(try everything() == rest)
         #expect(CertificateDiagnosis(own: own).all(now: now).map(\.kind) == [.wrong])
-        for name in moved { try whole[name]?.write(to: tls.appending(path: name)) }
+        for name in moved { try original[name]?.write(to: tls.appending(path: name)) }
         #expect(try await own.prepare(now: now).authority.certificate == authority.certificate)
     }
 
-    /// A start that was killed between the two files: no server's certificate has been made yet.
-    @Test func aKeyWithoutACertificateIsNobodysYet() async throws {
+    /// A start was killed between the two files. No certificate of a server exists yet.
+    @Test func keyWithoutCertificateIsReplaced() async throws {
         _ = try await own().prepare(now: now)
         let key = try bytes("authority.key")
         for name in ["authority.pem", "server.key", "server.pem"] {
@@ -221,10 +223,10 @@ import X509
         #expect(try everything().count == 4)
     }
 
-    @Test func serversThatStartAtOnceMakeOne() async throws {
+    @Test func concurrentStartsCreateOneAuthority() async throws {
         let own = try own()
         let moment = now
-        let made = try await withThrowingTaskGroup(of: (String, Bool).self) { group in
+        let results = try await withThrowingTaskGroup(of: (String, Bool).self) { group in
             for _ in 0..<4 {
                 group.addTask {
                     let (authority, isNew) = try await own.prepare(now: moment)
@@ -233,7 +235,7 @@ import X509
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(Set(made.map(\.0)).count == 1)
-        #expect(made.filter(\.1).count == 1)
+        #expect(Set(results.map(\.0)).count == 1)
+        #expect(results.filter(\.1).count == 1)
     }
 }

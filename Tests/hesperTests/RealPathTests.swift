@@ -3,11 +3,11 @@ import Testing
 
 @testable import hesper
 
-/// Where paths lead, whatever they are called, and which lie within which.
+/// Resolving paths, and whether one contains another.
 @Suite struct RealPathTests {
     private let folder = TemporaryFolder()
 
-    /// `link` leads to `data`, `deep/link` to `link`, `later` to what is not there yet, `circle` to itself.
+    /// `link` points to `data`, `deep/link` to `link`, `later` to a missing file, and `circle` to itself.
     private func prepare() throws {
         try folder.write("-", to: "data/file")
         try folder.write("-", to: "deep/file")
@@ -24,18 +24,18 @@ import Testing
         "data", "data/", "data/./x", "link", "link/x/y", "deep/link/x", "deep/../data", "nowhere/../data/x",
         "link/../data/x", "later", "later/x", "data//file",
     ])
-    func whatLiesInAFolder(_ name: String) throws {
+    func pathsInsideAFolder(_ name: String) throws {
         try prepare()
         #expect(path("data").contains(path(name)) && path("link").contains(path(name)))
     }
 
     @Test(arguments: ["", "database", "data/..", "link/../x", "deep", "circle", "circle/data", "nowhere/data"])
-    func whatDoesNot(_ name: String) throws {
+    func pathsOutsideAFolder(_ name: String) throws {
         try prepare()
         #expect(!path("data").contains(path(name)))
     }
 
-    @Test func theSamePlace() throws {
+    @Test func equalPaths() throws {
         try prepare()
         #expect(path("deep/link/x") == path("data/x"))
         #expect(path("later") == path("data/later"))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import hesper
 
-/// Flags, then variables, then the file.
+/// Sources of settings and their precedence: options, then variables, then the file.
 @Suite struct SettingsTests {
     private let folder = TemporaryFolder()
 
@@ -15,7 +15,7 @@ import Testing
         try folder.write(json, to: name)
     }
 
-    @Test func defaultsAreForOneMachine() throws {
+    @Test func defaultsListenOnThisMachineOnly() throws {
         let settings = try Settings(environment: [:])
         let server = try settings.server()
         #expect(settings.data == "data")
@@ -37,33 +37,33 @@ import Testing
         #expect(try requests("none") == nil)
         let rate = try requests("600")
         #expect(rate?.burst == 600 && rate?.perMinute == 600)
-        for wrong in ["0", "59", "many", "-1", "1000001", "1.5"] {
-            let told = complaint { _ = try requests(wrong) }
-            #expect(told?.contains("HESPER_REQUESTS_PER_MINUTE") == true && told?.contains(wrong) == true)
+        for invalid in ["0", "59", "many", "-1", "1000001", "1.5"] {
+            let message = settingsError { _ = try requests(invalid) }
+            #expect(message?.contains("HESPER_REQUESTS_PER_MINUTE") == true && message?.contains(invalid) == true)
         }
     }
 
-    @Test func whatPasswordsCost() throws {
+    @Test func passwordCost() throws {
         func cost(_ text: String) throws -> Int {
             try Settings(environment: ["HESPER_PASSWORD_COST": text]).server().passwords.cost
         }
         #expect(try (cost(""), cost("14"), cost("20")) == (17, 14, 20))
         #expect(try Settings(flags: [.passwordCost: ["15"]], environment: [:]).server().passwords.cost == 15)
-        for wrong in ["13", "21", "-1", "much"] {
-            let told = complaint { _ = try cost(wrong) }
-            #expect(told?.contains("HESPER_PASSWORD_COST") == true && told?.contains(wrong) == true)
+        for invalid in ["13", "21", "-1", "much"] {
+            let message = settingsError { _ = try cost(invalid) }
+            #expect(message?.contains("HESPER_PASSWORD_COST") == true && message?.contains(invalid) == true)
         }
     }
 
     @Test(arguments: [
         ("https://notes.example.org", "https://notes.example.org"), ("http://10.0.0.1:8080/", "http://10.0.0.1:8080"),
         ("https://[2001:db8::1]:8443", "https://[2001:db8::1]:8443"),
-    ]) func whereLinksLead(_ url: String, _ origin: String) throws {
+    ]) func linksUseThePublicURL(_ url: String, _ origin: String) throws {
         let settings = try Settings(environment: ["HESPER_URL": url, "HESPER_PORT": "1"])
         #expect(try settings.origin() == origin)
     }
 
-    @Test func withoutAURLLinksLeadWhereTheServerListens() throws {
+    @Test func linksDefaultToTheListeningAddress() throws {
         #expect(try Settings(environment: [:]).origin() == "http://127.0.0.1:8080")
         #expect(try Settings(environment: ["HESPER_HOST": "::1", "HESPER_PORT": "81"]).origin() == "http://[::1]:81")
     }
@@ -71,12 +71,12 @@ import Testing
     @Test(arguments: [
         "notes.example.org", "https://", "https://a.b/notes", "https://a.b?x", "ftp://a.b", "https://x@a.b",
     ])
-    func whatIsNoURLForLinks(_ url: String) {
-        let told = complaint { _ = try Settings(environment: ["HESPER_URL": url]).origin() }
-        #expect(told?.contains("HESPER_URL") == true && told?.contains(url) == true)
+    func invalidPublicURLsAreRefused(_ url: String) {
+        let message = settingsError { _ = try Settings(environment: ["HESPER_URL": url]).origin() }
+        #expect(message?.contains("HESPER_URL") == true && message?.contains(url) == true)
     }
 
-    @Test func flagsWinOverVariablesAndTheseOverTheFile() throws {
+    @Test func optionsOverrideVariablesAndVariablesOverrideTheFile() throws {
         let path = try file(#"{"port": 1, "host": "file", "signUp": "closed", "logLevel": "error"}"#)
         let settings = try Settings(
             flags: [.port: ["3"]], config: path,
@@ -89,7 +89,7 @@ import Testing
         #expect(settings.data == folder.path)
     }
 
-    @Test(arguments: Setting.allCases) func everySettingHasThreeNames(_ setting: Setting) {
+    @Test(arguments: Setting.allCases) func namesOfASettingAreConsistent(_ setting: Setting) {
         let words = setting.variable.dropFirst("HESPER_".count).split(separator: "_").map { $0.lowercased() }
         #expect(words.joined() == setting.key.lowercased())
         #expect(
@@ -97,7 +97,7 @@ import Testing
         #expect(setting.variable.hasPrefix("HESPER_"))
     }
 
-    @Test func everySettingIsReadFromItsVariable() throws {
+    @Test func settingsAreReadFromVariables() throws {
         let pem = try file("-")
         let settings = try Settings(environment: [
             "HESPER_HOST": "::1", "HESPER_PORT": "0", "HESPER_DATA": "d", "HESPER_PUBLIC": folder.path,
@@ -137,7 +137,7 @@ import Testing
             "postgresql:///hesper?host=/run/postgresql&password=a/b@c",
             .postgres("postgresql:///hesper?host=/run/postgresql&password=a/b@c")
         ),
-    ]) func aDatabaseIsInAFolderOrOnAServer(text: String, location: DatabaseLocation) throws {
+    ]) func databaseLocationsAreParsed(text: String, location: DatabaseLocation) throws {
         #expect(try Settings(flags: [.data: ["notes"], .database: [text]], environment: [:]).database() == location)
     }
 
@@ -145,7 +145,7 @@ import Testing
         ("1d,30d", HistoryPolicy.standard), ("forever", .forever),
         ("1h,1h", .thinned(all: 3_600_000, hourly: 3_600_000)),
         ("36h,400d", .thinned(all: 36 * 3_600_000, hourly: 400 * 86_400_000)),
-    ]) func historyIsForeverOrTwoTimes(text: String, policy: HistoryPolicy) throws {
+    ]) func historyIsForeverOrTwoDurations(text: String, policy: HistoryPolicy) throws {
         #expect(try Settings(environment: ["HESPER_HISTORY": text]).server().sweep.history == policy)
     }
 
@@ -159,15 +159,15 @@ import Testing
     @Test(arguments: [
         ("127.0.0.1", SignUpPolicy.open), ("localhost", .open), ("::1", .open), ("127.8.8.8", .open),
         ("0.0.0.0", .closed), ("::", .closed), ("notes.example.org", .closed), ("192.168.1.7", .closed),
-    ]) func signUpIsOpenWhileOnlyThisMachineCanConnect(host: String, policy: SignUpPolicy) throws {
+    ]) func signUpIsOpenIfOnlyThisMachineCanConnect(host: String, policy: SignUpPolicy) throws {
         #expect(try Settings(flags: [.host: [host]], environment: [:]).server().signUp == policy)
     }
 
-    @Test func anEmptyVariableIsNotSet() throws {
+    @Test func emptyVariablesCountAsNotSet() throws {
         #expect(try Settings(environment: ["HESPER_PORT": "", "HESPER_CONFIG": ""]).server().port == 8080)
     }
 
-    @Test func theFileInTheDataFolderIsFound() throws {
+    @Test func settingsFileInTheDataFolderIsFound() throws {
         _ = try file(#"{"port": 9}"#, named: Settings.fileName)
         #expect(try Settings(flags: [.data: [folder.path]], environment: [:]).server().port == 9)
         #expect(try Settings(environment: ["HESPER_DATA": folder.path]).server().port == 9)
@@ -175,10 +175,10 @@ import Testing
         #expect(try Settings(config: other, environment: ["HESPER_DATA": folder.path]).server().port == 10)
     }
 
-    @Test func theFileInTheDataFolderCannotMoveIt() throws {
+    @Test func settingsFileInTheDataFolderCannotSetTheDataFolder() throws {
         let path = try file(#"{"data": "elsewhere"}"#, named: Settings.fileName)
-        let complaint = complaint { _ = try Settings(flags: [.data: [folder.path]], environment: [:]) }
-        #expect(complaint == "\(path), data: a file in the data folder cannot say where that is.")
+        let error = settingsError { _ = try Settings(flags: [.data: [folder.path]], environment: [:]) }
+        #expect(error == "\(path), data: cannot be set in a file in the data folder.")
         #expect(try Settings(config: path, environment: [:]).data == "elsewhere")
     }
 }

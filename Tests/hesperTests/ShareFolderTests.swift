@@ -3,7 +3,7 @@ import Testing
 
 @testable import hesper
 
-/// `Public` and `openapi.yaml` are found where it was named; else beside the binary, then in the working directory.
+/// `Public` and `openapi.yaml` are searched in the configured folder, or else beside the binary and in the working directory.
 @Suite struct ShareFolderTests {
     private let folder = TemporaryFolder()
     private var binary: String { folder.path + "/usr/bin/hesper" }
@@ -13,7 +13,7 @@ import Testing
         .find(named: name, binary: binary, workingDirectory: here)
     }
 
-    @Test func theNamedFolderIsTheOnlyOne() throws {
+    @Test func onlyTheConfiguredFolderIsSearched() throws {
         try folder.write("-", to: "usr/share/hesper/openapi.yaml")
         try folder.write("-", to: "usr/share/hesper/Public/index.html")
         let named = try folder.write("-", to: "named/openapi.yaml")
@@ -25,33 +25,33 @@ import Testing
         #expect(missing.contract == nil && missing.webApp == nil)
         #expect(
             missing.missing == [
-                "No Public/index.html in \(here): the API runs without the web app.",
-                "No openapi.yaml in \(here): the API runs without /openapi.yaml and /docs.",
+                "Public/index.html not found in \(here). The web app is not available.",
+                "openapi.yaml not found in \(here). /openapi.yaml and /docs are not available.",
             ])
     }
 
-    @Test func besideTheBinaryGoesBeforeTheWorkingDirectory() throws {
+    @Test func folderBesideTheBinaryIsPreferred() throws {
         let second = try folder.write("-", to: "here/openapi.yaml")
         try folder.write("-", to: "here/Public/index.html")
         #expect(find().contract == second)
         #expect(find().webApp == here + "/Public")
         let first = try folder.write("-", to: "usr/share/hesper/openapi.yaml")
         #expect(find().contract == first)
-        #expect(find().webApp == here + "/Public", "each is looked for by itself")
+        #expect(find().webApp == here + "/Public", "each file is searched separately")
         try folder.write("-", to: "usr/share/hesper/Public/index.html")
         #expect(find().webApp == folder.path + "/usr/share/hesper/Public")
         #expect(find().missing.isEmpty)
     }
 
-    @Test func aFolderWithoutThePageIsNoWebApp() throws {
+    @Test func folderWithoutIndexIsNoWebApp() throws {
         try folder.write("-", to: "here/Public/css/app.css")
         #expect(find().webApp == nil)
     }
 
-    @Test func whereItWasLookedForIsSaid() {
+    @Test func missingFilesAreReportedWithTheSearchedFolders() {
         #expect(
             find().missing.last
-                == "No openapi.yaml in \(folder.path)/usr/share/hesper or \(here): the API runs without /openapi.yaml and /docs."
+                == "openapi.yaml not found in \(folder.path)/usr/share/hesper or \(here). /openapi.yaml and /docs are not available."
         )
     }
 }

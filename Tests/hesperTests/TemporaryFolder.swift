@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder below `.build` for one test, removed with it.
+/// A folder in `.build` for one test. Removed on deinitialization.
 final class TemporaryFolder: Sendable {
     let url: URL
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Packs files as Python's zipfile does: not as our own writer would.
+/// Creates zips with Python's zipfile, independent of our own writer.
 enum Zip {
     /// - Parameters:
-    ///   - script: Python that adds to `z`, a ZipFile; `i(name)` makes a ZipInfo of 2020.
+    ///   - script: Python code that adds to `z`, a ZipFile. `i(name)` returns a ZipInfo with a date in 2020.
     static func make(_ path: String, _ script: String) throws {
         let program = """
             import sys, zipfile

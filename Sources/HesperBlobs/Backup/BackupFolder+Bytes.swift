@@ -4,20 +4,20 @@ import HesperStore
 import NIOCore
 
 extension BackupFolder {
-    /// Two hex digits between, so that no folder has more than a few thousand entries.
+    /// In subfolders named by the first two hex digits, so that no folder has more than a few thousand entries.
     private func path(of data: AttachmentData) -> String {
         inside("\(BackupFolder.attachments)/\(data.sha256.prefix(2))/\(data.sha256)")
     }
 
-    /// Whether bytes with this digest are there, as many as there should be. They are not read.
-    public func holds(_ data: AttachmentData) async throws -> Bool {
+    /// Whether the folder has a file for these bytes with the right size. Does not read it.
+    public func contains(_ data: AttachmentData) async throws -> Bool {
         let path = path(of: data)
         return try await pool.run { try File.status(path).map { Int64($0.st_size) } == data.byteCount }
     }
 
-    /// Keeps bytes under their digest, durably and whole, or not at all.
-    /// - Returns: whether they were those that the digest is of; else nothing is kept.
-    public func keep<Bytes: AsyncSequence & Sendable>(_ data: AttachmentData, _ bytes: Bytes) async throws -> Bool
+    /// Stores the bytes under their digest, durably. Stores nothing if the bytes do not match the digest.
+    /// - Returns: whether they match.
+    public func store<Bytes: AsyncSequence & Sendable>(_ data: AttachmentData, _ bytes: Bytes) async throws -> Bool
     where Bytes.Element == ByteBuffer {
         let (new, final) = ("\(unfinished)/\(UUID().uuidString)", path(of: data))
         var writer = try await pool.run { try FileWriter(new) }
@@ -42,8 +42,8 @@ extension BackupFolder {
         }
     }
 
-    /// Keeps bytes that another backup has, as one more name of its file. It is durable when the backup is finished.
-    /// - Returns: false if that has none of this size, or its file cannot have another name here: then they are to be copied.
+    /// Adds a hard link to the bytes in an earlier backup. It is durable when the backup is finished.
+    /// - Returns: false if the earlier backup has no such bytes, or its file cannot be linked. The bytes must be copied then.
     public func link(_ data: AttachmentData, from earlier: BackupFolder) async throws -> Bool {
         let (old, new) = (earlier.path(of: data), path(of: data))
         return try await pool.run {
@@ -64,7 +64,7 @@ extension BackupFolder {
         }
     }
 
-    /// The files that are there: the digest that each is named by, and its size. They are not read.
+    /// The digests and sizes of the stored files, taken from the file names. Does not read the files.
     public func files() async throws -> [AttachmentData] {
         let attachments = inside(BackupFolder.attachments)
         return try await pool.run {
@@ -78,32 +78,32 @@ extension BackupFolder {
         }
     }
 
-    /// The bytes with a digest. Whether they are still those, only who reads them all can tell.
+    /// The bytes with a digest. They are not verified.
     public func bytes(_ data: AttachmentData) async throws -> BlobBytes {
         let path = path(of: data)
         return try await pool.run {
-            guard try File.status(path) != nil else { throw lack(of: data) }
+            guard try File.status(path) != nil else { throw missingBytes(data) }
             return try FileReader(path).bytes(0..<data.byteCount, pool: pool)
         }
     }
 
-    /// What is wrong with the bytes that have a digest; nil if they are there and are the right ones. Reads them all.
+    /// Reads and verifies the bytes with a digest. Returns nil if they are intact.
     public func damage(to data: AttachmentData) async throws -> BackupDamaged? {
         let path = path(of: data)
         return try await pool.run {
-            guard try File.status(path).map({ Int64($0.st_size) }) == data.byteCount else { return lack(of: data) }
-            return try BackupFolder.hash(path) == data ? nil : damage(data)
+            guard try File.status(path).map({ Int64($0.st_size) }) == data.byteCount else { return missingBytes(data) }
+            return try BackupFolder.hash(path) == data ? nil : corruptBytes(data)
         }
     }
 
-    /// What to say of bytes that are not there, or not all.
-    public func lack(of data: AttachmentData) -> BackupDamaged {
-        BackupDamaged("\(path(of: data)) is missing, or cut short.")
+    /// The error for bytes that are missing or truncated.
+    public func missingBytes(_ data: AttachmentData) -> BackupDamaged {
+        BackupDamaged("\(path(of: data)) is missing or truncated.")
     }
 
-    /// What to say of bytes that are not what their name says.
-    public func damage(_ data: AttachmentData) -> BackupDamaged {
-        BackupDamaged("\(path(of: data)) has other bytes than its name says.")
+    /// The error for bytes that do not match their digest.
+    public func corruptBytes(_ data: AttachmentData) -> BackupDamaged {
+        BackupDamaged("\(path(of: data)) does not match its SHA-256.")
     }
 
     func removeBytes(except digests: Set<String>) throws {
@@ -111,7 +111,7 @@ extension BackupFolder {
         for digits in try File.list(attachments) where try File.isFolder("\(attachments)/\(digits)") {
             let folder = "\(attachments)/\(digits)"
             for name in try File.list(folder) where !digests.contains(name) { try File.remove("\(folder)/\(name)") }
-            // An empty folder goes too; that it is not empty is no error.
+            // Also remove the folder if it is empty. rmdir fails on others, which is not an error.
             rmdir(folder)
         }
     }

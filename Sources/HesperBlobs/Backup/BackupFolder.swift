@@ -3,15 +3,15 @@ import HesperModel
 import HesperStore
 import NIOPosix
 
-/// A folder with a backup: the database at one moment, and the bytes of attachments named by their SHA-256, so that none is
-/// copied twice.
+/// A folder with a backup: a copy of the database, and the bytes of attachments. Bytes are named by their SHA-256, so equal bytes
+/// are stored once.
 ///
-///     backup.json                      what belongs to it
+///     backup.json                      the manifest
 ///     hesper-9f86d081884c7d65.sqlite   the database
-///     attachments/9f/9f86d0818…        bytes
-///     unfinished                       what is being written
+///     attachments/9f/9f86d0818…        bytes of an attachment
+///     unfinished                       files that are being written
 ///
-/// `backup.json` is put in place last and names everything else: whatever breaks off leaves the backup of before.
+/// `backup.json` is replaced last and names all other files. If a backup is interrupted, the previous one stays valid.
 public struct BackupFolder: Sendable {
     public let path: String
     let pool: NIOThreadPool
@@ -30,9 +30,9 @@ public struct BackupFolder: Sendable {
     func inside(_ name: String) -> String { "\(path)/\(name)" }
     var unfinished: String { inside(BackupFolder.unfinished) }
 
-    /// Does something while no other process writes to the folder.
-    /// - Parameter shared: whether others may read it at the same time; else it is made, if it is missing, to be written to.
-    /// - Throws: ``BackupInUse``, and what `body` throws.
+    /// Runs `body` while holding a lock on the folder.
+    /// - Parameter shared: whether other readers may hold the lock too. An exclusive lock creates the folder if it is missing.
+    /// - Throws: ``BackupInUse``, and errors of `body`.
     public func whileLocked<T>(shared: Bool = false, _ body: () async throws -> T) async throws -> T {
         if !shared { try File.makeFolder(path) }
         guard let lock = try FolderLock(path, isShared: shared) else { throw BackupInUse() }
@@ -42,25 +42,25 @@ public struct BackupFolder: Sendable {
 
     // MARK: Writing
 
-    /// Looks at what is in the folder, and removes what a backup that broke off has left.
+    /// Checks the contents of the folder, and removes the files of an interrupted backup.
     /// - Returns: the path of an empty file for the database.
-    /// - Throws: ``BackupForeign`` if the folder has something that no backup has written.
+    /// - Throws: ``BackupUnknownFile`` if the folder contains files that do not belong to a backup.
     public func begin() throws -> String {
         let known: Set = [BackupFolder.manifestName, BackupFolder.unfinished, BackupFolder.attachments, "lost+found"]
         let foreign = try File.list(path).sorted().first { !known.contains($0) && !BackupFolder.isDatabase($0) }
-        if let foreign { throw BackupForeign(name: foreign) }
+        if let foreign { throw BackupUnknownFile(name: foreign) }
         try File.makeFolder(unfinished)
         for name in try File.list(unfinished) { try File.remove("\(unfinished)/\(name)") }
         let database = "\(unfinished)/database"
-        // Made here, so that it is for its owner's eyes whatever the mask of the process.
+        // Created here so that only its owner can access it, whatever the umask.
         try File.write([], toNew: database)
         return database
     }
 
-    /// Makes what was written the backup, and removes what only the one before had.
+    /// Makes the written files the current backup, and removes files that only the previous backup used.
     /// - Parameters:
-    ///   - database: the file that ``begin()`` named.
-    ///   - blobs: those that the database has. All but the missing are in the folder.
+    ///   - database: the path returned by ``begin()``.
+    ///   - blobs: the blobs in the database. All but the missing ones must be in the folder.
     public func finish(
         database: String, blobs: [Blob], missing: [String], date: Timestamp, installation: NodeID? = nil
     ) async throws -> BackupManifest {
@@ -94,7 +94,7 @@ public struct BackupFolder: Sendable {
 
     // MARK: Reading
 
-    /// What the backup consists of; nil if none was ever finished here.
+    /// The manifest. Nil if no backup was ever finished in this folder.
     /// - Throws: ``BackupDamaged``.
     public func manifest() throws -> BackupManifest? {
         let path = inside(BackupFolder.manifestName)
@@ -107,16 +107,16 @@ public struct BackupFolder: Sendable {
     /// The path of the database.
     public func database(of manifest: BackupManifest) -> String { inside(manifest.file) }
 
-    /// The path of the database that was written last, for a backup whose manifest cannot be read, or names another.
-    /// - Throws: ``BackupDamaged`` if there is none.
+    /// The path of the latest database, for a backup whose manifest is unreadable or names a missing file.
+    /// - Throws: ``BackupDamaged`` if there is no database.
     public func newestDatabase() throws -> String {
         let paths = try File.list(path).filter(BackupFolder.isDatabase).map(inside)
         let dated = try paths.compactMap { path in try File.status(path).map { (path, Timestamp($0)) } }
-        guard let newest = dated.max(by: { $0.1 < $1.1 }) else { throw BackupDamaged("\(path) has no database.") }
+        guard let newest = dated.max(by: { $0.1 < $1.1 }) else { throw BackupDamaged("\(path) contains no database.") }
         return newest.0
     }
 
-    /// What is wrong with the bytes of the database; nil if they are those that were written.
+    /// Reads and verifies the database. Returns nil if it is intact.
     public func damage(toDatabaseOf manifest: BackupManifest) async throws -> BackupDamaged? {
         let path = database(of: manifest)
         return try await pool.run {
@@ -126,11 +126,11 @@ public struct BackupFolder: Sendable {
     }
 
     private static func damage(toDatabase path: String) -> BackupDamaged {
-        BackupDamaged("\(path) has other bytes than those that were written.")
+        BackupDamaged("\(path) does not match its SHA-256 in \(manifestName).")
     }
 
     /// Copies the database to a new file, durably.
-    /// - Throws: ``BackupDamaged`` if it is not what the manifest says; there is no copy then.
+    /// - Throws: ``BackupDamaged`` if it does not match the manifest. The copy is removed then.
     public func copyDatabase(_ manifest: BackupManifest, to copy: String) async throws {
         let source = database(of: manifest)
         try await pool.run {
@@ -152,7 +152,7 @@ public struct BackupFolder: Sendable {
         return hasher.data
     }
 
-    /// Whether a file's name is one that ``finish(database:blobs:missing:date:installation:)`` gives.
+    /// Whether a file name is one that ``finish(database:blobs:missing:date:installation:)`` generates.
     static func isDatabase(_ name: String) -> Bool {
         let digits = name.dropFirst(prefix.count).dropLast(suffix.count)
         return name == "\(prefix)\(digits)\(suffix)" && digits.count == 16
@@ -160,10 +160,10 @@ public struct BackupFolder: Sendable {
     }
 }
 
-/// A folder is to become a backup, but has something that is none.
-public struct BackupForeign: Error, Sendable, Equatable {
+/// A folder for a backup contains a file that does not belong to a backup.
+public struct BackupUnknownFile: Error, Sendable, Equatable {
     public let name: String
 }
 
-/// Another process writes to the folder of a backup, or reads it while this one wants to write.
+/// Another process writes to the backup folder, or reads it while this one needs exclusive access.
 public struct BackupInUse: Error, Sendable, Equatable {}

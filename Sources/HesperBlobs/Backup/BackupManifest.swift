@@ -1,22 +1,22 @@
 import HesperModel
 
-/// `backup.json`: what a backup consists of. It is written last, so that there is none without all that it names.
+/// `backup.json`: the contents of a backup. It is written last, so all files that it names exist.
 ///
 ///     {"format": "hesper-backup", "formatVersion": 1, "date": "2026-11-21T02:00:00.000Z",
 ///      "database": {"file": "hesper-9f86d081884c7d65.sqlite", "byteCount": 73728, "sha256": "…"},
 ///      "attachments": 12, "missing": [], "installation": "9f86d081884c7d65"}
 public struct BackupManifest: Sendable, Equatable {
-    /// When the backup began: what was written later may be missing.
+    /// When the backup was started. Later changes may be missing.
     public let date: Timestamp
-    /// The name of the database's file in the folder.
+    /// The file name of the database in the folder.
     public let file: String
     public let database: AttachmentData
-    /// How many attachments the database has bytes of.
+    /// The number of attachments with bytes in the database.
     public let attachments: Int
-    /// The names of blobs whose bytes were lost or damaged when the backup was made.
+    /// The names of blobs whose bytes were missing or damaged when the backup was made.
     public let missing: [String]
 
-    /// Whose backup it is; nil of one that an earlier Hesper made.
+    /// The installation that the backup belongs to. Nil in backups of earlier versions.
     public let installation: NodeID?
 
     private static let format = "hesper-backup"
@@ -56,22 +56,22 @@ public struct BackupManifest: Sendable, Equatable {
         return writer.bytes + Array("\n".utf8)
     }
 
-    /// - Throws: ``BackupDamaged`` for all that ``bytes`` does not write.
+    /// - Throws: ``BackupDamaged`` if the text is not a valid manifest.
     init(_ bytes: [UInt8], of path: String) throws {
         guard case .object(let object)? = try? JSONReader.read(bytes),
             object["format"] == .string(BackupManifest.format), case .integer(let version)? = object["formatVersion"]
-        else { throw BackupDamaged("\(path) is no description of a backup.") }
+        else { throw BackupDamaged("\(path) is not a backup manifest.") }
         guard version == BackupManifest.version else {
-            throw BackupDamaged("\(path) has version \(version), which is of a later Hesper.")
+            throw BackupDamaged("\(path) has format version \(version). Use a later version of Hesper to read it.")
         }
         guard case .string(let text)? = object["date"], let date = Timestamp(text),
             case .object(let database)? = object["database"],
             case .string(let file)? = database["file"], BackupFolder.isDatabase(file),
             case .integer(let byteCount)? = database["byteCount"], case .string(let sha256)? = database["sha256"],
             case .integer(let attachments)? = object["attachments"], case .array(let items)? = object["missing"]
-        else { throw BackupDamaged("\(path) is not whole.") }
+        else { throw BackupDamaged("\(path) is incomplete.") }
         let missing = try items.map { item in
-            guard case .string(let name) = item else { throw BackupDamaged("\(path) is not whole.") }
+            guard case .string(let name) = item else { throw BackupDamaged("\(path) is incomplete.") }
             return name
         }
         self.init(
@@ -83,13 +83,13 @@ public struct BackupManifest: Sendable, Equatable {
     private static func installation(_ object: JSONObject, _ path: String) throws -> NodeID? {
         guard let member = object["installation"] else { return nil }
         guard case .string(let text) = member, let node = NodeID(text) else {
-            throw BackupDamaged("\(path) is not whole.")
+            throw BackupDamaged("\(path) is incomplete.")
         }
         return node
     }
 }
 
-/// A backup is not what it was when it was made. The text says where.
+/// A backup is damaged. The message names the file.
 public struct BackupDamaged: Error, Sendable, Equatable {
     public let message: String
 

@@ -3,17 +3,17 @@ import HesperModel
 import HesperStore
 import NIOPosix
 
-/// A folder with dated backups of one installation. Each is a ``BackupFolder`` of its own; equal bytes of attachments are one
-/// file with several names.
+/// A folder with dated backups of one installation. Each is a separate ``BackupFolder``. Equal bytes are shared through hard
+/// links.
 ///
 ///     2026-11-23T0300Z   a backup
-///     unfinished         the one that is being made
-///     removed            one that is being removed
+///     unfinished         the backup that is being created
+///     removed            a backup that is being removed
 ///
-/// What else is in the folder, also backups of other installations, is left alone.
+/// Everything else in the folder, including backups of other installations, is ignored.
 public struct BackupSeries: Sendable {
     public let path: String
-    /// Whose backups belong to it.
+    /// The installation whose backups belong to the series.
     private let installation: NodeID
     private let pool: NIOThreadPool
 
@@ -30,14 +30,14 @@ public struct BackupSeries: Sendable {
         (self.path, self.installation, self.pool) = (path, installation, pool)
     }
 
-    /// The complete backups, the oldest first.
+    /// The complete backups, oldest first.
     public func entries() async throws -> [Entry] {
         try await pool.run {
-            // Also where the path is a link.
+            // The path may be a symbolic link.
             guard try File.status("\(path)/.") != nil else { throw File.error("open", path, ENOENT) }
             return try File.list(path).filter(BackupSeries.isName).compactMap { name in
                 let entry = "\(path)/\(name)"
-                // One that is damaged is nobody's to remove.
+                // Damaged backups are skipped, so they are never removed.
                 guard let manifest = try? BackupFolder(path: entry).manifest(), manifest.installation == installation
                 else { return nil }
                 return Entry(path: entry, date: manifest.date)
@@ -45,10 +45,10 @@ public struct BackupSeries: Sendable {
         }
     }
 
-    /// Makes a backup, and gives it its name once it is complete and durable. The folder has to be there: one that is made
-    /// could be on the wrong disk, while the right one is not mounted.
-    /// - Parameter make: makes it in a folder; `earlier` may have bytes that it needs.
-    /// - Throws: ``BackupInUse`` if another process makes or removes one; what `make` throws.
+    /// Creates a backup. It gets its dated name when it is complete and durable. The folder must exist: if it were created here,
+    /// the backup could end up on the wrong disk while the right one is not mounted.
+    /// - Parameter make: writes the backup to `folder`. It may link bytes from `earlier`.
+    /// - Throws: ``BackupInUse`` if another process creates or removes a backup, and errors of `make`.
     public func add(
         _ make: (_ folder: BackupFolder, _ earlier: BackupFolder?) async throws -> BackupManifest
     ) async throws -> Entry {
@@ -65,11 +65,12 @@ public struct BackupSeries: Sendable {
         return withExtendedLifetime(lock) { entry }
     }
 
-    /// Removes the oldest complete backups, never the newest one. One that is being read stays until the next time.
+    /// Removes the oldest complete backups, but never the newest. A backup that is being read is kept until the next call.
     /// - Parameters:
-    ///   - count: how many stay.
-    ///   - newest: the one that was made last. Dates after its date are of a clock that was wrong: these go first.
-    /// - Returns: those that were removed.
+    ///   - count: the number of backups to keep.
+    ///   - newest: the backup that was just created. Backups with a later date were made with a wrong clock and are removed
+    ///     first.
+    /// - Returns: the removed backups.
     public func removeAll(but count: Int, newest: Entry) async throws -> [Entry] {
         let lock = try await pool.run { try FolderLock(path) }
         guard let lock else { throw BackupInUse() }
@@ -83,11 +84,11 @@ public struct BackupSeries: Sendable {
         return withExtendedLifetime(lock) { removed }
     }
 
-    /// - Returns: false if it is being read.
+    /// - Returns: false if the backup is being read.
     private func remove(_ entry: Entry) async throws -> Bool {
         let reading = try await pool.run { try FolderLock(entry.path) }
         guard let reading else { return false }
-        // Renamed first: what is removed in part is no backup any more.
+        // Renamed first, so that a partly removed backup is never listed.
         try await pool.run {
             try File.rename(entry.path, "\(path)/\(BackupSeries.removed)")
             try File.syncFolder(path)
@@ -103,15 +104,15 @@ public struct BackupSeries: Sendable {
             do {
                 try FileManager.default.removeItem(atPath: removed)
             } catch {
-                throw StoreError.unavailable("remove \(removed): \(error.localizedDescription)")
+                throw StoreError.unavailable("cannot remove \(removed): \(error.localizedDescription)")
             }
         }
     }
 
     // MARK: Names
 
-    /// The path of the backup with the latest name in a folder, complete or not; nil if there is none. Commands suggest it when
-    /// they are given the folder of dated backups instead of one of them.
+    /// The path of the backup with the latest name, complete or not. Nil if there is none. Commands suggest it when they are
+    /// given the folder of the series instead of one backup.
     public static func latest(in path: String) throws -> String? {
         try File.list(path).filter(isName).max().map { "\(path)/\($0)" }
     }

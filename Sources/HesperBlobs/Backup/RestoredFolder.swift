@@ -1,29 +1,30 @@
 import Foundation
 import HesperStore
 
-/// A data folder on its way to be one. Until it is, it has a folder `restoring`, and nothing serves it.
+/// A data folder that is being restored. It contains a folder `restoring` until the restore is complete. A server does not start
+/// on it before that.
 public struct RestoredFolder: Sendable {
     private let path: String
     private let name: String
-    /// Nobody else restores into it meanwhile.
+    /// Prevents concurrent restores into the folder.
     private let lock: FolderLock
-    /// Whether there was no such folder before.
+    /// Whether this restore created the folder.
     private let isNew: Bool
 
-    /// What is there, in the data folder, until a restore has come to its end. Whatever is in it a restore removes.
+    /// The subfolder that exists during a restore. A new restore removes its contents.
     public static let restoring = "restoring"
-    /// What a restore that broke off has brought, or what somebody made for it.
+    /// Attachments restored by an interrupted restore, or a folder that the operator prepared.
     private static let attachments = "attachments"
 
     private var unfinished: String { "\(path)/\(RestoredFolder.restoring)" }
-    /// Where the database is to be written to; not there yet.
+    /// The path for the restored database. The file does not exist yet.
     public var database: String { "\(unfinished)/\(name)" }
 
-    /// Makes the folder, or takes one that is empty or that a restore has begun to fill.
+    /// Creates the folder, or reuses an empty folder or one with an unfinished restore.
     /// - Parameters:
-    ///   - name: the name that the database's file will have.
-    ///   - settings: the name of a file that may be there before.
-    /// - Throws: ``RestoreRefusal`` if there is anything else in it; ``StoreError``.
+    ///   - name: the file name of the database.
+    ///   - settings: the name of a settings file, which may exist.
+    /// - Throws: ``RestoreRefusal`` if the folder contains other files. ``StoreError``.
     public init(path: String, database name: String, settings: String) throws {
         self.path = path
         self.name = name
@@ -43,7 +44,7 @@ public struct RestoredFolder: Sendable {
         for name in try File.list(unfinished) { try File.remove("\(unfinished)/\(name)") }
     }
 
-    /// Gives the database its name, durably: from now on the folder is an installation.
+    /// Renames the database to its final name, durably. The folder is then a complete installation.
     public func finish() throws {
         try File.rename(database, "\(path)/\(name)")
         for name in try File.list(unfinished) { try File.remove("\(unfinished)/\(name)") }
@@ -51,29 +52,29 @@ public struct RestoredFolder: Sendable {
         try File.syncFolder(path)
     }
 
-    /// Removes what this restore, and those into the same folder that were interrupted before, have brought; the folder too,
-    /// if this restore made it.
+    /// Removes the files of this restore, and of interrupted restores into the same folder. Also removes the folder if this
+    /// restore created it.
     public func discard() throws {
         let files = FileManager.default
         for folder in [unfinished, "\(path)/\(RestoredFolder.attachments)"] {
             for name in try File.list(folder) { try files.removeItem(atPath: "\(folder)/\(name)") }
-            // It may be a link, or where another disk is mounted.
+            // The folder may be a symbolic link or a mount point, so only its contents are sure to be removed.
             rmdir(folder)
         }
         if isNew { rmdir(path) }
     }
 
-    /// Whether a restore into the folder has not come to its end.
+    /// Whether a restore into the folder was not completed.
     public static func isUnfinished(_ path: String, database name: String) -> Bool {
         let files = FileManager.default
         return files.fileExists(atPath: "\(path)/\(restoring)") && !files.fileExists(atPath: "\(path)/\(name)")
     }
 }
 
-/// Why nothing can be restored into a folder.
+/// The reason why a folder cannot be restored into.
 public enum RestoreRefusal: Error, Sendable, Equatable {
-    /// Another process restores into it.
+    /// Another process is restoring into the folder.
     case inUse
-    /// It has this in it.
+    /// The folder contains this file.
     case notEmpty(String)
 }

@@ -1,8 +1,8 @@
 import HesperStore
 
 extension S3Blobs {
-    /// Gives what S3 says as everybody else understands it; the errors of others as they are.
-    /// - Parameter name: of the blob that is missing, if S3 says that something is.
+    /// Converts errors of S3 to those of ``BlobStore``. Other errors are rethrown unchanged.
+    /// - Parameter name: the blob to report as missing if S3 returns that an object does not exist.
     func translating<T>(
         _ name: BlobName? = nil, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T
     ) async throws -> T {
@@ -18,7 +18,7 @@ extension S3Blobs {
             if let name, failure.isMissing { throw BlobMissing(name) }
             throw failure.storeError
         } catch is S3TooManyParts {
-            throw StoreError.failed("S3: more bytes than one object can have")
+            throw StoreError.failed("S3: the data exceeds the maximum size of an object")
         }
     }
 }

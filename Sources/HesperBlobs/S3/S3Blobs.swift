@@ -3,10 +3,10 @@ import HesperStore
 import NIOCore
 import NIOPosix
 
-/// Blobs as objects of a bucket, at Amazon's or at anybody's who speaks its protocol (storage.md, Attachment data).
+/// Stores blobs as objects in a bucket of Amazon S3 or a compatible service (storage.md, Attachment data).
 ///
-/// An object is there when it is whole and not before. What is larger than 8 MiB goes in parts; at most two of them are in
-/// memory for each write.
+/// An object becomes visible when its upload is complete. Objects larger than 8 MiB are uploaded in parts. Each write holds at
+/// most two parts in memory.
 ///
 ///     let blobs = S3Blobs(try S3Location("s3://notes/home", environment: ProcessInfo.processInfo.environment))
 ///     try await blobs.check()
@@ -14,22 +14,22 @@ public struct S3Blobs: BlobStore {
     private let client: S3Client
     private let pool: NIOThreadPool
 
-    /// - Parameter pool: whose threads read files that are adopted.
+    /// - Parameter pool: the threads that read adopted files.
     public init(_ location: S3Location, pool: NIOThreadPool = .singleton) {
         client = S3Client(location)
         self.pool = pool
     }
 
-    /// Sees that the bucket is there and lets us in.
-    /// - Throws: ``S3LocationError``, which names the setting to change; ``StoreError`` if the server is away.
+    /// Verifies that the bucket exists and can be accessed.
+    /// - Throws: ``S3LocationError``, which names the setting to correct. ``StoreError`` if the service is unavailable.
     public func check() async throws {
         do {
             try await S3Listing(client: client).check()
         } catch let failure as S3Failure {
-            throw failure.mistake(in: client.location) ?? failure.storeError
+            throw failure.settingError(in: client.location) ?? failure.storeError
         } catch StoreError.failed(let text) {
             throw S3LocationError(
-                "AWS_ENDPOINT_URL_S3", "leads to \(client.location.endpoint), which is no S3: \(text)")
+                "AWS_ENDPOINT_URL_S3", "is \(client.location.endpoint), which is not an S3 service: \(text)")
         }
     }
 
@@ -51,24 +51,26 @@ public struct S3Blobs: BlobStore {
             guard let (part, isLast) = try await parts.next() else { throw StoreError.failed("no first part") }
             if isLast {
                 try check(parts.data)
-                try await S3Blobs.keeping(object) { try await object.put(part) }
+                try await S3Blobs.removingOnFailure(object) { try await object.put(part) }
                 return parts.data
             }
-            let upload = try await S3Blobs.toTheEnd { try await S3Upload.begin(object.key, by: object.client) }
+            let upload = try await S3Blobs.uncancelled { try await S3Upload.begin(object.key, by: object.client) }
             do {
                 let tags = try await S3Blobs.send(first: part, &parts, to: upload)
                 let data = parts.data
                 try check(data)
-                try await S3Blobs.keeping(object) { try await upload.complete(tags, byteCount: data.byteCount) }
+                try await S3Blobs.removingOnFailure(object) {
+                    try await upload.complete(tags, byteCount: data.byteCount)
+                }
                 return data
             } catch {
-                try? await S3Blobs.toTheEnd { try await upload.abort() }
+                try? await S3Blobs.uncancelled { try await upload.abort() }
                 throw error
             }
         }
     }
 
-    /// Sends one part while the next is filled.
+    /// Sends one part while the next is being read.
     private static func send<Bytes>(
         first: ByteBuffer, _ parts: inout S3Parts<Bytes>, to upload: S3Upload
     ) async throws -> [String] {
@@ -84,20 +86,22 @@ public struct S3Blobs: BlobStore {
         }
     }
 
-    /// Does what makes an object, whatever becomes of the task that wants it: half-way there is nothing that could be said of
-    /// it. If it fails, the object may be there all the same, and is removed.
-    private static func keeping(_ object: S3Object, _ body: @escaping @Sendable () async throws -> Void) async throws {
+    /// Creates an object, ignoring cancellation, so that its outcome is known. After an error the object may exist nevertheless,
+    /// so it is removed.
+    private static func removingOnFailure(
+        _ object: S3Object, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
         try Task.checkCancellation()
         do {
-            try await toTheEnd(body)
+            try await uncancelled(body)
         } catch {
-            try? await toTheEnd { try await object.remove() }
+            try? await uncancelled { try await object.remove() }
             throw error
         }
     }
 
-    /// Does something that is not cancelled with its task.
-    private static func toTheEnd<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
+    /// Runs `body` to completion even if the current task is cancelled.
+    private static func uncancelled<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
         try await Task(operation: body).value
     }
 
@@ -150,6 +154,6 @@ public struct S3Blobs: BlobStore {
 
     public func setMarker(_ bytes: [UInt8]) async throws {
         let marker = object(BlobMarker.path)
-        try await translating { try await S3Blobs.toTheEnd { try await marker.put(ByteBuffer(bytes: bytes)) } }
+        try await translating { try await S3Blobs.uncancelled { try await marker.put(ByteBuffer(bytes: bytes)) } }
     }
 }

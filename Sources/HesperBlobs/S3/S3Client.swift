@@ -5,17 +5,17 @@ import HesperStore
 import NIOCore
 import NIOHTTP1
 
-/// Sends requests to a bucket, signed, and again if that may help. Its connections end when nobody has it any more.
+/// Sends signed requests to a bucket and retries them after transient errors. Closes its connections on deinitialization.
 final class S3Client: Sendable {
     let location: S3Location
     private let http: HTTPClient
     private let signer: S3Signer
 
     private static let attempts = 5
-    /// Milliseconds to wait for before the second attempt, at most; doubled for each further one.
-    private static let firstDelay = 100.0
-    /// What an answer that is read whole may have: a page of a listing has a few hundred kilobytes.
-    private static let answerLimit = 8 << 20
+    /// The base of the back-off in milliseconds. The delay after attempt n is random, up to 2^n times this value.
+    private static let baseDelay = 100.0
+    /// The maximum size of a collected response in bytes. A page of a listing has a few hundred kilobytes.
+    private static let responseLimit = 8 << 20
 
     init(_ location: S3Location) {
         self.location = location
@@ -24,39 +24,39 @@ final class S3Client: Sendable {
             redirectConfiguration: .disallow,
             timeout: .init(connect: .seconds(5), read: .seconds(60), write: .seconds(60)))
         configuration.httpVersion = .http1Only
-        // Each download holds one, for as long as its reader takes.
+        // Each download occupies a connection until its reader has finished.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1_000
-        // Attempts are counted and spread here.
+        // This client has its own retries and back-off.
         configuration.connectionPool.retryConnectionEstablishment = false
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
     deinit { http.shutdown(queue: .global()) { _ in } }
 
-    /// Sends a request that may be sent twice, until there is an answer that says yes.
-    /// - Parameter deadline: how long its head may be waited for, the body on its way there included.
-    /// - Throws: ``S3Failure`` if S3 says no; ``StoreError`` if there is no answer.
+    /// Sends an idempotent request, with retries, until the response indicates success.
+    /// - Parameter deadline: the time until the response head, including the upload of the body.
+    /// - Throws: ``S3Failure`` if S3 returns an error. ``StoreError`` if there is no response.
     func send(_ request: S3Request, within deadline: TimeAmount = .seconds(60)) async throws -> HTTPClientResponse {
         try await retrying { try await self.attempt(request, deadline) }
     }
 
-    /// The same for an answer that is small, and read.
-    func receive(_ request: S3Request, within deadline: TimeAmount = .seconds(60)) async throws -> S3Answer {
+    /// Sends a request in the same way and collects the response, which must be small.
+    func receive(_ request: S3Request, within deadline: TimeAmount = .seconds(60)) async throws -> S3Response {
         try await retrying {
             let response = try await self.attempt(request, deadline)
-            let body = try await self.reaching(request) {
-                try await response.body.collect(upTo: S3Client.answerLimit)
+            let body = try await self.convertingConnectionErrors(request) {
+                try await response.body.collect(upTo: S3Client.responseLimit)
             }
-            let answer = S3Answer(headers: response.headers, body: body, xml: S3XML(reading: String(buffer: body)))
-            // Some calls take long, so that S3 begins to answer before it knows how they end.
-            if let error = answer.xml, error.name == "Error" {
+            let collected = S3Response(headers: response.headers, body: body, xml: S3XML(reading: String(buffer: body)))
+            // For operations that take long, S3 sends the status before it knows the outcome. An error is then in the body.
+            if let error = collected.xml, error.name == "Error" {
                 throw S3Failure(what: self.name(of: request), status: .internalServerError, code: error["Code"])
             }
-            return answer
+            return collected
         }
     }
 
-    /// Does something until it goes well, or fails for good.
+    /// Runs `body` with back-off until it succeeds, fails permanently, or the attempts are exhausted.
     func retrying<T>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T
     ) async throws -> T {
@@ -66,29 +66,31 @@ final class S3Client: Sendable {
                 try Task.checkCancellation()
                 return try await body()
             } catch {
-                // The library's own word for it is another.
+                // The HTTP library throws its own error on cancellation.
                 try Task.checkCancellation()
-                guard attempt < S3Client.attempts, S3Client.mayPass(error) else { throw error }
-                let delay = Double.random(in: 0...S3Client.firstDelay * Double(1 << attempt))
+                guard attempt < S3Client.attempts, S3Client.isTransient(error) else { throw error }
+                let delay = Double.random(in: 0...S3Client.baseDelay * Double(1 << attempt))
                 try await Task.sleep(for: .milliseconds(delay))
                 attempt += 1
             }
         }
     }
 
-    static func mayPass(_ error: any Error) -> Bool {
+    static func isTransient(_ error: any Error) -> Bool {
         switch error {
-        case let failure as S3Failure: failure.mayPass
+        case let failure as S3Failure: failure.isTransient
         case StoreError.unavailable: true
         default: false
         }
     }
 
     private func attempt(_ request: S3Request, _ deadline: TimeAmount) async throws -> HTTPClientResponse {
-        let response = try await reaching(request) { try await http.execute(signed(request), timeout: deadline) }
+        let response = try await convertingConnectionErrors(request) {
+            try await http.execute(signed(request), timeout: deadline)
+        }
         guard !(200..<300).contains(response.status.code) else { return response }
-        // An answer that says no and is no XML says so by its status.
-        let body = try? await response.body.collect(upTo: S3Client.answerLimit)
+        // An error response without XML is described by its status alone.
+        let body = try? await response.body.collect(upTo: S3Client.responseLimit)
         let xml = body.flatMap { S3XML(reading: String(buffer: $0)) }
         throw S3Failure(
             what: name(of: request), status: response.status, code: xml?["Code"],
@@ -105,8 +107,8 @@ final class S3Client: Sendable {
         return signed
     }
 
-    /// Gives errors of the connection, whatever they are, as a store that is away.
-    func reaching<T>(
+    /// Converts connection errors to ``StoreError/unavailable(_:)``.
+    func convertingConnectionErrors<T>(
         _ request: S3Request, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T
     ) async throws -> T {
         do {
@@ -123,10 +125,10 @@ final class S3Client: Sendable {
     }
 }
 
-/// An answer that has been read.
-struct S3Answer: Sendable {
+/// A collected response.
+struct S3Response: Sendable {
     let headers: HTTPHeaders
     let body: ByteBuffer
-    /// Nil if it is none, or empty.
+    /// Nil if the body is empty or not XML.
     let xml: S3XML?
 }

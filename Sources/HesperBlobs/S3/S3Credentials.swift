@@ -1,8 +1,8 @@
-/// What a client of S3 proves itself with. It is never described: a log has no use for it.
+/// Credentials for S3. Their description contains no secrets, so that they cannot appear in logs.
 public struct S3Credentials: Sendable, Equatable {
     let accessKeyID: String
     let secretAccessKey: String
-    /// Comes with keys that are valid for a while only.
+    /// Set for temporary credentials.
     let sessionToken: String?
 
     public init(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {

@@ -2,8 +2,8 @@ import AsyncHTTPClient
 import HesperStore
 import NIOCore
 
-/// Bytes of an object on their way, no faster than they are taken. If the connection breaks it goes on where it was:
-/// objects do not change.
+/// Streams a range of an object with back-pressure. After a connection failure it resumes at the current offset, which is safe
+/// because objects are immutable.
 actor S3Download {
     private let object: S3Object
     private var offset: Int64
@@ -23,8 +23,8 @@ actor S3Download {
         let buffer = try await object.client.retrying { try await self.attempt() }
         offset += Int64(buffer.readableBytes)
         if offset == end {
-            // So that the connection is free for the next.
-            _ = try? await take()
+            // Reads the end of the body, so that the connection can be reused.
+            _ = try? await nextBuffer()
             body = nil
         }
         return buffer
@@ -33,9 +33,9 @@ actor S3Download {
     private func attempt() async throws -> ByteBuffer {
         do {
             if body == nil { body = try await object.get(offset..<end).body.makeAsyncIterator() }
-            guard let buffer = try await take() else { throw S3Cut() }
+            guard let buffer = try await nextBuffer() else { throw S3IncompleteBody() }
             guard Int64(buffer.readableBytes) <= end - offset else {
-                throw StoreError.damaged("S3: \(object.key) has more bytes than it said")
+                throw StoreError.damaged("S3: \(object.key) has more bytes than requested")
             }
             return buffer
         } catch {
@@ -47,8 +47,8 @@ actor S3Download {
         }
     }
 
-    /// The next bytes; nil at the end.
-    private func take() async throws -> ByteBuffer? {
+    /// The next bytes. Nil at the end.
+    private func nextBuffer() async throws -> ByteBuffer? {
         guard var iterator = body else { return nil }
         defer { body = iterator }
         while let buffer = try await iterator.next(isolation: self) {
@@ -58,5 +58,5 @@ actor S3Download {
     }
 }
 
-/// A connection ended before the bytes did.
-private struct S3Cut: Error {}
+/// The connection ended before all bytes were received.
+private struct S3IncompleteBody: Error {}

@@ -1,17 +1,17 @@
 import Foundation
 
-/// A server that speaks S3's protocol.
+/// The address of a service with the S3 API.
 struct S3Endpoint: Sendable, Equatable {
     /// `http` or `https`.
     let scheme: String
     /// In brackets if it is an IPv6 address.
     let host: String
-    /// Nil for the scheme's own.
+    /// Nil for the default port of the scheme.
     let port: Int?
-    /// What is before a bucket's name; empty, or with a slash in front.
+    /// The path before the bucket name. Empty, or starts with a slash.
     let path: String
 
-    /// Amazon's own of a region.
+    /// The endpoint of Amazon S3 in a region.
     init(region: String) {
         scheme = "https"
         host = "s3.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")"
@@ -19,7 +19,7 @@ struct S3Endpoint: Sendable, Equatable {
         path = ""
     }
 
-    /// Reads `https://host:port`; nil for anything that is more or less than that, but for a path.
+    /// Parses `https://host:port` with an optional path. Nil for any other text.
     init?(_ text: String) {
         guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
             ["http", "https"].contains(scheme), let host = url.host, !host.isEmpty, url.user == nil,
@@ -38,7 +38,7 @@ struct S3Endpoint: Sendable, Equatable {
         self.path = path
     }
 
-    /// As the header `Host` has it.
+    /// The value of the header `Host`.
     func authority(bucket: String?) -> String {
         "\(bucket.map { "\($0)." } ?? "")\(host)\(port.map { ":\($0)" } ?? "")"
     }

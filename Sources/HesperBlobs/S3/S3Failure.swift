@@ -1,25 +1,25 @@
 import HesperStore
 import NIOHTTP1
 
-/// What S3 answered instead of what it was asked for.
+/// An error response of S3.
 struct S3Failure: Error, Sendable {
-    /// What was asked, without anything secret.
+    /// The method and URL of the request, without secrets.
     let what: String
     let status: HTTPResponseStatus
-    /// S3's word for it, such as `NoSuchKey`; nil if the answer had none, as those to HEAD have not.
+    /// The error code of S3, such as `NoSuchKey`. Nil if the response has none, as with HEAD.
     let code: String?
-    /// The region that the bucket is in, if that is what is wrong.
+    /// The region of the bucket, if the request was sent to another region.
     var region: String?
 
-    /// Whether the same may go well in a moment.
-    var mayPass: Bool {
+    /// Whether a retry may succeed.
+    var isTransient: Bool {
         guard !isFull else { return false }
         switch status.code {
         case 408, 425, 429, 500, 502, 503, 504: return true
         default:
             return [
                 "InternalError", "OperationAborted", "RequestTimeout", "ServiceUnavailable", "SlowDown",
-                // The bytes were changed on the way.
+                // The body was corrupted in transit.
                 "BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody",
             ].contains(code)
         }
@@ -33,13 +33,13 @@ struct S3Failure: Error, Sendable {
         return ["Quota", "StorageFull", "InsufficientStorage"].contains { code.contains($0) }
     }
 
-    /// As everybody else sees it. What an operator can mend is a store that is away: it comes back.
+    /// The error for other modules. Errors that an operator can fix count as unavailable, so that the operation is retried later.
     var storeError: StoreError {
         if isFull { return .full(description) }
         switch status {
         case .rangeNotSatisfiable: return .damaged("\(description): the object is shorter than it was")
-        // A 400 without a code is the answer to HEAD when a token has expired.
-        case .badRequest where code != nil && !mayPass && !isAboutCredentials, .methodNotAllowed, .lengthRequired,
+        // S3 responds to HEAD with 400 and no code if a token has expired.
+        case .badRequest where code != nil && !isTransient && !isAboutCredentials, .methodNotAllowed, .lengthRequired,
             .notImplemented:
             return .failed(description)
         default: return .unavailable(description)
@@ -50,32 +50,34 @@ struct S3Failure: Error, Sendable {
         ["AuthorizationHeaderMalformed", "ExpiredToken", "InvalidToken", "RequestTimeTooSkewed"].contains(code)
     }
 
-    /// What to set right, if the settings are to blame.
-    func mistake(in location: S3Location) -> S3LocationError? {
+    /// The setting to correct, if the error is caused by one.
+    func settingError(in location: S3Location) -> S3LocationError? {
         switch code {
-        case "InvalidAccessKeyId": S3LocationError("AWS_ACCESS_KEY_ID", "is a key that is not known at \(location)")
+        case "InvalidAccessKeyId": S3LocationError("AWS_ACCESS_KEY_ID", "is not a known access key at \(location)")
         case "SignatureDoesNotMatch":
-            S3LocationError("AWS_SECRET_ACCESS_KEY", "is not the one that belongs to AWS_ACCESS_KEY_ID at \(location)")
+            S3LocationError("AWS_SECRET_ACCESS_KEY", "does not match AWS_ACCESS_KEY_ID at \(location)")
         case "ExpiredToken", "InvalidToken", "TokenRefreshRequired":
-            S3LocationError("AWS_SESSION_TOKEN", "is not valid, or no longer, at \(location)")
+            S3LocationError("AWS_SESSION_TOKEN", "is invalid or has expired at \(location)")
         case "AccessDenied", "AllAccessDisabled":
-            S3LocationError("AWS_ACCESS_KEY_ID", "may not read, write and list \(location)")
+            S3LocationError("AWS_ACCESS_KEY_ID", "has no permission to read, write and list \(location)")
         case "NoSuchBucket", "InvalidBucketName":
-            S3LocationError(S3Location.setting, "names a bucket that is not there: \(location)")
+            S3LocationError(S3Location.setting, "names a bucket that does not exist: \(location)")
         case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
             S3LocationError(
                 "AWS_REGION",
-                "is \(location.region)\(region.map { "; the bucket is in \($0)" } ?? ", not the bucket's")")
+                "is \(location.region)\(region.map { "; the bucket is in \($0)" } ?? ", which is not the region of the bucket")"
+            )
         case "RequestTimeTooSkewed": nil
         default:
             switch status {
             case .movedPermanently, .temporaryRedirect:
                 S3LocationError(
                     "AWS_REGION",
-                    "is \(location.region)\(region.map { "; the bucket is in \($0)" } ?? ", not the bucket's")")
-            case .unauthorized, .forbidden: S3LocationError("AWS_ACCESS_KEY_ID", "does not let us in: \(self)")
+                    "is \(location.region)\(region.map { "; the bucket is in \($0)" } ?? ", which is not the region of the bucket")"
+                )
+            case .unauthorized, .forbidden: S3LocationError("AWS_ACCESS_KEY_ID", "is refused: \(self)")
             case .notFound, .methodNotAllowed:
-                S3LocationError("AWS_ENDPOINT_URL_S3", "leads to \(location.endpoint), which is no S3: \(self)")
+                S3LocationError("AWS_ENDPOINT_URL_S3", "is \(location.endpoint), which is not an S3 service: \(self)")
             default: nil
             }
         }

@@ -2,14 +2,14 @@ import Foundation
 import HesperModel
 import HesperStore
 
-/// What is in a bucket, page by page.
+/// Lists a bucket page by page.
 struct S3Listing: Sendable {
     let client: S3Client
 
-    /// Where keys begin.
+    /// The prefix of all keys.
     private var prefix: String { client.location.prefix.isEmpty ? "" : client.location.prefix + "/" }
 
-    /// Gives every object, in the order of keys.
+    /// Passes every object to `body`, in key order.
     func entries(_ body: (BlobEntry) async throws -> Void) async throws {
         var token: String?
         repeat {
@@ -20,18 +20,18 @@ struct S3Listing: Sendable {
                 guard let key = key(of: object, in: page), key.hasPrefix(prefix),
                     let size = object["Size"].flatMap({ Int64($0) }),
                     let date = object["LastModified"].flatMap({ Timestamp($0) })
-                else { throw unreadable("an object") }
+                else { throw unreadable("invalid object") }
                 let path = String(key.dropFirst(prefix.count))
                 if path == BlobMarker.path { continue }
                 try await body(BlobEntry(path: path, byteCount: size, date: date))
             }
             let next = page["IsTruncated"] == "true" ? page["NextContinuationToken"] : nil
-            guard next == nil || next != token else { throw unreadable("its token") }
+            guard next == nil || next != token else { throw unreadable("repeated continuation token") }
             token = next
         } while token != nil
     }
 
-    /// Uploads in parts of what would be a blob, that were begun before a date.
+    /// The multipart uploads of blobs that were started before a date.
     func uploads(before date: Timestamp) async throws -> [S3Upload] {
         var found: [S3Upload] = []
         var marker: (key: String, upload: String)?
@@ -42,8 +42,8 @@ struct S3Listing: Sendable {
             for upload in page.all("Upload") {
                 guard let key = key(of: upload, in: page), let id = upload["UploadId"],
                     let begin = upload["Initiated"].flatMap({ Timestamp($0) })
-                else { throw unreadable("an upload") }
-                // A bucket may be somebody else's too.
+                else { throw unreadable("invalid upload") }
+                // The bucket may contain uploads of other applications.
                 guard key.hasPrefix(prefix), BlobName(path: key.dropFirst(prefix.count)) != nil, begin < date else {
                     continue
                 }
@@ -54,32 +54,33 @@ struct S3Listing: Sendable {
                 return found
             }
             let next = (key: decoded(key, in: page), upload: id)
-            guard marker.map({ $0 != next }) ?? true else { throw unreadable("its marker") }
+            guard marker.map({ $0 != next }) ?? true else { throw unreadable("repeated marker") }
             marker = next
         } while true
     }
 
-    /// Whether the bucket can be listed: the cheapest call that needs everything to be right.
+    /// Lists the bucket with a limit of one object. This is the cheapest request that verifies the endpoint, credentials and
+    /// bucket.
     func check() async throws {
         _ = try await page([("list-type", "2"), ("prefix", prefix), ("max-keys", "1")], of: "ListBucketResult")
     }
 
     private func page(_ query: [(name: String, value: String)], of name: String) async throws -> S3XML {
         guard let xml = try await client.receive(S3Request(.GET, query: query)).xml, xml.name == name else {
-            throw unreadable("itself")
+            throw unreadable("unexpected response")
         }
         return xml
     }
 
     private func key(of element: S3XML, in page: S3XML) -> String? { element["Key"].map { decoded($0, in: page) } }
 
-    /// Keys may have characters that XML has not; then they come as in a URL.
+    /// Keys may contain characters that XML does not allow. They are percent-encoded then.
     private func decoded(_ key: String, in page: S3XML) -> String {
         guard page["EncodingType"] == "url" else { return key }
         return key.replacing("+", with: " ").removingPercentEncoding ?? key
     }
 
-    private func unreadable(_ what: String) -> StoreError {
-        .failed("S3: a listing of \(client.location) cannot be read: \(what)")
+    private func unreadable(_ reason: String) -> StoreError {
+        .failed("S3: invalid listing of \(client.location): \(reason)")
     }
 }

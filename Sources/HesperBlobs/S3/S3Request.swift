@@ -2,10 +2,10 @@ import Crypto
 import NIOCore
 import NIOHTTP1
 
-/// A request to a bucket, before it is signed.
+/// A request to a bucket, before signing.
 struct S3Request: Sendable {
     let method: HTTPMethod
-    /// Nil for the bucket itself.
+    /// Nil for requests to the bucket itself.
     let key: String?
     var query: [(name: String, value: String)] = []
     var headers: HTTPHeaders = [:]
@@ -22,7 +22,7 @@ struct S3Request: Sendable {
         self.body = body
     }
 
-    /// Of the body, in hex.
+    /// The SHA-256 of the body in hex.
     var payloadHash: String {
         guard let body else { return SHA256.hash(data: [UInt8]()).hex }
         return body.withUnsafeReadableBytes { bytes in
@@ -32,7 +32,7 @@ struct S3Request: Sendable {
         }
     }
 
-    /// The query in the order and the spelling that are signed, and sent.
+    /// The query string in the order and encoding used for signing. It is also sent in this form.
     var canonicalQuery: String {
         query.map { (S3Request.encode($0.name), S3Request.encode($0.value)) }
             .sorted { $0 < $1 }
@@ -40,7 +40,7 @@ struct S3Request: Sendable {
             .joined(separator: "&")
     }
 
-    /// Everything but the unreserved characters of RFC 3986 as `%XX`.
+    /// Percent-encodes everything but the unreserved characters of RFC 3986.
     static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -58,7 +58,7 @@ struct S3Request: Sendable {
 }
 
 extension S3Location {
-    /// Where a request goes: what is signed, and where it is sent.
+    /// The host, path and URL of a request. The host and path are signed.
     func target(of request: S3Request) -> (host: String, path: String, url: String) {
         let host = endpoint.authority(bucket: isPathStyle ? nil : bucket)
         var path = endpoint.path + (isPathStyle ? "/\(bucket)" : "")

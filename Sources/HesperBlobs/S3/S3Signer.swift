@@ -3,13 +3,13 @@ import Foundation
 import HesperModel
 import NIOHTTP1
 
-/// Signature Version 4 (AWS, Signature Version 4 for API requests; Authenticating requests with the Authorization header),
-/// with the body signed: whoever takes it sees that it is whole.
+/// Signs requests with Signature Version 4 (AWS, Authenticating Requests: Using the Authorization Header). The body is included
+/// in the signature, so S3 detects corruption in transit.
 struct S3Signer: Sendable {
     let credentials: S3Credentials
     let region: String
 
-    /// The headers of a request, with those that prove whose it is. All are signed.
+    /// The headers of a request, including those for authentication. All headers are signed.
     func headers(_ request: S3Request, host: String, path: String, at date: Timestamp) -> HTTPHeaders {
         let stamp = S3Signer.stamp(date)
         let scope = "\(stamp.prefix(8))/\(region)/s3/aws4_request"
@@ -34,7 +34,7 @@ struct S3Signer: Sendable {
         return headers
     }
 
-    /// With a key that is good for one day, one region and one service only.
+    /// Signs with a key derived for one day, region and service.
     private func sign(_ text: String, scope: String) -> String {
         let secret = SymmetricKey(data: Array("AWS4\(credentials.secretAccessKey)".utf8))
         let key = scope.split(separator: "/").reduce(secret) { key, part in

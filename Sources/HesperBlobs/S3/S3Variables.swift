@@ -1,6 +1,6 @@
 import Foundation
 
-/// The environment, read with an eye to what people paste into it.
+/// Reads and validates environment variables.
 struct S3Variables {
     private let environment: [String: String]
 
@@ -8,11 +8,11 @@ struct S3Variables {
 
     subscript(name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// A key: printable ASCII without spaces.
+    /// A key or token: printable ASCII without spaces.
     func token(_ name: String) throws -> String {
-        guard let value = self[name] else { throw S3LocationError(name, "is not set") }
+        guard let value = self[name] else { throw S3LocationError(name, "must be set") }
         guard value.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            throw S3LocationError(name, "has a space, a line break or another character in it that no key has")
+            throw S3LocationError(name, "must consist of printable ASCII characters without spaces or line breaks")
         }
         return value
     }
@@ -21,7 +21,7 @@ struct S3Variables {
         for name in ["AWS_REGION", "AWS_DEFAULT_REGION"] {
             guard let value = self[name] else { continue }
             guard value.wholeMatch(of: #/[A-Za-z0-9\-]{1,64}/#) != nil else {
-                throw S3LocationError(name, "is \"\(value)\", which is no region: letters, digits and hyphens")
+                throw S3LocationError(name, "must consist of letters, digits and hyphens, not \"\(value)\"")
             }
             return value
         }
@@ -32,7 +32,7 @@ struct S3Variables {
         for name in ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"] {
             guard let value = self[name] else { continue }
             guard let endpoint = S3Endpoint(value) else {
-                throw S3LocationError(name, "is \"\(value)\", and not of the form https://host:port")
+                throw S3LocationError(name, "must have the form https://host:port, not \"\(value)\"")
             }
             return endpoint
         }
@@ -44,7 +44,7 @@ struct S3Variables {
         case nil: nil
         case "true"?, "1"?: true
         case "false"?, "0"?: false
-        case let value?: throw S3LocationError(name, "is \"\(value)\", and not true or false")
+        case let value?: throw S3LocationError(name, "must be true or false, not \"\(value)\"")
         }
     }
 }

@@ -1,25 +1,25 @@
-/// An element of an answer of S3, which is XML without anything special: elements, texts and the five entities.
+/// An element of an XML response of S3. Supports only what S3 uses: elements, text, and the five predefined entities.
 ///
-/// Foundation's parser is not used for it: it would make libxml2 a requirement of every server, most of which have a folder.
+/// Foundation's parser would require libxml2 on every server, although most servers store attachments in a folder.
 struct S3XML: Sendable, Equatable {
     let name: String
-    /// What it has, if that is no elements.
+    /// The text of an element without children.
     var text = ""
     var children: [S3XML] = []
 
-    /// The text of the first child of a name.
+    /// The text of the first child with a name.
     subscript(name: String) -> String? { all(name).first?.text }
 
     func all(_ name: String) -> [S3XML] { children.filter { $0.name == name } }
 }
 
 extension S3XML {
-    /// Elements within elements; S3 has four.
+    /// The maximum depth of elements. S3 uses four levels.
     private static let depth = 16
 
-    /// Reads the element that a text is; nil if it is not one, or has what S3 does not send.
+    /// Parses an XML document. Nil if it is malformed or uses features that S3 does not.
     init?(reading text: String) {
-        // By scalars: a combining character after a bracket is no part of it.
+        // By scalars, because a combining character after a bracket is separate.
         var rest = text.unicodeScalars[...]
         var open: [S3XML] = []
         while let start = rest.firstIndex(of: "<") {
@@ -82,7 +82,7 @@ extension S3XML {
         }
     }
 
-    /// A text as it stands in an element.
+    /// Escapes text for use in an element.
     static func encoded(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }

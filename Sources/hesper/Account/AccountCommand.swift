@@ -14,11 +14,11 @@ struct AccountCommand: AsyncParsableCommand {
 }
 
 extension Snapshot {
-    /// The account with this e-mail address.
-    /// - Throws: ``Failure`` if there is none.
+    /// Returns the account with an e-mail address.
+    /// - Throws: ``Failure`` if it does not exist.
     func account(of email: String) throws -> Account {
         guard let account = try account(emailKey: Account.key(of: email)) else {
-            throw Failure("There is no account for \(email).")
+            throw Failure("No account has the e-mail address \(email).")
         }
         return account
     }

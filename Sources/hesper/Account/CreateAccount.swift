@@ -7,9 +7,10 @@ extension AccountCommand {
     /// `hesper account create EMAIL`
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make an account, whatever the sign-up policy. Makes the data folder too if there is none.")
+            abstract:
+                "Create an account, regardless of the sign-up policy. Creates the data folder if it does not exist.")
 
-        @Argument(help: "The e-mail address to sign in with.") var email: String
+        @Argument(help: "The e-mail address for signing in.") var email: String
         @OptionGroup var password: PasswordOptions
         @OptionGroup var dataOptions: DataOptions
 
@@ -25,17 +26,19 @@ extension AccountCommand {
 
         private func create(in store: any Store) async throws {
             let email = email
-            // Asked before the password is: nobody types it in vain.
-            guard try await store.read({ try $0.account(emailKey: Account.key(of: email)) }) == nil else { throw taken }
+            // Checked before the password prompt as well, so that the user does not type a password in vain.
+            guard try await store.read({ try $0.account(emailKey: Account.key(of: email)) }) == nil else {
+                throw emailTaken
+            }
             let hash = try PasswordHash.make(
                 try password.read(), cost: try dataOptions.settings().passwordCost())
-            let made = try await store.write {
+            let account = try await store.write {
                 try $0.insertAccount(.random(), email: email, passwordHash: hash, creationDate: .now)
             }
-            guard let made else { throw taken }
-            Terminal.say("Made account \(made.uniqueID) for \(made.email).")
+            guard let account else { throw emailTaken }
+            Terminal.printLine("Created account \(account.uniqueID) for \(account.email).")
         }
 
-        private var taken: Failure { Failure("There is an account for \(email) already.") }
+        private var emailTaken: Failure { Failure("An account with the e-mail address \(email) already exists.") }
     }
 }

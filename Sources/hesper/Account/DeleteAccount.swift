@@ -6,10 +6,10 @@ extension AccountCommand {
     /// `hesper account delete EMAIL`
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Erase an account with all its notes, attachments and devices, for ever.")
+            abstract: "Delete an account permanently, with all its notes, attachments and devices.")
 
         @Argument(help: "The account's e-mail address.") var email: String
-        @Flag(help: "Do it without asking.") var yes = false
+        @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var dataOptions: DataOptions
 
         func run() async throws {
@@ -25,30 +25,32 @@ extension AccountCommand {
             if !yes { try confirm(account, usage) }
             let blobs = try await dataOptions.openBlobs()
             let claim = BlobClaim(store: store, blobs: blobs)
-            // While the account still shows that the bytes are this database's.
+            // The marker must be renewed before the deletion, while the account still proves that the attachments belong to this
+            // database.
             if try await claim.removalBlocker() == .unmarked { _ = try await claim.renew() }
             try await store.write { try $0.deleteAccount(account.uniqueID) }
             store.signals?.send([.sessionsChanged(account.scope)])
-            Terminal.say("Erased the account of \(account.email) with \(usage.objects) objects.")
+            Terminal.printLine("Deleted the account \(account.email) with \(usage.objects) objects.")
             do {
                 try await removeBlobs(blobs, store, claim)
             } catch let blocker as RemovalBlocker {
                 throw Failure(
-                    "The bytes of its attachments are still stored; hesper serve removes them later. \(blocker)")
+                    "The data of its attachments is still stored. hesper serve removes it later. \(blocker)")
             } catch {
-                // They are nobody's by now, and a server goes on with them.
+                // The blobs no longer belong to an account. A server removes them later.
                 throw Failure(
-                    "The bytes of its attachments are still stored; hesper serve removes them later. \(error)")
+                    "The data of its attachments is still stored. hesper serve removes it later. \(error)")
             }
             do {
                 try await store.scrub()
             } catch {
                 throw Failure(
-                    "It is erased, but words of it may be in a file until the server is started again: \(error)")
+                    "The account is deleted, but some of its text may remain in a database file until the server restarts: \(error)"
+                )
             }
         }
 
-        /// The bytes, which the store has let go of. A server that runs does the same; twice does no harm.
+        /// Removes the blobs that the store has released. A running server may do the same concurrently, which is harmless.
         private func removeBlobs(
             _ blobs: any BlobStore, _ store: any Store, _ claim: BlobClaim
         ) async throws {
@@ -67,11 +69,11 @@ extension AccountCommand {
 
         private func confirm(_ account: Account, _ usage: Usage) throws {
             guard Terminal.readsKeyboard else {
-                throw Failure("Erasing an account is for ever: add --yes where nobody can be asked.", .usage)
+                throw Failure("Standard input is not a terminal. Add --yes to delete the account permanently.", .usage)
             }
-            let answer = Terminal.ask(
-                "This erases \(usage.objects) objects for ever. Type \(account.email) to go on: ")
-            guard answer == account.email else { throw Failure("Nothing was erased.") }
+            let answer = Terminal.prompt(
+                "This permanently deletes \(usage.objects) objects. Type \(account.email) to confirm: ")
+            guard answer == account.email else { throw Failure("Nothing was deleted.") }
         }
     }
 }

@@ -6,7 +6,7 @@ extension AccountCommand {
     /// `hesper account disable EMAIL`
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Block an account: its devices and sign-ins are refused. Nothing is erased.")
+            abstract: "Disable an account: requests of its devices and sign-ins are refused. No data is deleted.")
 
         @Argument(help: "The account's e-mail address.") var email: String
         @OptionGroup var dataOptions: DataOptions
@@ -14,7 +14,7 @@ extension AccountCommand {
         func run() async throws {
             try await dataOptions.withStore { store in
                 let account = try await store.setDisabled(since: .now, email)
-                Terminal.say("Disabled the account of \(account.email).")
+                Terminal.printLine("Disabled the account \(account.email).")
             }
         }
     }
@@ -22,7 +22,7 @@ extension AccountCommand {
     /// `hesper account enable EMAIL`
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Unblock a disabled account. Its devices are still signed in.")
+            abstract: "Enable a disabled account. Its devices are still signed in.")
 
         @Argument(help: "The account's e-mail address.") var email: String
         @OptionGroup var dataOptions: DataOptions
@@ -30,7 +30,7 @@ extension AccountCommand {
         func run() async throws {
             try await dataOptions.withStore { store in
                 let account = try await store.setDisabled(since: nil, email)
-                Terminal.say("Enabled the account of \(account.email).")
+                Terminal.printLine("Enabled the account \(account.email).")
             }
         }
     }
@@ -41,7 +41,7 @@ extension Store {
     fileprivate func setDisabled(since date: Timestamp?, _ email: String) async throws -> Account {
         let account = try await write { transaction in
             let account = try transaction.account(of: email)
-            // Disabling again changes nothing.
+            // Keep the original date if the account is already disabled.
             if date == nil || account.disabledSince == nil {
                 try transaction.setDisabled(since: date, account.uniqueID)
             }

@@ -7,10 +7,10 @@ extension AccountCommand {
     /// `hesper account invite [EMAIL]`
     struct Invite: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print a link with which somebody makes an account, once, within seven days.",
-            discussion: "It works whatever --sign-up says.")
+            abstract: "Print an invitation link to create one account. It expires after seven days.",
+            discussion: "The link works with every sign-up policy (--sign-up).")
 
-        @Argument(help: "The e-mail address that the account is to have; left out, any.") var email: String?
+        @Argument(help: "The e-mail address of the new account (default: any).") var email: String?
         @OptionGroup var linkOptions: LinkOptions
         @OptionGroup var dataOptions: DataOptions
 
@@ -29,12 +29,12 @@ extension AccountCommand {
             let end = now.adding(Ticket.invitationLifetime)
             try await store.write { transaction in
                 if let email, try transaction.account(emailKey: Account.key(of: email)) != nil {
-                    throw Failure("There is an account for \(email) already.")
+                    throw Failure("An account with the e-mail address \(email) already exists.")
                 }
                 try transaction.issue(Ticket(.invitation, email: email, endDate: end), token: code.hash, at: now)
             }
-            Terminal.say("For an account\(email.map { " of \($0)" } ?? ""), once, until \(end):")
-            Terminal.say(CodeLink.signUp.url(code, at: origin))
+            Terminal.printLine("Invitation\(email.map { " for \($0)" } ?? "") (valid once, until \(end)):")
+            Terminal.printLine(CodeLink.signUp.url(code, at: origin))
         }
     }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where people reach the server, for the links that are printed.
+/// The public URL of the server, for printed links.
 struct LinkOptions: SettingOptions {
     @Option(.url) var url: String?
 }

@@ -7,8 +7,8 @@ extension AccountCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "List all accounts, separated by tabs: e-mail address, when it was created, objects, their bytes, "
-                + "bytes that count against the quota, the quota, disabled or -.")
+                "List all accounts as tab-separated values: e-mail address, creation date, number of objects, their bytes, "
+                + "bytes counted against the quota, quota, and disabled or -.")
 
         @OptionGroup var dataOptions: DataOptions
 
@@ -25,7 +25,7 @@ extension AccountCommand {
                         + "\t\(usage.storage.bytes)\t\(usage.storage.quota)\t\(state)"
                 }
             }
-            lines.forEach(Terminal.say)
+            lines.forEach(Terminal.printLine)
         }
     }
 }

@@ -2,20 +2,22 @@ import ArgumentParser
 import Foundation
 import HesperModel
 
-/// Where a password comes from: never the command line, which every user of the machine can read.
+/// Reads a password from a file, a terminal or standard input. Not from the command line, which all users of the machine can
+/// read.
 struct PasswordOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A file whose first line is the password. Without it: asked for on a terminal, else the first line of stdin.",
+            "A file with the password in its first line (default: prompt on a terminal, or the first line of stdin).",
             valueName: "file"))
     var passwordFile: String?
 
-    /// - Throws: ``Failure`` if there is none, or one that is too short or too long.
+    /// - Throws: ``Failure`` if there is no password, or it is too short or too long.
     func read() throws -> String {
-        guard let password = try text() else { throw Failure("There was no password to read.", .usage) }
+        guard let password = try text() else { throw Failure("No password was given.", .usage) }
         let (length, limits) = (password.utf8.count, Limits.passwordBytes)
         guard limits.contains(length) else {
-            throw Failure("A password has \(limits.lowerBound) to \(limits.upperBound) bytes, not \(length).", .usage)
+            throw Failure(
+                "The password must have \(limits.lowerBound) to \(limits.upperBound) bytes, not \(length).", .usage)
         }
         return password
     }
@@ -23,9 +25,9 @@ struct PasswordOptions: ParsableArguments {
     private func text() throws -> String? {
         if let passwordFile { return try PasswordOptions.firstLine(of: passwordFile) }
         guard Terminal.readsKeyboard else { return readLine(strippingNewline: true) }
-        let password = SecretPrompt.ask("Password: ")
-        guard password == SecretPrompt.ask("The same again: ") else {
-            throw Failure("The two passwords differ; nothing was changed.", .usage)
+        let password = SecretPrompt.read("Password: ")
+        guard password == SecretPrompt.read("Repeat password: ") else {
+            throw Failure("The passwords do not match. Nothing was changed.", .usage)
         }
         return password
     }
@@ -35,10 +37,10 @@ struct PasswordOptions: ParsableArguments {
         do {
             data = try Data(contentsOf: URL(filePath: file))
         } catch {
-            throw Failure("The password file \(file) cannot be read.", .usage)
+            throw Failure("Cannot read the password file \(file).", .usage)
         }
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw Failure("The password file \(file) is not UTF-8.", .usage)
+            throw Failure("The password file \(file) is not valid UTF-8.", .usage)
         }
         return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init)
     }

@@ -8,8 +8,8 @@ extension AccountCommand {
     struct ResetPassword: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "reset-password",
-            abstract: "Print a link, and a code, with which somebody sets a new password, once, within a day.",
-            discussion: "Until it is used, everything stays as it is. A new one makes the one before void.")
+            abstract: "Print a link and a code to set a new password. They work once and expire after one day.",
+            discussion: "The old password works until the link is used. A new link invalidates the previous one.")
 
         @Argument(help: "The account's e-mail address.") var email: String
         @OptionGroup var linkOptions: LinkOptions
@@ -29,9 +29,9 @@ extension AccountCommand {
                     Ticket(.passwordReset, account: account.uniqueID, endDate: end), token: code.hash, at: now)
                 return account
             }
-            Terminal.say("For a new password of \(account.email), once, until \(end):")
-            Terminal.say(CodeLink.reset.url(code, at: origin))
-            Terminal.say("The same without a link: \(code.text), typed at \(origin)\(CodeLink.reset.path)")
+            Terminal.printLine("Password reset for \(account.email) (valid once, until \(end)):")
+            Terminal.printLine(CodeLink.reset.url(code, at: origin))
+            Terminal.printLine("Or enter the code \(code.text) at \(origin)\(CodeLink.reset.path)")
         }
     }
 }

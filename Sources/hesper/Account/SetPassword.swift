@@ -8,7 +8,7 @@ extension AccountCommand {
     struct SetPassword: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set-password",
-            abstract: "Set a new password and sign every device out; they keep what they hold, and sign in again.")
+            abstract: "Set a new password and sign out all devices. Data on the devices is not removed.")
 
         @Argument(help: "The account's e-mail address.") var email: String
         @OptionGroup var password: PasswordOptions
@@ -23,10 +23,10 @@ extension AccountCommand {
             let account = try await store.read { try $0.account(of: email) }
             let hash = try PasswordHash.make(
                 try password.read(), cost: try dataOptions.settings().passwordCost())
-            // Whoever knew the old one may have signed in with it.
+            // Sign out all devices, because someone who knew the old password may have signed in with it.
             try await store.write { try $0.changePassword(to: hash, of: account.uniqueID, signingOut: .all) }
             store.signals?.send([.sessionsChanged(account.scope)])
-            Terminal.say("Set a new password for \(account.email); its devices sign in again.")
+            Terminal.printLine("Set a new password for \(account.email). All devices must sign in again.")
         }
     }
 }

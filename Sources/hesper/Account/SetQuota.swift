@@ -7,17 +7,16 @@ extension AccountCommand {
     struct SetQuota: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set-quota",
-            abstract: "Set how many bytes an account may store: texts with their history, and attachments.",
+            abstract: "Set the storage quota of an account, which includes texts with their history, and attachments.",
             discussion: """
-                Takes effect at once, also while a server runs. An account that stores more than that loses nothing: \
-                deletions, changes of tags and texts that get shorter are still taken, the rest is refused until there is \
-                room again.
+                Takes effect immediately, also while a server runs. An account over its quota loses no data. It can still \
+                delete objects, change tags and shorten texts. Other changes are refused until it is below the quota.
                 """)
 
         @Argument(help: "The account's e-mail address.") var email: String
         @Argument(
             help: ArgumentHelp(
-                "5GiB, for example; unlimited; or default: as many as the server's setting says (HESPER_QUOTA).",
+                "A size such as 5GiB, or unlimited, or default for the server's setting (HESPER_QUOTA).",
                 valueName: "size")) var quota: Quota
         @OptionGroup var dataOptions: DataOptions
 
@@ -32,7 +31,7 @@ extension AccountCommand {
                 try transaction.setQuota(quota, of: account.scope)
                 return (account, try transaction.storage(of: account.scope))
             }
-            Terminal.say("The quota of \(account.email) is now \(quota); \(storage.bytes) bytes are used.")
+            Terminal.printLine("The quota of \(account.email) is now \(quota). It uses \(storage.bytes) bytes.")
         }
     }
 }

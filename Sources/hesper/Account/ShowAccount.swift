@@ -6,7 +6,7 @@ extension AccountCommand {
     /// `hesper account show EMAIL`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show one account and the devices that are signed in.")
+            abstract: "Show an account and its signed-in devices.")
 
         @Argument(help: "The account's e-mail address.") var email: String
         @OptionGroup var dataOptions: DataOptions
@@ -27,13 +27,13 @@ extension AccountCommand {
                     "uniqueID: \(account.uniqueID)",
                     "created:  \(account.creationDate)",
                     "disabled: \(account.disabledSince?.description ?? "-")",
-                    "holds:    \(usage.objects) objects, \(usage.bytes) bytes; \(usage.storage.attachmentBytes) bytes of attachments",
-                    "stores:   \(usage.storage.bytes) bytes, with the history",
+                    "objects:  \(usage.objects), with \(usage.bytes) bytes, and \(usage.storage.attachmentBytes) bytes of attachments",
+                    "stored:   \(usage.storage.bytes) bytes, including the history",
                     "quota:    \(usage.storage.quota)",
                     "devices:  \(devices.count)",
                 ] + devices.map(Show.line)
             }
-            lines.forEach(Terminal.say)
+            lines.forEach(Terminal.printLine)
         }
 
         private static func line(_ device: Device) -> String {
@@ -42,7 +42,7 @@ extension AccountCommand {
                 "  \(device.node)  last used \(device.lastUseDate) from \(device.lastUseAddress ?? "-")  \(device.name)  (\(app))"
         }
 
-        /// All of them, page by page.
+        /// Reads all devices in pages.
         private static func devices(of account: Account, in snapshot: any Snapshot) throws -> [Device] {
             let limit = 500
             var devices: [Device] = []

@@ -4,7 +4,8 @@ import ArgumentParser
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Make a backup of everything, also while serving, or read one to check it.",
-        discussion: "hesper backup FOLDER is short for hesper backup create FOLDER. hesper restore puts a backup back.",
+        abstract: "Create or verify a backup of the whole installation.",
+        discussion:
+            "hesper backup FOLDER is short for hesper backup create FOLDER. Use hesper restore to restore a backup.",
         subcommands: [Create.self, Verify.self], defaultSubcommand: Create.self)
 }

@@ -3,14 +3,14 @@ import HesperModel
 import HesperSQLite
 import HesperStore
 
-/// Brings what an installation holds at one moment into a folder.
+/// Copies an installation at one moment to a folder.
 struct BackupWork {
     let store: SQLiteStore
     let blobs: any BlobStore
     let folder: BackupFolder
-    /// A backup that may have bytes which this one needs, on the same disk.
+    /// An earlier backup on the same file system. Its files are linked instead of copied.
     var earlier: BackupFolder?
-    /// Whether somebody is at a terminal.
+    /// Whether to show progress on the terminal.
     var showsProgress = true
 
     struct Report: Sendable {
@@ -18,12 +18,12 @@ struct BackupWork {
         var accounts = 0
         var attachments = 0
         var copied = 0
-        /// Sentences about bytes that are lost or damaged where they should be.
+        /// Sentences about attachments whose data is missing or damaged in the installation.
         var missing: [String] = []
     }
 
-    /// Bytes that were removed for good after the moment of the copy, and before they were read: then another moment is
-    /// taken, so often at most.
+    /// The maximum number of attempts. The backup starts again if an attachment is removed after the database was copied and
+    /// before its data was read.
     private static let attempts = 5
 
     func run() async throws -> Report {
@@ -34,7 +34,8 @@ struct BackupWork {
             let copy = SQLiteCopy(path: database)
             let known = try await onThread { try copy.blobs() }
             var report = Report(accounts: try await onThread { try copy.accountCount() }, attachments: known.count)
-            guard let missing = try await keep(known, &report, untilTheEnd: attempt == BackupWork.attempts) else {
+            guard let missing = try await copyBlobs(known, &report, isLastAttempt: attempt == BackupWork.attempts)
+            else {
                 continue
             }
             report.manifest = try await folder.finish(
@@ -42,22 +43,22 @@ struct BackupWork {
                 installation: store.installation.node)
             return report
         }
-        throw Failure("Attachments are being removed faster than they can be copied: try again later.")
+        throw Failure("Attachments are being removed faster than they can be copied. Try again later.")
     }
 
-    /// Copies the bytes that are not there yet.
-    /// - Returns: what is missing; nil if something was removed meanwhile, so that the copy is of a moment that has passed.
-    private func keep(_ known: [Blob], _ report: inout Report, untilTheEnd: Bool) async throws -> [BlobName]? {
+    /// Copies the blobs that the folder does not contain yet.
+    /// - Returns: the missing blobs. Nil if a blob was removed meanwhile, so that the backup must start again.
+    private func copyBlobs(_ known: [Blob], _ report: inout Report, isLastAttempt: Bool) async throws -> [BlobName]? {
         var missing: [BlobName] = []
-        var progress = showsProgress ? ProgressBar(total: known.count, what: "attachments looked at") : nil
+        var progress = showsProgress ? ProgressBar(total: known.count, label: "attachments checked") : nil
         for blob in known {
             try Task.checkCancellation()
-            if try await !isThere(blob) {
-                switch try await keep(blob) {
-                case .kept: report.copied += 1
-                case .removed where !untilTheEnd: return nil
-                case .removed: report.missing.append("\(blob.name) was removed while it was to be copied.")
-                case .lost(let why): report.missing.append(why)
+            if try await !isPresent(blob) {
+                switch try await copy(blob) {
+                case .copied: report.copied += 1
+                case .removed where !isLastAttempt: return nil
+                case .removed: report.missing.append("\(blob.name) was removed during the backup.")
+                case .lost(let reason): report.missing.append(reason)
                 }
                 if report.missing.count > missing.count { missing.append(blob.name) }
             }
@@ -67,22 +68,22 @@ struct BackupWork {
         return missing
     }
 
-    private func isThere(_ blob: Blob) async throws -> Bool {
-        if try await folder.holds(blob.data) { return true }
+    private func isPresent(_ blob: Blob) async throws -> Bool {
+        if try await folder.contains(blob.data) { return true }
         guard let earlier else { return false }
         return try await folder.link(blob.data, from: earlier)
     }
 
     private enum Outcome {
-        case kept, removed
+        case copied, removed
         case lost(String)
     }
 
-    private func keep(_ blob: Blob) async throws -> Outcome {
+    private func copy(_ blob: Blob) async throws -> Outcome {
         do {
             let bytes = try await blobs.read(blob.name, 0..<blob.data.byteCount)
-            if try await folder.keep(blob.data, bytes) { return .kept }
-            return .lost("\(blob.name) has other bytes than those that were uploaded.")
+            if try await folder.store(blob.data, bytes) { return .copied }
+            return .lost("\(blob.name) does not match its SHA-256.")
         } catch is BlobMissing {
             let isKnown = try await store.read { try $0.blob(of: blob.name.attachment, in: blob.name.scope) } == blob
             return isKnown ? .lost("\(blob.name) is missing.") : .removed
@@ -91,11 +92,11 @@ struct BackupWork {
 }
 
 extension BackupWork.Report {
-    /// One line for the person at the terminal.
+    /// The result in one line for the user.
     func description(of folder: String) -> String {
         let parts = [count(accounts, "account"), count(attachments, "attachment")]
         let lost = missing.isEmpty ? "" : ", \(missing.count) missing or damaged"
         return "Backed up \(parts.joined(separator: " and ")) to \(folder): \(copied) copied, "
-            + "\(attachments - copied - missing.count) there already\(lost)."
+            + "\(attachments - copied - missing.count) already present\(lost)."
     }
 }

@@ -7,39 +7,38 @@ extension BackupCommand {
     /// `hesper backup create FOLDER`
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a backup of everything, also while serving, or bring one up to date.",
+            abstract: "Create or update a backup of the whole installation. May run while hesper serve runs.",
             discussion: """
-                Afterwards the folder holds the installation at one moment: the database, and the bytes of all \
-                attachments, named by their SHA-256. Bytes that are in the folder already are not copied again. Until the \
-                new backup is complete, the folder holds the previous one. If the command is interrupted, run it again: it \
-                continues.
+                The backup contains the installation at one moment: the database, and the data of all attachments, named by \
+                SHA-256. Data that the folder already contains is not copied again. The previous backup stays valid until the \
+                new one is complete. If the command is interrupted, run it again to continue.
 
-                The exit status is also 1 if bytes of attachments are missing or damaged in the installation itself; \
-                everything else is backed up.
+                If the data of attachments is missing or damaged in the installation, everything else is backed up, and the \
+                exit status is 1.
 
-                A backup lets its reader read every note: protect it like the data.
+                A backup contains all notes in readable form. Protect it like the data folder.
                 """)
 
-        @Argument(help: "The folder of the backup: a new one, or that of an earlier backup.") var folder: String
+        @Argument(help: "The folder of the backup: a new folder, or an existing backup to update.") var folder: String
         @OptionGroup var dataOptions: DataOptions
 
         func run() async throws {
             let settings = try dataOptions.settings()
             guard case .sqlite(let data) = try settings.database() else {
                 throw Failure(
-                    "hesper backup is for SQLite. PostgreSQL has pg_dump, and docs/operating.md says how to use it (Backup).",
+                    "hesper backup works only with SQLite. For PostgreSQL use pg_dump, as described in docs/operating.md (Backup).",
                     .usage)
             }
-            try DatabaseLocation.checkFile(in: data, toName: "name the data folder with --data or HESPER_DATA")
+            try DatabaseLocation.checkFile(in: data, toName: "set the data folder with --data or HESPER_DATA")
             if let overlap = try DataFolders(settings, database: data).overlap(with: folder) {
-                throw Failure("\(overlap): name another folder for the backup.", .usage)
+                throw Failure("\(overlap). Name another folder for the backup.", .usage)
             }
             let store = try SQLiteStore(folder: .init(filePath: data))
             do {
                 let report = try await backUp(store, try await settings.openBlobs())
                 try? store.close()
-                for missing in report.missing { Terminal.complain(missing) }
-                Terminal.say(report.description(of: folder))
+                for missing in report.missing { Terminal.printError(missing) }
+                Terminal.printLine(report.description(of: folder))
                 if !report.missing.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }
             } catch {
                 try? store.close()
@@ -55,10 +54,10 @@ extension BackupCommand {
                 }
             } catch is BackupInUse {
                 throw Failure(
-                    "\(folder.path) is in use: another hesper backup writes to it, or hesper restore reads it.")
-            } catch let foreign as BackupForeign {
+                    "\(folder.path) is in use by another hesper backup or hesper restore.")
+            } catch let foreign as BackupUnknownFile {
                 throw Failure(
-                    "\(folder.path) has something that is no part of a backup, \(foreign.name): name an empty folder, or a new one.",
+                    "\(folder.path) contains a file that does not belong to a backup, \(foreign.name). Name an empty or new folder.",
                     .usage)
             }
         }

@@ -8,36 +8,36 @@ import HesperStore
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Put a backup back, into a data folder that is empty.",
+        abstract: "Restore a backup into an empty data folder.",
         discussion: """
-            Every byte is compared with its SHA-256. A new epoch begins: devices sign in again, keep what they hold, and \
-            give back what the backup lacks; nothing that a device holds is lost.
+            All data is compared with its SHA-256. The restored database starts a new epoch: devices must sign in again, and \
+            then upload everything that the backup does not contain. Nothing that a device stores is lost.
 
-            A backup that is damaged is refused, and nothing of it stays in the data folder. If the command is \
-            interrupted, run it again: it continues, and until it is done nothing serves the data.
+            A damaged backup is refused, and nothing of it stays in the data folder. If the command is interrupted, run it \
+            again to continue. Until it is complete, hesper serve does not start on the data folder.
 
-            With --salvage, all of a damaged backup that can be read is restored. What cannot be read is listed, and devices \
-            that have it give it back. The exit status is 1 if anything is missing.
+            With --salvage, everything readable in a damaged backup is restored. The rest is listed, and devices that have it \
+            upload it again. The exit status is 1 if anything is missing.
 
-            Only a settings file, hesper.json, may be in the data folder already.
+            The data folder may contain a settings file, hesper.json.
             """)
 
     @Argument(help: "The folder of the backup.") var folder: String
-    @Flag(help: "Restore everything that is not damaged, and list what is.") var salvage = false
+    @Flag(help: "Restore everything that is not damaged, and list the rest.") var salvage = false
     @OptionGroup var dataOptions: DataOptions
 
     func run() async throws {
         let settings = try dataOptions.settings()
         guard case .sqlite(let data) = try settings.database() else {
             throw Failure(
-                "hesper restore is for SQLite: docs/operating.md says how to put a dump of PostgreSQL back (Backup).",
+                "hesper restore works only with SQLite. To restore a dump of PostgreSQL, see docs/operating.md (Backup).",
                 .usage)
         }
         guard RealPath(folder) != RealPath(data) else {
-            throw Failure("\(folder) is the backup: name another folder for the data.", .usage)
+            throw Failure("\(folder) is the folder of the backup. Set another data folder.", .usage)
         }
         if let overlap = try DataFolders(settings, database: data).overlap(with: folder) {
-            throw Failure("\(overlap): keep the backup and the data apart.", .usage)
+            throw Failure("\(overlap). The backup and the data must be in separate folders.", .usage)
         }
         let backup = BackupFolder(path: folder)
         do {
@@ -51,28 +51,29 @@ struct RestoreCommand: AsyncParsableCommand {
                 ).run()
             }
             for name in report.missing {
-                Terminal.complain("\(name) is not in the backup: it was lost or damaged before.")
+                Terminal.printError(
+                    "\(name) is not in the backup because it was already missing or damaged in the installation.")
             }
-            for lost in report.lost { Terminal.complain(lost) }
+            for lost in report.lost { Terminal.printError(lost) }
             let date = manifest.map { " of \($0.date)" } ?? ""
-            Terminal.say(
+            Terminal.printLine(
                 "Restored \(count(report.accounts, "account")) and \(count(report.attachments, "attachment"))\(date) "
-                    + "to \(data). Every device signs in again, and gives back what is missing here.")
+                    + "to \(data). All devices must sign in again. They then upload data that is missing here.")
             if !report.missing.isEmpty || !report.lost.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }
         } catch is BackupInUse {
-            throw Failure("\(folder) is in use: hesper backup writes to it.")
+            throw Failure("\(folder) is in use by hesper backup.")
         } catch let damaged as BackupDamaged {
-            let hint = salvage ? "" : " hesper restore --salvage restores what is not damaged."
-            throw Failure("\(damaged.message) The backup is damaged: nothing was restored.\(hint)")
+            let hint = salvage ? "" : " Use hesper restore --salvage to restore everything that is not damaged."
+            throw Failure("\(damaged.message) The backup is damaged. Nothing was restored.\(hint)")
         }
     }
 
-    /// - Returns: nil if it cannot be read, and need not be.
+    /// - Returns: nil if it cannot be read and the restore is a salvage.
     private func manifest(of backup: BackupFolder) throws -> BackupManifest? {
         do {
             return try backup.completeManifest()
         } catch  where salvage {
-            Terminal.complain("\((error as? BackupDamaged)?.message ?? "\(error)") The newest database is taken.")
+            Terminal.printError("\((error as? BackupDamaged)?.message ?? "\(error)") Using the newest database.")
             _ = try backup.newestDatabase()
             return nil
         }
@@ -96,9 +97,9 @@ struct RestoreCommand: AsyncParsableCommand {
         do {
             return try RestoredFolder(path: data, database: SQLiteStore.fileName, settings: Settings.fileName)
         } catch RestoreRefusal.inUse {
-            throw Failure("Another hesper restore is at work on \(data).")
+            throw Failure("Another hesper restore is running in \(data).")
         } catch RestoreRefusal.notEmpty(let name) {
-            throw Failure("\(data) is not empty, it has \(name): restore into an empty folder.")
+            throw Failure("\(data) is not empty. It contains \(name). Restore into an empty folder.")
         }
     }
 }

@@ -3,32 +3,32 @@ import HesperModel
 import HesperSQLite
 import HesperStore
 
-/// Brings what a backup holds into a data folder.
+/// Restores a backup to a data folder.
 struct RestoreWork {
     let folder: BackupFolder
-    /// Nil if it is damaged: then only a salvage can restore.
+    /// Nil if the manifest is damaged. Requires ``salvage``.
     let manifest: BackupManifest?
     let blobs: any BlobStore
     let target: RestoredFolder
-    /// How to restore what is not damaged; nil to refuse a backup that is damaged.
+    /// Options for restoring a damaged backup. Nil to refuse it.
     var salvage: Salvage?
 
     struct Salvage {
-        /// The hash of a password that nobody has, for accounts whose own hash is lost.
+        /// The hash of a random password, for accounts whose own hash is lost.
         let passwordHash: String
     }
 
     struct Report {
         var accounts = 0
         var attachments = 0
-        /// The names of blobs that the backup never had.
+        /// The names of blobs that were already missing when the backup was made.
         var missing: [String] = []
-        /// Sentences about what a salvage could not restore.
+        /// Sentences about data that a salvage could not restore.
         var lost: [String] = []
     }
 
-    /// Restores everything. If it is refused, what it brought is removed. After an error that may pass, such as a full disk,
-    /// what was brought stays, and the next restore continues.
+    /// Restores everything. If the backup is refused, all restored files are removed. After a transient error, such as a full
+    /// disk, they are kept, and the next restore continues.
     func run() async throws -> Report {
         var written: [BlobName] = []
         do {
@@ -44,30 +44,30 @@ struct RestoreWork {
         }
     }
 
-    /// The database last: only when all else is there.
+    /// Restores the attachments, and finally the database, so that the installation becomes valid only when it is complete.
     private func restore(_ written: inout [BlobName]) async throws -> Report {
         var report = Report(lost: try await restoreDatabase())
         let copy = SQLiteCopy(path: target.database)
         let known = try await onThread { try copy.blobs() }
         let missing = Set(manifest?.missing ?? [])
-        var (wanted, forgotten): ([Blob], [Blob]) = ([], [])
+        var (remaining, unavailable): ([Blob], [Blob]) = ([], [])
         for blob in known {
             if missing.contains(blob.name.path) {
                 report.missing.append(blob.name.path)
-                if salvage != nil { forgotten.append(blob) }
+                if salvage != nil { unavailable.append(blob) }
             } else {
-                // Refused before anything has been brought.
-                if salvage == nil, try await !folder.holds(blob.data) { throw folder.lack(of: blob.data) }
-                wanted.append(blob)
+                // Check all blobs before any is restored.
+                if salvage == nil, try await !folder.contains(blob.data) { throw folder.missingBytes(blob.data) }
+                remaining.append(blob)
             }
         }
-        var progress = ProgressBar(total: wanted.count, what: "attachments restored")
-        for blob in wanted {
-            if try await isThere(blob) {
+        var progress = ProgressBar(total: remaining.count, label: "attachments restored")
+        for blob in remaining {
+            if try await isPresent(blob) {
                 report.attachments += 1
             } else if salvage != nil, let damage = await damage(to: blob) {
                 report.lost.append("\(blob.name): \(damage)")
-                forgotten.append(blob)
+                unavailable.append(blob)
             } else {
                 try await restore(blob)
                 written.append(blob.name)
@@ -76,23 +76,23 @@ struct RestoreWork {
             progress.advance()
         }
         progress.end()
-        report.accounts = try await onThread { [forgotten] in
-            try copy.beginNewEpoch(forgetting: forgotten)
+        report.accounts = try await onThread { [unavailable] in
+            try copy.beginNewEpoch(forgetting: unavailable)
             return try copy.accountCount()
         }
         try target.finish()
         return report
     }
 
-    /// - Returns: sentences about what could not be restored.
+    /// - Returns: sentences about data that could not be restored.
     private func restoreDatabase() async throws -> [String] {
         guard let salvage else {
             if let manifest { try await folder.copyDatabase(manifest, to: target.database) }
             return []
         }
-        var isSound = false
-        if let manifest { isSound = try await folder.damage(toDatabaseOf: manifest) == nil }
-        if let manifest, isSound {
+        var isIntact = false
+        if let manifest { isIntact = try await folder.damage(toDatabaseOf: manifest) == nil }
+        if let manifest, isIntact {
             try await folder.copyDatabase(manifest, to: target.database)
             return []
         }
@@ -104,17 +104,17 @@ struct RestoreWork {
 
     private func restore(_ blob: Blob) async throws {
         _ = try await blobs.write(blob.name, try await folder.bytes(blob.data)) { [folder] found in
-            guard found == blob.data else { throw folder.damage(blob.data) }
+            guard found == blob.data else { throw folder.corruptBytes(blob.data) }
         }
     }
 
-    /// What is wrong with bytes in the backup; what the disk says if they cannot be read.
+    /// The problem with the data of a blob in the backup, or the error of reading it. Nil if it is intact.
     private func damage(to blob: Blob) async -> String? {
         do { return try await folder.damage(to: blob.data)?.message } catch { return "\(error)." }
     }
 
-    /// Whether the very bytes are in place: in a bucket that was never lost, or from a restore that was interrupted.
-    private func isThere(_ blob: Blob) async throws -> Bool {
+    /// Whether the blob store already contains these bytes: a bucket that was not lost, or an interrupted restore.
+    private func isPresent(_ blob: Blob) async throws -> Bool {
         guard let count = try await blobs.byteCount(of: blob.name) else { return false }
         if count == blob.data.byteCount {
             var hasher = AttachmentHasher()

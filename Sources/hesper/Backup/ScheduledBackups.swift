@@ -8,8 +8,8 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Makes backups while the server runs. The period counts from the last complete backup in the folder, however often the server
-/// starts meanwhile.
+/// Makes backups while the server runs. The interval starts at the last complete backup in the folder, regardless of server
+/// restarts.
 struct ScheduledBackups: Service {
     let schedule: BackupSchedule
     let installation: NodeID
@@ -17,11 +17,11 @@ struct ScheduledBackups: Service {
     let meter: BackupMeter
     let logger: Logger
 
-    /// How often the clock is looked at: it may be set.
-    private static let look = Duration.seconds(60)
+    /// The maximum time between checks, because the clock may be changed.
+    private static let checkInterval = Duration.seconds(60)
     private static let backoff = Backoff(first: .seconds(60), longest: .seconds(3_600))
 
-    /// What is known of the last complete backup; nothing before the folder was read, and after an error.
+    /// The last complete backup. Unknown until the folder was read, and after an error.
     private struct State {
         var isKnown = false
         var last: Timestamp?
@@ -48,7 +48,7 @@ struct ScheduledBackups: Service {
     }
 
     /// Makes a backup if one is due.
-    /// - Returns: the time until the next look at the clock.
+    /// - Returns: the time until the next check.
     @Sendable private func step() async throws -> Duration {
         do {
             var state = state.withLockedValue { $0 }
@@ -56,12 +56,12 @@ struct ScheduledBackups: Service {
             if schedule.wait(after: state.last, now: .now) == 0 { state.last = try await make() }
             let known = state
             self.state.withLockedValue { $0 = known }
-            return min(.milliseconds(schedule.wait(after: state.last, now: .now)), ScheduledBackups.look)
+            return min(.milliseconds(schedule.wait(after: state.last, now: .now)), ScheduledBackups.checkInterval)
         } catch {
             state.withLockedValue { $0 = State() }
             guard !Task.isCancelled else { throw error }
             meter.fail()
-            throw BackupFailed(why: ScheduledBackups.text(error))
+            throw BackupFailed(reason: ScheduledBackups.text(error))
         }
     }
 
@@ -73,29 +73,29 @@ struct ScheduledBackups: Service {
     }
 
     private func make() async throws -> Timestamp {
-        // A store of its own: the one that serves goes on writing while this one is read.
+        // A separate store, so that the server's store can write during the copy.
         let store = try await onThread { [data = schedule.data] in try SQLiteStore(folder: URL(filePath: data)) }
         defer { try? store.close() }
         var report = BackupWork.Report()
-        let made = try await series.add { folder, earlier in
+        let backup = try await series.add { folder, earlier in
             let work = BackupWork(
                 store: store, blobs: blobs, folder: folder, earlier: earlier, showsProgress: false)
             report = try await work.run()
             guard let manifest = report.manifest else { throw Failure("The backup has no manifest.") }
             return manifest
         }
-        meter.complete(made.date)
+        meter.complete(backup.date)
         for missing in report.missing {
             logger.error("Bytes of an attachment are missing in the backup", metadata: ["error": "\(missing)"])
         }
         logger.notice(
             "Backup complete",
             metadata: [
-                "path": "\(made.path)", "accounts": "\(report.accounts)", "attachments": "\(report.attachments)",
+                "path": "\(backup.path)", "accounts": "\(report.accounts)", "attachments": "\(report.attachments)",
                 "copied": "\(report.copied)",
             ])
         do {
-            for old in try await series.removeAll(but: schedule.keep, newest: made) {
+            for old in try await series.removeAll(but: schedule.keep, newest: backup) {
                 logger.notice("Old backup removed", metadata: ["path": "\(old.path)"])
             }
         } catch {
@@ -103,21 +103,21 @@ struct ScheduledBackups: Service {
                 "Old backups could not be removed; retrying after the next backup",
                 metadata: ["error": "\(ScheduledBackups.text(error))"])
         }
-        return made.date
+        return backup.date
     }
 
     private static func text(_ error: any Error) -> String {
         switch error {
         case is BackupInUse: "Another process is creating or removing a backup in this folder."
-        case let foreign as BackupForeign:
+        case let foreign as BackupUnknownFile:
             "The unfinished backup contains a file that does not belong to it: \(foreign.name)"
         default: "\(error)"
         }
     }
 }
 
-/// As the log has it.
+/// A failed backup, described as in the log.
 private struct BackupFailed: Error, CustomStringConvertible {
-    let why: String
-    var description: String { why }
+    let reason: String
+    var description: String { reason }
 }

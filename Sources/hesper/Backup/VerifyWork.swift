@@ -3,18 +3,18 @@ import HesperModel
 import HesperSQLite
 import HesperStore
 
-/// Reads all of a backup and compares it with what its names, its manifest and its database say.
+/// Reads a backup and compares it with its manifest, database and file names.
 struct VerifyWork {
     let folder: BackupFolder
     let manifest: BackupManifest
-    /// Called with each finding, a sentence.
+    /// Called with a sentence for each finding.
     let report: (String) -> Void
 
     struct Report {
         var accounts = 0
         var attachments = 0
         var findings = 0
-        /// Whether all edits were folded again: not if an earlier version wrote the database.
+        /// Whether all edits were checked. False if an earlier version wrote the database.
         var isFolded = true
     }
 
@@ -24,25 +24,28 @@ struct VerifyWork {
             report(finding)
             result.findings += 1
         }
-        for name in manifest.missing { add("\(name) is not in the backup: it was lost or damaged before.") }
+        for name in manifest.missing {
+            add("\(name) is not in the backup because it was already missing or damaged in the installation.")
+        }
         if let damage = try await readable({ try await folder.damage(toDatabaseOf: manifest) }) { add(damage) }
         let copy = SQLiteCopy(path: folder.database(of: manifest))
         do {
-            // One thread reads, and gives all findings at once: there are few, or the database is of no use.
-            let look = try await onThread { try copy.inspect() }
-            look.findings.forEach(add)
-            (result.accounts, result.isFolded) = (look.accounts, look.isFolded)
+            // All findings are returned at once. There are few, unless the database is unusable.
+            let overview = try await onThread { try copy.inspect() }
+            overview.findings.forEach(add)
+            (result.accounts, result.isFolded) = (overview.accounts, overview.isFolded)
         } catch let error as StoreError {
-            add("The database cannot be read to its end: \(error).")
+            add("Cannot read the whole database: \(error).")
         }
-        let wanted = try await wanted(copy)
-        result.attachments = wanted.count
-        try await compareBytes(of: wanted, add)
+        let expected = try await expected(copy)
+        result.attachments = expected.count
+        try await compareBytes(of: expected, add)
         return result
     }
 
-    /// The bytes that the database has, but for those that the backup never had. If the database cannot tell, those that are there.
-    private func wanted(_ copy: SQLiteCopy) async throws -> [AttachmentData] {
+    /// The attachments in the database, except those already missing when the backup was made. If the database cannot be read,
+    /// the files in the folder.
+    private func expected(_ copy: SQLiteCopy) async throws -> [AttachmentData] {
         do {
             let lost = Set(manifest.missing)
             return try await onThread { try copy.blobs() }.filter { !lost.contains($0.name.path) }.map(\.data)
@@ -51,11 +54,11 @@ struct VerifyWork {
         }
     }
 
-    private func compareBytes(of wanted: [AttachmentData], _ add: (String) -> Void) async throws {
+    private func compareBytes(of expected: [AttachmentData], _ add: (String) -> Void) async throws {
         // Several attachments may have the same bytes.
         var compared: Set<String> = []
-        var progress = ProgressBar(total: wanted.count, what: "attachments read")
-        for data in wanted {
+        var progress = ProgressBar(total: expected.count, label: "attachments read")
+        for data in expected {
             if compared.insert(data.sha256).inserted,
                 let damage = try await readable({ try await folder.damage(to: data) })
             {
@@ -67,7 +70,7 @@ struct VerifyWork {
         progress.end()
     }
 
-    /// What a comparison found; what the disk says if the file cannot be read.
+    /// The problem found by a comparison, or the error of reading the file.
     private func readable(_ compare: () async throws -> BackupDamaged?) async throws -> String? {
         do { return try await compare()?.message } catch let error as StoreError { return "\(error)." }
     }

@@ -2,15 +2,15 @@ import NIOCore
 import SwiftASN1
 import X509
 
-/// What a certificate is good for: a name of DNS, or an address.
+/// A subject of a certificate: a DNS name or an IP address.
 enum CertificateName: Hashable, Sendable {
-    /// In lower case, without a dot at its end.
+    /// In lower case, without a trailing dot.
     case dns(String)
     /// 4 or 16 bytes.
     case address([UInt8])
 
-    /// Nil for what is neither, such as a name with letters beyond ASCII: in certificates they are written `xn--…`.
-    /// - Parameter host: as in a URL, or as it is set: `[::1]` or `::1`.
+    /// Nil for an invalid name. Names with non-ASCII letters must be in their `xn--` form.
+    /// - Parameter host: from a URL or a setting, such as `[::1]` or `::1`.
     init?(_ host: String) {
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         let bare = isBracketed ? String(host.dropFirst().dropLast()) : host
@@ -24,7 +24,8 @@ enum CertificateName: Hashable, Sendable {
         }
     }
 
-    /// Letters, digits, hyphens and underscores in labels of at most 63, 253 in all; the last label is no number (RFC 1123, 2.1).
+    /// Whether a name consists of letters, digits, hyphens and underscores, with labels of at most 63 and a total of at most 253
+    /// characters. The last label must not be numeric (RFC 1123, 2.1).
     private static func isName(_ name: String) -> Bool {
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isLegal = labels.allSatisfy { label in
@@ -40,13 +41,13 @@ enum CertificateName: Hashable, Sendable {
         return isLegal && name.utf8.count <= 253 && labels.last.flatMap { Int(Substring($0)) } == nil
     }
 
-    /// Whether it stands for all addresses of the machine, and is the address of none: `0.0.0.0`, `::`.
-    var isEverywhere: Bool {
+    /// Whether it is the unspecified address, `0.0.0.0` or `::`.
+    var isUnspecified: Bool {
         guard case .address(let bytes) = self else { return false }
         return bytes.allSatisfy { $0 == 0 }
     }
 
-    /// As it is written.
+    /// The textual form.
     var text: String {
         switch self {
         case .dns(let name): name
@@ -55,7 +56,7 @@ enum CertificateName: Hashable, Sendable {
         }
     }
 
-    /// As a certificate has it (RFC 5280, 4.2.1.6).
+    /// The form in a certificate (RFC 5280, 4.2.1.6).
     var general: GeneralName {
         switch self {
         case .dns(let name): .dnsName(name)
@@ -63,7 +64,7 @@ enum CertificateName: Hashable, Sendable {
         }
     }
 
-    /// Itself alone, and of a name those below it, as an authority's limits have it (RFC 5280, 4.2.1.10).
+    /// A name constraint for this address, or for this name and its subdomains (RFC 5280, 4.2.1.10).
     var subtree: GeneralName {
         switch self {
         case .dns(let name): .dnsName(name)
@@ -71,19 +72,19 @@ enum CertificateName: Hashable, Sendable {
         }
     }
 
-    /// The names below it, without itself: RFC 5280 has no word for that, programs have this one.
-    var below: GeneralName? {
+    /// A name constraint for subdomains only. RFC 5280 does not define this form, but implementations support it.
+    var subdomains: GeneralName? {
         guard case .dns(let name) = self else { return nil }
         return .dnsName(".\(name)")
     }
 
-    /// All addresses that begin with the same bits.
+    /// A network of all addresses with the same prefix.
     private static func network(_ bytes: [UInt8], bits: Int) -> GeneralName {
         let mask = bytes.indices.map { ~UInt8(truncatingIfNeeded: 0xff >> min(max(bits - 8 * $0, 0), 8)) }
         return .ipAddress(ASN1OctetString(contentBytes: (bytes + mask)[...]))
     }
 
-    /// A network in the notation of CIDR; nil for what is none.
+    /// Parses a network in CIDR notation. Nil if it is invalid.
     static func network(_ text: String) -> GeneralName? {
         let parts = text.split(separator: "/")
         guard parts.count == 2, case .address(let bytes)? = CertificateName(String(parts[0])), let bits = Int(parts[1])
@@ -91,7 +92,7 @@ enum CertificateName: Hashable, Sendable {
         return network(bytes, bits: bits)
     }
 
-    /// Whether an authority with such a limit may vouch for it: a name, or one below it; an address of the network.
+    /// Whether the name or address matches a name constraint.
     func isWithin(_ subtree: GeneralName) -> Bool {
         switch (self, subtree) {
         case (.dns(let name), .dnsName(let base)):

@@ -2,7 +2,7 @@ import Crypto
 import SwiftASN1
 import X509
 
-/// A certificate and the key that is its own.
+/// A certificate and its private key.
 struct CertificatePair: Sendable {
     let certificate: Certificate
     let key: P256.Signing.PrivateKey
@@ -12,7 +12,7 @@ struct CertificatePair: Sendable {
         self.key = key
     }
 
-    /// - Throws: if they are not PEM, or one is not of the other.
+    /// - Throws: if a text is not valid PEM, or the key does not belong to the certificate.
     init(certificate: [UInt8], key: [UInt8]) throws {
         self.certificate = try Certificate(pemEncoded: String(decoding: certificate, as: UTF8.self))
         self.key = try P256.Signing.PrivateKey(pemRepresentation: String(decoding: key, as: UTF8.self))
@@ -20,7 +20,7 @@ struct CertificatePair: Sendable {
     }
 
     struct Mismatch: Error, CustomStringConvertible {
-        var description: String { "the key is another certificate's" }
+        var description: String { "the key does not belong to the certificate" }
     }
 
     var certificatePEM: [UInt8] { get throws { Array((try certificate.serializeAsPEM().pemString + "\n").utf8) } }

@@ -3,25 +3,26 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// An authority of one installation, which vouches for its server to those who were told to trust it.
+/// The certificate authority of one installation. It signs only the certificate of its server.
 ///
-/// It vouches for servers alone, for no other authority, and for no names but those that it was made for and those that lead
-/// nowhere beyond a network of one's own. So whoever steals its key is not everybody on the internet to those who trust it.
+/// Its certificate allows only server certificates, no subordinate authorities, and only the names of this server and names that
+/// are local to a private network. An attacker who steals the key therefore cannot impersonate internet sites to devices that
+/// trust this authority.
 struct LocalAuthority: Sendable {
     let pair: CertificatePair
 
-    /// Trusting it is work on every device: it lasts.
+    /// The validity in days. It is long because the authority must be trusted manually on every device.
     static let days = 3_650
-    /// What browsers and systems take of a server; all of them take this (Apple's limit is 398).
+    /// The validity of server certificates in days. Apple allows at most 398.
     static let serverDays = 397
 
-    /// Makes a new one.
+    /// Creates a new authority.
     init(for names: [CertificateName], machine: String = ServerNames.machine, now: Date) throws {
         let key = P256.Signing.PrivateKey()
-        // Two of one name would be mixed up by people and by programs.
+        // Users and programs would confuse two authorities with the same name.
         let number = String(UInt32.random(in: 0x1000_0000 ... .max), radix: 16)
         let name = try DistinguishedName { CommonName("Hesper on \(machine.prefix(40)) (\(number))") }
-        let start = now - LocalAuthority.behind
+        let start = now - LocalAuthority.clockTolerance
         let certificate = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
             notValidBefore: start, notValidAfter: start + LocalAuthority.seconds(LocalAuthority.days),
@@ -29,7 +30,7 @@ struct LocalAuthority: Sendable {
             extensions: try Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
                 Critical(KeyUsage(keyCertSign: true))
-                Critical(LocalAuthority.limits(for: names))
+                Critical(LocalAuthority.constraints(for: names))
                 try ExtendedKeyUsage([.serverAuth])
                 SubjectKeyIdentifier(hash: Certificate.PublicKey(key.publicKey))
             }, issuerPrivateKey: Certificate.PrivateKey(key))
@@ -40,7 +41,7 @@ struct LocalAuthority: Sendable {
 
     var certificate: Certificate { pair.certificate }
 
-    /// The SHA-256 of the certificate, as browsers and openssl show it.
+    /// The SHA-256 of the certificate in the format of browsers and openssl.
     var fingerprint: String {
         get throws {
             var serializer = DER.Serializer()
@@ -50,27 +51,29 @@ struct LocalAuthority: Sendable {
         }
     }
 
-    func vouches(for name: CertificateName) -> Bool {
-        guard let limits = try? certificate.extensions.nameConstraints else { return false }
+    /// Whether the name constraints allow a certificate for this name.
+    func allows(_ name: CertificateName) -> Bool {
+        guard let constraints = try? certificate.extensions.nameConstraints else { return false }
         let isPermitted =
-            limits.permittedDNSDomains.contains { name.isWithin(.dnsName($0)) }
-            || limits.permittedIPRanges.contains { name.isWithin(.ipAddress($0)) }
-        return isPermitted && !limits.excludedDNSDomains.contains { name.isWithin(.dnsName($0)) }
+            constraints.permittedDNSDomains.contains { name.isWithin(.dnsName($0)) }
+            || constraints.permittedIPRanges.contains { name.isWithin(.ipAddress($0)) }
+        return isPermitted && !constraints.excludedDNSDomains.contains { name.isWithin(.dnsName($0)) }
     }
 
-    /// These names, and not those below them: a machine that is called `dev` does not vouch for all sites under `.dev`.
-    private static func limits(for names: [CertificateName]) -> NameConstraints {
-        let own = names.filter { name in !nobodys.contains { name.isWithin($0) } }
-        let below = own.filter { name in !own.contains { $0 != name && $0.isWithin(name.subtree) } }
+    /// Allows the names themselves but not their subdomains. Otherwise a machine named `dev` could sign for all sites under
+    /// `.dev`.
+    private static func constraints(for names: [CertificateName]) -> NameConstraints {
+        let own = names.filter { name in !localNames.contains { name.isWithin($0) } }
+        let topmost = own.filter { name in !own.contains { $0 != name && $0.isWithin(name.subtree) } }
         return NameConstraints(
-            permittedSubtrees: nobodys + own.map(\.subtree), excludedSubtrees: below.compactMap(\.below))
+            permittedSubtrees: localNames + own.map(\.subtree), excludedSubtrees: topmost.compactMap(\.subdomains))
     }
 
-    /// A certificate for a server, with a key of its own.
+    /// Creates a certificate for a server, with a new key.
     func serverCertificate(for names: [CertificateName], now: Date) throws -> CertificatePair {
         let key = P256.Signing.PrivateKey()
-        let start = now - LocalAuthority.behind
-        // Both ends count (RFC 5280, 4.1.2.5).
+        let start = now - LocalAuthority.clockTolerance
+        // The validity includes both ends (RFC 5280, 4.1.2.5).
         let end = start + LocalAuthority.seconds(LocalAuthority.serverDays) - 1
         let certificate = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
@@ -89,19 +92,19 @@ struct LocalAuthority: Sendable {
         return CertificatePair(certificate: certificate, key: key)
     }
 
-    /// Whether it has vouched for a certificate.
+    /// Whether this authority signed a certificate.
     func hasSigned(_ other: Certificate) -> Bool {
         certificate.publicKey.isValidSignature(other.signature, for: other)
     }
 
-    /// Clocks of devices may be behind ours, in seconds.
-    private static let behind: TimeInterval = 3_600
+    /// Certificates are backdated, because clocks of devices may be behind. In seconds.
+    private static let clockTolerance: TimeInterval = 3_600
 
     static func seconds(_ days: Int) -> TimeInterval { TimeInterval(days) * 86_400 }
 
-    /// Names and networks that nobody has on the internet (RFC 6761, RFC 6762, RFC 8375, and `internal` by ICANN's word; RFC 1918,
-    /// RFC 3927, RFC 4193, RFC 4291).
-    private static let nobodys: [GeneralName] = {
+    /// Names and networks that are never assigned on the internet (RFC 6761, RFC 6762, RFC 8375, and `internal`, reserved by
+    /// ICANN; RFC 1918, RFC 3927, RFC 4193, RFC 4291).
+    private static let localNames: [GeneralName] = {
         let names = ["localhost", "local", "home.arpa", "internal"]
         let ranges = [
             "127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "::1/128", "fc00::/7",

@@ -3,13 +3,13 @@ import HesperServer
 import Logging
 
 extension OwnCertificate {
-    /// What to do on a device so that it trusts the server.
+    /// Instructions to make devices trust the server.
     func instructions(_ authority: LocalAuthority) throws -> [String] {
         let path = URL(filePath: folder.inside(OwnCertificate.authority)).standardizedFileURL.path
         let file = path.contains(" ") ? "'\(path)'" : path
         let fingerprint = try authority.fingerprint
         return [
-            "Its certificate is its own: devices have to trust the authority in \(path), once. SHA-256 of that:",
+            "The certificate is self-signed. Make devices trust the authority in \(path). Its SHA-256 fingerprint:",
             "  \(fingerprint)",
             "  curl:    curl --cacert \(file) …",
             "  Debian:  sudo cp \(file) /usr/local/share/ca-certificates/hesper.crt && sudo update-ca-certificates",
@@ -18,10 +18,10 @@ extension OwnCertificate {
         ]
     }
 
-    /// Renews the certificate when its end is near, while the server runs.
+    /// Renews the certificate before it expires, while the server runs.
     func renewal(_ logger: Logger) -> BackgroundLoop {
-        BackgroundLoop("Renewing the certificate", every: OwnCertificate.pause, logger: logger) {
-            if try await prepare().isNew { logger.notice("The certificate was made again, as its end was near.") }
+        BackgroundLoop("Certificate renewal", every: OwnCertificate.pause, logger: logger) {
+            if try await prepare().isNew { logger.notice("Self-signed certificate renewed") }
         }
     }
 

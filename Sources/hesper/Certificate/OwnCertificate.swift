@@ -3,7 +3,8 @@ import HesperBlobs
 import HesperServer
 import X509
 
-/// The certificate that Hesper makes for itself, and the authority that vouches for it: what is in the folder `tls` of the data.
+/// The self-signed certificate of the server, and the authority that signs it. They are stored in the folder `tls` of the data
+/// folder.
 struct OwnCertificate: Sendable {
     let folder: PrivateFolder
     let names: ServerNames
@@ -11,48 +12,48 @@ struct OwnCertificate: Sendable {
     static let (authority, authorityKey) = ("authority.pem", "authority.key")
     static let (server, serverKey) = ("server.pem", "server.key")
 
-    /// Days before its end from which on a certificate is made again.
+    /// A certificate is renewed this many days before it expires.
     static let daysToRenew = 30
 
-    /// - Parameter data: the folder of the data.
+    /// - Parameter data: the data folder.
     init(data: String, names: ServerNames) {
         folder = PrivateFolder(path: OwnCertificate.folder(in: data))
         self.names = names
     }
 
-    /// The folder, whether it is there or not.
+    /// The folder of the certificates, which may not exist yet.
     static func folder(in data: String) -> String { URL(filePath: data).appending(path: "tls").relativePath }
 
-    /// What the server reads, and reads again when it is made again.
+    /// The files that the server reads. It reloads them after a renewal.
     var files: TLSFiles {
         TLSFiles(
             certificate: folder.inside(OwnCertificate.server), key: folder.inside(OwnCertificate.serverKey),
             isOwn: true)
     }
 
-    /// What is in the folder, as far as it is of use.
+    /// The usable certificates in the folder.
     struct State: Sendable {
-        /// Nil if there is none yet.
+        /// Nil if it does not exist yet.
         var authority: LocalAuthority?
-        /// Nil if one has to be made.
+        /// Nil if it must be created.
         var server: Certificate?
     }
 
-    /// Looks, and changes nothing.
-    /// - Throws: ``Failure`` if there is an authority that cannot be used: perhaps somebody trusts it, so no other takes its place unasked.
+    /// Reads the current state without changing anything.
+    /// - Throws: ``Failure`` if the authority exists but is unusable. Devices may trust it, so it is not replaced automatically.
     func state(now: Date) throws -> State {
         guard let authority = try knownAuthority() else { return State() }
         let end = authority.certificate.notValidAfter
-        guard end > now else { throw unusable("it ended at \(end.ISO8601Format())") }
-        if let name = names.wanted.first(where: { !authority.vouches(for: $0) }) {
-            throw unusable("it was made without the name \(name.text), and cannot vouch for it")
+        guard end > now else { throw unusable("it expired at \(end.ISO8601Format())") }
+        if let name = names.configured.first(where: { !authority.allows($0) }) {
+            throw unusable("it was created without the name \(name.text) and cannot sign a certificate for it")
         }
         return State(authority: authority, server: try serverCertificate(of: authority, now: now))
     }
 
-    /// Makes what is missing, or is good no longer, durably.
-    /// - Returns: what is there now, and whether the server's certificate is new.
-    /// - Throws: ``Failure``, and what the disk says.
+    /// Creates or renews certificates as needed, durably.
+    /// - Returns: the authority, and whether the certificate of the server is new.
+    /// - Throws: ``Failure``, and errors of the file system.
     func prepare(now: Date = Date()) async throws -> (authority: LocalAuthority, isNew: Bool) {
         try folder.make()
         let lock = try await locked()
@@ -66,14 +67,15 @@ struct OwnCertificate: Sendable {
         return (authority, true)
     }
 
-    /// Every name that the authority may vouch for: all that are wanted, and most of the usual ones.
-    func certified(by authority: LocalAuthority) -> [CertificateName] { names.all.filter(authority.vouches) }
+    /// The names in the certificate: all configured names, and those default names that the authority allows.
+    func certified(by authority: LocalAuthority) -> [CertificateName] { names.all.filter(authority.allows) }
 
     // MARK: The files
 
     private func knownAuthority() throws -> LocalAuthority? {
         guard let certificate = try folder.contents(of: OwnCertificate.authority) else {
-            // The key is written first: while it is alone, nobody has trusted it. What it vouched for comes last.
+            // The key is written before the certificate, so a key alone was never trusted. The server's certificate is written
+            // last.
             guard try folder.contents(of: OwnCertificate.server) == nil else {
                 throw unusable("\(OwnCertificate.authority) is missing")
             }
@@ -85,7 +87,7 @@ struct OwnCertificate: Sendable {
         do {
             return LocalAuthority(try CertificatePair(certificate: certificate, key: key))
         } catch {
-            throw unusable("it cannot be read: \(error)")
+            throw unusable("cannot read it: \(error)")
         }
     }
 
@@ -96,7 +98,7 @@ struct OwnCertificate: Sendable {
         return authority
     }
 
-    /// - Returns: nil if there is none that will do for a while.
+    /// - Returns: nil if there is none that stays valid long enough.
     private func serverCertificate(of authority: LocalAuthority, now: Date) throws -> Certificate? {
         guard let certificate = try folder.contents(of: OwnCertificate.server),
             let key = try folder.contents(of: OwnCertificate.serverKey),
@@ -104,23 +106,23 @@ struct OwnCertificate: Sendable {
             authority.hasSigned(found), let names = try? found.extensions.subjectAlternativeNames,
             Set(names) == Set(certified(by: authority).map(\.general))
         else { return nil }
-        // A clock that went back leaves one that is not good yet.
+        // The certificate is not valid yet if the clock was set back.
         let soon = min(now + LocalAuthority.seconds(OwnCertificate.daysToRenew), authority.certificate.notValidAfter)
         return found.notValidBefore <= now && soon <= found.notValidAfter ? found : nil
     }
 
-    /// Servers that start at once on one folder take turns.
+    /// Locks the folder against other processes that start at the same time.
     private func locked() async throws -> FolderLock {
         for _ in 0..<200 {
             if let lock = try FolderLock(folder.path) { return lock }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw Failure("Another process has been writing to \(folder.path) for ten seconds: try again.")
+        throw Failure("\(folder.path) is in use by another process. Try again.")
     }
 
-    private func unusable(_ why: String) -> Failure {
+    private func unusable(_ reason: String) -> Failure {
         Failure(
-            "The authority in \(folder.path) cannot be used: \(why). Put right what is wrong, or move the folder away: then another "
-                + "authority is made, which has to be trusted anew on every device.", .settings)
+            "The certificate authority in \(folder.path) cannot be used: \(reason). Correct the problem, or move the folder away to "
+                + "create a new authority, which must then be trusted on every device.", .settings)
     }
 }

@@ -1,33 +1,33 @@
 import Foundation
 
-/// Under which names people may reach a server.
+/// The names and addresses that clients may use for a server.
 struct ServerNames: Sendable, Equatable {
-    /// What the operator has set: the certificate is of no use without them.
-    let wanted: [CertificateName]
-    /// What holds anyway, as far as the authority may vouch for it: the name of a container is another after each start.
-    let usual: [CertificateName]
+    /// The names set by the operator. The certificate must contain all of them.
+    let configured: [CertificateName]
+    /// Default names, included if the authority allows them. The host name of a container changes with each start.
+    let defaults: [CertificateName]
 
-    /// - Parameter machine: the machine's own name.
-    init(wanted: [CertificateName], machine: String = ServerNames.machine) {
-        self.wanted = wanted.filter { !$0.isEverywhere }
-        usual = ["localhost", "127.0.0.1", "::1", machine].compactMap { CertificateName($0) }
+    /// - Parameter machine: the host name of the machine.
+    init(configured: [CertificateName], machine: String = ServerNames.machine) {
+        self.configured = configured.filter { !$0.isUnspecified }
+        defaults = ["localhost", "127.0.0.1", "::1", machine].compactMap { CertificateName($0) }
     }
 
-    /// All of them, each once.
+    /// All names without duplicates.
     var all: [CertificateName] {
-        (usual + wanted).reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
+        (defaults + configured).reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
     }
 
-    /// What is odd about them; nil for nothing.
-    /// - Parameter host: where the server listens.
+    /// A warning if clients may need a name that the certificate does not contain.
+    /// - Parameter host: the address that the server listens on.
     func warning(host: String) -> String? {
-        guard CertificateName(host)?.isEverywhere == true, wanted.isEmpty else { return nil }
+        guard CertificateName(host)?.isUnspecified == true, configured.isEmpty else { return nil }
         return
-            "Others reach \(host) by a name or an address that the certificate may not have: say with HESPER_URL which it is, "
-            + "such as https://192.168.1.20:8080."
+            "The certificate may not contain the name or address that clients use for this server. Set it with HESPER_URL, "
+            + "for example https://192.168.1.20:8080."
     }
 
-    /// What the machine calls itself, without asking the network.
+    /// The host name of the machine, without a DNS lookup.
     static var machine: String {
         var bytes = [CChar](repeating: 0, count: 256)
         guard gethostname(&bytes, bytes.count - 1) == 0 else { return "localhost" }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The certificate that Hesper makes for itself.
+/// Checks the self-signed certificate.
 struct CertificateDiagnosis {
     let own: OwnCertificate
 
-    /// Every device has to be told of another authority: that takes a while. In days.
+    /// Days before the authority expires. Replacing it takes time, because every device must trust the new one.
     private static let notice = 90
 
     func all(now: Date = Date()) -> [Diagnosis] {
@@ -16,25 +16,29 @@ struct CertificateDiagnosis {
     private func state(now: Date) throws -> [Diagnosis] {
         let state = try own.state(now: now)
         guard let authority = state.authority else {
-            return [.ok("The next start makes an authority, and a certificate, in \(own.folder.path).")]
+            return [
+                .ok(
+                    "The server creates a certificate authority and a certificate in \(own.folder.path) when it starts."
+                )
+            ]
         }
         let end = authority.certificate.notValidAfter
         var found: [Diagnosis] = []
         if end < now + LocalAuthority.seconds(CertificateDiagnosis.notice) {
             found.append(
                 .warning(
-                    "The authority in \(own.folder.path) ends at \(end.ISO8601Format()): move the folder away before, and have all "
-                        + "devices trust the one that the next start makes."))
+                    "The certificate authority in \(own.folder.path) expires at \(end.ISO8601Format()). Move the folder away before, and "
+                        + "make all devices trust the new authority that the server creates."))
         }
         guard let server = state.server else {
-            return found + [.ok("The next start makes the certificate again; the authority stays.")]
+            return found + [.ok("The server renews the certificate when it starts. The authority is unchanged.")]
         }
         let fingerprint = try authority.fingerprint
         let names = own.certified(by: authority).map(\.text).joined(separator: ", ")
         return found + [
             .ok(
-                "The certificate is Hesper's own, for \(names); it holds until \(server.notValidAfter.ISO8601Format()). "
-                    + "The authority: \(fingerprint).")
+                "The self-signed certificate for \(names) is valid until \(server.notValidAfter.ISO8601Format()). "
+                    + "Fingerprint of the authority: \(fingerprint).")
         ]
     }
 

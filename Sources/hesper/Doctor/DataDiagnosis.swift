@@ -4,7 +4,7 @@ import HesperModel
 import HesperSQLite
 import HesperStore
 
-/// The data: its folders, its database, its attachments.
+/// Checks the data folder, the database and the attachments.
 struct DataDiagnosis {
     let settings: Settings
 
@@ -12,11 +12,11 @@ struct DataDiagnosis {
         let database: DatabaseLocation
         do { database = try settings.database() } catch { return [.wrong("\(error)")] }
         var found: [Diagnosis] = []
-        // Opening a database of an earlier version would change it.
+        // A database of an earlier version is not opened, because that would migrate it.
         var canOpen = false
         switch database {
         case .sqlite(let folder):
-            found += FolderDiagnosis(path: folder, what: "data").all()
+            found += FolderDiagnosis(path: folder, contents: "data").all()
             found += Diagnosis.trying { try sqlite(in: folder, &canOpen) }
         case .postgres:
             found += await postgres(database)
@@ -27,51 +27,53 @@ struct DataDiagnosis {
 
     private func sqlite(in folder: String, _ canOpen: inout Bool) throws -> [Diagnosis] {
         try DatabaseLocation.checkRestored(folder)
-        try DatabaseLocation.checkFile(in: folder, toName: "name the data folder with --data or HESPER_DATA")
-        let look = try SQLiteOverview(folder: URL(filePath: folder), clocks: DataDiagnosis.clockLimit)
+        try DatabaseLocation.checkFile(in: folder, toName: "set the data folder with --data or HESPER_DATA")
+        let overview = try SQLiteOverview(folder: URL(filePath: folder), clocks: DataDiagnosis.clockLimit)
         var found: [Diagnosis] = []
         let known = SQLiteOverview.knownVersion
-        if look.version > known {
-            found.append(.wrong("\(StoreError.newerDatabase(version: look.version, known: known))."))
-        } else if look.version < known {
+        if overview.version > known {
+            found.append(.wrong("\(StoreError.newerDatabase(version: overview.version, known: known))."))
+        } else if overview.version < known {
             found.append(
                 .warning(
-                    "The database has version \(look.version): the next start brings it to \(known). Make a backup before."
+                    "The database has version \(overview.version). The next start upgrades it to \(known). Make a backup first."
                 ))
         } else {
             canOpen = true
-            found.append(.ok("The database has version \(known), that of this Hesper."))
+            found.append(.ok("The database has version \(known), which is current."))
         }
-        found += look.findings.map {
-            .wrong("SQLite finds in the database: \($0). Restore a backup, and check the disk.")
+        found += overview.findings.map {
+            .wrong("SQLite reports a damaged database: \($0). Restore a backup, and check the disk.")
         }
-        if look.findings.isEmpty {
-            found.append(.ok("SQLite's quick check finds nothing wrong; hesper check looks at all of it."))
+        if overview.findings.isEmpty {
+            found.append(.ok("SQLite's quick check found no problems. Run hesper check for a full check."))
         }
-        found += DataDiagnosis.ahead(look.greatestClocks)
-        if let last = look.lastPushDate, last > Timestamp.now.adding(DataDiagnosis.tolerance) {
+        found += DataDiagnosis.ahead(overview.greatestClocks)
+        if let last = overview.lastPushDate, last > Timestamp.now.adding(DataDiagnosis.tolerance) {
             found.append(
-                .wrong("The last change came at \(last), which this machine's clock says is to come: set the clock."))
+                .wrong("The last change was received at \(last), which is in the future. Correct this machine's clock.")
+            )
         }
         return found
     }
 
-    /// Two clocks that both follow the time differ by less, in milliseconds.
+    /// The tolerance between two synchronized clocks, in milliseconds.
     private static let tolerance: Int64 = 60_000
 
-    /// How many accounts are named.
-    private static let mostAccounts = 10
-    /// One more, to know whether there are more.
-    private static let clockLimit = mostAccounts + 1
+    /// The maximum number of accounts in the findings.
+    private static let maximumAccounts = 10
+    /// One more, to detect whether there are more.
+    private static let clockLimit = maximumAccounts + 1
 
-    /// Accounts with edits whose clocks are further ahead than a server accepts: one did when its own clock was wrong.
+    /// Accounts with edits whose clocks are further ahead than a server accepts. They were accepted while this server's clock was
+    /// wrong.
     private static func ahead(_ clocks: [AccountClock]) -> [Diagnosis] {
         let now = Timestamp.now
         let ahead = clocks.filter { $0.clock.timestamp > now.adding(Int64(Limits.clockAhead)) }
-        let named = ahead.prefix(mostAccounts).map { warning(about: $0, now: now) }
-        guard ahead.count > mostAccounts else { return named }
+        let named = ahead.prefix(maximumAccounts).map { warning(about: $0, now: now) }
+        guard ahead.count > maximumAccounts else { return named }
         return named + [
-            .warning("More accounts than these \(mostAccounts) have edits with clocks ahead of this machine's.")
+            .warning("More than \(maximumAccounts) accounts have edits dated ahead of this machine's clock.")
         ]
     }
 
@@ -85,9 +87,9 @@ struct DataDiagnosis {
             default: count(Int(minutes / 1_440), "day")
             }
         return .warning(
-            "\(account.email) has an edit of \(date), \(distance) ahead of this machine's clock, by \(account.clock.node). If this "
-                + "machine's clock is right, that device's was wrong or forged: hesper account show \(account.email) lists devices, and "
-                + "revoking one as lost undoes its changes.")
+            "\(account.email) has an edit dated \(date), \(distance) ahead of this machine's clock, from device \(account.clock.node). "
+                + "If this machine's clock is right, the clock of that device was wrong or forged. List the devices with hesper account show "
+                + "\(account.email). Reporting a device as lost undoes its changes.")
     }
 
     private func postgres(_ database: DatabaseLocation) async -> [Diagnosis] {
@@ -95,7 +97,7 @@ struct DataDiagnosis {
             return try await database.whileOpen(making: false, connections: 2) { store in
                 let totals = try await store.read { try $0.totals() }
                 let clocks = try await store.read { try $0.greatestClocks(limit: DataDiagnosis.clockLimit) }
-                return [.ok("PostgreSQL answers, and has \(count(totals.accounts, "account")).")]
+                return [.ok("The PostgreSQL database is available and has \(count(totals.accounts, "account")).")]
                     + DataDiagnosis.ahead(clocks)
             }
         } catch {
@@ -103,24 +105,24 @@ struct DataDiagnosis {
         }
     }
 
-    /// - Parameter database: that can be opened; nil if there is none.
+    /// - Parameter database: the database to compare with. Nil if it cannot be opened.
     private func attachments(of database: DatabaseLocation?) async -> [Diagnosis] {
         do {
-            let place = try settings.attachments()
-            guard !S3Location.isMeant(by: place) else {
+            let location = try settings.attachments()
+            guard !S3Location.isURL(location) else {
                 let blobs = try await settings.openBlobs()
-                return [.ok("The bucket of the attachments answers.")] + (await claim(of: database, to: blobs))
+                return [.ok("The bucket of the attachments is accessible.")] + (await claim(of: database, to: blobs))
             }
-            // It is made when it is needed.
-            guard FileManager.default.fileExists(atPath: place) else { return [] }
-            return FolderDiagnosis(path: place, what: "attachments").all()
+            // The folder is created when it is needed.
+            guard FileManager.default.fileExists(atPath: location) else { return [] }
+            return FolderDiagnosis(path: location, contents: "attachments").all()
                 + (await claim(of: database, to: try await settings.openBlobs()))
         } catch {
             return [.wrong("\(error)")]
         }
     }
 
-    /// Whether the attachments belong to the database.
+    /// Checks whether the attachments belong to the database.
     private func claim(of database: DatabaseLocation?, to blobs: any BlobStore) async -> [Diagnosis] {
         guard let database else { return [] }
         do {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What `hesper doctor` says of one thing, in a sentence that also says what to do.
+/// A finding of `hesper doctor`: a sentence that also says what to do.
 struct Diagnosis: Equatable {
     enum Kind: String {
         case ok
-        /// It works, and may be meant; or it will not work for long.
+        /// A possible problem, which may be intended or may become one.
         case warning
-        /// Something does not work, or is not safe.
+        /// Something does not work or is not secure.
         case wrong
     }
 
@@ -17,16 +17,16 @@ struct Diagnosis: Equatable {
     static func warning(_ text: String) -> Diagnosis { Diagnosis(kind: .warning, text: text) }
     static func wrong(_ text: String) -> Diagnosis { Diagnosis(kind: .wrong, text: text) }
 
-    /// The diagnosis of what goes wrong, and of what comes of it else.
+    /// The findings of `body`, or its error as a finding.
     static func trying(_ body: () throws -> [Diagnosis]) -> [Diagnosis] {
         do { return try body() } catch { return [.wrong("\(error)")] }
     }
 
-    /// The diagnosis of a file or folder that is not for its owner's eyes alone.
+    /// A finding if a file or folder is accessible to other users.
     static func openness(of path: String, _ status: stat) -> [Diagnosis] {
         guard status.st_mode & 0o077 != 0 else { return [] }
         let digits = String(status.st_mode & 0o777, radix: 8)
-        return [.wrong("Others may look into \(path), which has mode \(digits): chmod go= \(path)")]
+        return [.wrong("\(path) is accessible to other users (mode \(digits)). Run chmod go= \(path)")]
     }
 
     var line: String { "\(kind.rawValue): \(text)" }

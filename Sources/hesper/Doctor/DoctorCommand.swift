@@ -6,16 +6,15 @@ import HesperStore
 /// `hesper doctor`
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look for what is wrong with an installation.",
+        abstract: "Check an installation for problems.",
         discussion: """
-            Settings that contradict each other, permissions, room on the disks, the database and its version, SQLite's own \
-            quick check of it, edits with clocks that are ahead, attachments, scheduled backups, the command for mail, the \
-            certificate, the clock. Run it as the user that serves. It uses the settings of the installed service; where there is none, \
-            give it the flags and variables that serve gets. It changes nothing, and may run beside serve; with a large database it \
-            reads for a while.
+            Checks the settings, permissions, disk space, the database and its version with SQLite's quick check, edits dated in \
+            the future, attachments, scheduled backups, the mail command, the certificate and the clock. Run it as the user that \
+            runs the server. It uses the settings of the installed service. Without one, pass the options and variables of \
+            hesper serve. It changes nothing and may run while hesper serve runs. A large database takes a while.
 
-            One line for each thing, which begins with ok, warning or wrong. The exit status is 1 if anything is wrong; \
-            warnings may be meant.
+            Prints one line per finding, which starts with ok, warning or wrong. The exit status is 1 if anything is wrong. \
+            Warnings may be intended.
             """)
 
     @OptionGroup var dataOptions: DataOptions
@@ -27,7 +26,7 @@ struct Doctor: AsyncParsableCommand {
         found += await BackupDiagnosis(settings: settings).all()
         found += MailDiagnosis(settings: settings).all()
         found += MachineDiagnosis(settings: settings).all()
-        for diagnosis in found { Terminal.say(diagnosis.line) }
+        for diagnosis in found { Terminal.printLine(diagnosis.line) }
         if found.contains(where: { $0.kind == .wrong }) { throw ExitCode(Failure.Kind.failed.rawValue) }
     }
 }

@@ -2,11 +2,11 @@ import Foundation
 import HesperModel
 import HesperServer
 
-/// What the machine brings: certificate, clock, open files.
+/// Checks the certificate, the clock and the limit of open files.
 struct MachineDiagnosis {
     let settings: Settings
 
-    /// Two weeks before the end whatever renews certificates has failed for a while.
+    /// Two weeks before expiry, automatic renewal has usually been failing for a while.
     private static let notice: Int64 = 14 * 86_400_000
 
     func all() -> [Diagnosis] { certificate() + clock() + files() }
@@ -16,28 +16,28 @@ struct MachineDiagnosis {
         if let own = try? settings.ownCertificate() { return CertificateDiagnosis(own: own).all() }
         do {
             let end = try files.validUntil()
-            if end < .now { return [.wrong("The certificate \(files.certificate) ended at \(end): renew it.")] }
+            if end < .now { return [.wrong("The certificate \(files.certificate) expired at \(end). Renew it.")] }
             if end < Timestamp.now.adding(MachineDiagnosis.notice) {
-                return [.warning("The certificate \(files.certificate) ends at \(end): renew it.")]
+                return [.warning("The certificate \(files.certificate) expires at \(end). Renew it.")]
             }
-            return [.ok("The certificate goes with its key, and holds until \(end).")]
+            return [.ok("The certificate matches its key and is valid until \(end).")]
         } catch {
-            return [.wrong("The certificate or its key is no good: \(error)")]
+            return [.wrong("Cannot use the certificate and key: \(error)")]
         }
     }
 
-    /// A server whose clock is behind refuses devices whose clocks are right (merge.md, Clocks). What has come since this
-    /// Hesper was built, or since the last push, is known to be past.
+    /// A server whose clock is behind refuses edits of devices with a correct clock (merge.md, Clocks). The build date of this
+    /// binary is known to be in the past.
     private func clock() -> [Diagnosis] {
         let attributes = try? FileManager.default.attributesOfItem(atPath: ShareFolder.binary)
         if let built = attributes?[.modificationDate] as? Date, built > Date() {
             return [
                 .wrong(
-                    "The clock says \(Timestamp.now), which was before this Hesper was built: set it, and let NTP keep it."
+                    "The clock shows \(Timestamp.now), which is before this version of Hesper was built. Set it, and use NTP."
                 )
             ]
         }
-        return [.ok("The clock says \(Timestamp.now); devices count on it.")]
+        return [.ok("The clock shows \(Timestamp.now).")]
     }
 
     private func files() -> [Diagnosis] {
@@ -46,7 +46,8 @@ struct MachineDiagnosis {
         }
         return [
             .warning(
-                "Only \(files) files and connections may be open at once (ulimit -n): some clients may have to wait.")
+                "Only \(files) files and connections may be open at the same time (ulimit -n). Some clients may have to wait."
+            )
         ]
     }
 }

@@ -1,22 +1,22 @@
 import Foundation
 import HesperServer
 
-/// Whether letters can be sent.
+/// Checks whether e-mail can be sent.
 struct MailDiagnosis {
     let settings: Settings
 
-    /// What is wrong with the settings themselves ``SettingsDiagnosis`` says.
+    /// Invalid settings are reported by ``SettingsDiagnosis``.
     func all() -> [Diagnosis] {
         guard let mail = try? settings.mail() else { return [] }
         let program = mail.command.program
         guard mail.command.isThere else {
-            return [.wrong("No letter can be sent: \(program) is no program that the user \(NSUserName()) may run.")]
+            return [.wrong("Cannot send e-mail: \(program) is not an executable file for the user \(NSUserName()).")]
         }
         guard mail.origin.hasPrefix("https://") else {
             return [
-                .warning("Links in letters begin with \(mail.origin): whoever uses one sends a password without TLS.")
+                .warning("Links in e-mails start with \(mail.origin). Passwords entered there are sent without TLS.")
             ]
         }
-        return [.ok("Letters are handed to \(program), and their links begin with \(mail.origin).")]
+        return [.ok("E-mail is sent with \(program). Links in it start with \(mail.origin).")]
     }
 }

@@ -1,7 +1,7 @@
 import HesperBlobs
 import HesperServer
 
-/// Settings that are wrong, or do not go together.
+/// Checks for invalid and conflicting settings.
 struct SettingsDiagnosis {
     let settings: Settings
 
@@ -9,8 +9,8 @@ struct SettingsDiagnosis {
         var found = settings.warnings.map(Diagnosis.warning)
         found += Diagnosis.trying {
             let server = try settings.server()
-            let odd = try settings.ownCertificate()?.names.warning(host: server.host)
-            return server.diagnoses + [odd].compactMap { $0 }.map(Diagnosis.warning)
+            let nameWarning = try settings.ownCertificate()?.names.warning(host: server.host)
+            return server.diagnoses + [nameWarning].compactMap { $0 }.map(Diagnosis.warning)
         }
         found += Diagnosis.trying {
             _ = (try settings.logLevel(), try settings.logFormat())
@@ -21,50 +21,56 @@ struct SettingsDiagnosis {
             ShareFolder.find(named: try settings.publicFolder()).missing.map(Diagnosis.warning)
         }
         found += Diagnosis.trying {
-            let place = try settings.attachments()
-            guard case .postgres = try settings.database(), !S3Location.isMeant(by: place) else { return [] }
+            let location = try settings.attachments()
+            guard case .postgres = try settings.database(), !S3Location.isURL(location) else { return [] }
             return [
                 .warning(
-                    "Attachments are in the folder \(place): all servers on this database need that very one, or S3.")
+                    "Attachments are in the folder \(location). All servers on this database must use the same folder, or S3."
+                )
             ]
         }
-        return found.contains { $0.kind == .wrong } ? found : [.ok("The settings can be used.")] + found
+        return found.contains { $0.kind == .wrong } ? found : [.ok("The settings are valid.")] + found
     }
 }
 
 extension ServerSettings {
-    /// What is odd about where a server listens, and for whom.
+    /// Warnings about the address, sign-up policy and password cost.
     var diagnoses: [Diagnosis] {
         var found: [Diagnosis] = []
         if !ServerSettings.isLoopback(host) {
             if tls == nil {
                 found.append(
                     .warning(
-                        "It listens on \(host) without TLS: passwords and notes can be read on the way. Set a certificate, have one made "
-                            + "(HESPER_TLS=self-signed), or listen on 127.0.0.1 behind a proxy that has one."))
+                        "The server listens on \(host) without TLS, so passwords and notes can be intercepted. Set a certificate, use a "
+                            + "self-signed one (HESPER_TLS=self-signed), or listen on 127.0.0.1 behind a proxy with TLS."
+                    ))
             }
             if signUp == .open {
-                found.append(.warning("Whoever reaches \(host) can make an account: HESPER_SIGN_UP=closed."))
+                found.append(
+                    .warning("Everyone who can connect to \(host) can create an account. Set HESPER_SIGN_UP=closed."))
             }
         } else if signUpIsForThisMachine {
             found.append(
                 .warning(
-                    "Every user of this machine can make an account. Behind a proxy that sends neither the Host of the request nor "
-                        + "X-Forwarded-For, so can everybody: set HESPER_SIGN_UP=closed."))
+                    "All users of this machine can create accounts. Behind a proxy that sends neither the original Host header nor "
+                        + "X-Forwarded-For, so can all its clients. In that case set HESPER_SIGN_UP=closed."))
         } else if signUp == .open {
             found.append(
                 .warning(
-                    "Every user of this machine can make an account, and everybody whom a proxy lets in: set HESPER_SIGN_UP=closed "
-                        + "unless that is meant."))
+                    "All users of this machine, and all clients of a proxy, can create accounts. Set HESPER_SIGN_UP=closed unless this "
+                        + "is intended."))
         }
         if passwords.cost < PasswordLimits().cost {
             found.append(
                 .warning(
-                    "Passwords cost less to try than OWASP asks for: HESPER_PASSWORD_COST=\(PasswordLimits().cost), unless the "
-                        + "machine has too little memory."))
+                    "The password cost is below the recommendation of OWASP. Set HESPER_PASSWORD_COST=\(PasswordLimits().cost), unless "
+                        + "the machine has too little memory."))
         }
         if let metrics, !ServerSettings.isLoopback(metrics.host) {
-            found.append(.warning("Everybody who reaches \(metrics) gets the metrics: is that a network of your own?"))
+            found.append(
+                .warning(
+                    "Metrics are available to everyone who can connect to \(metrics). Make sure that the network is private."
+                ))
         }
         return found
     }

@@ -4,17 +4,17 @@ import HesperStore
 import NIOCore
 import NIOPosix
 
-/// Brings the bytes of an archive's attachments to where a server keeps them.
+/// Imports the attachment data of an archive into the blob store.
 struct ArchiveAttachments: Sendable {
     let store: any Store
     let blobs: any BlobStore
     let pusher: ImportPusher
-    /// How many bytes an attachment may have.
-    let largest: Int64
+    /// The maximum size of an attachment in bytes.
+    let maximumBytes: Int64
 
-    /// Keeps all bytes that are not here yet. They are read once, in the order in which they lie in the archive.
-    /// - Parameter done: called for each that the archive says it has.
-    /// - Returns: why, of those that are not here afterwards.
+    /// Stores all attachments that the account does not have yet. The archive is read once, in order.
+    /// - Parameter done: called for each attachment of the archive.
+    /// - Returns: the attachments that could not be stored, with the reason.
     func add(
         from path: String, _ contents: ExportContents, done: () -> Void
     ) async throws -> [UniqueID: String] {
@@ -31,35 +31,35 @@ struct ArchiveAttachments: Sendable {
             done()
         }
         for (path, attachment) in missing {
-            refused[attachment.uniqueID] = "The archive has no \(path)."
+            refused[attachment.uniqueID] = "The archive does not contain \(path)."
             done()
         }
         return refused
     }
 
     private func add(_ attachment: ExportContents.Attachment, from zip: ZipReader, path: String) async throws {
-        let (scope, wanted) = (pusher.scope, attachment.data)
+        let (scope, expected) = (pusher.scope, attachment.data)
         let admission = BlobAdmission(
-            scope: scope.id, attachment: attachment.uniqueID, largest: largest, quota: pusher.quota)
-        if let known = try await store.read({ try admission.check(byteCount: wanted.byteCount, in: $0) }) {
-            guard known.data == wanted else { throw admission.immutable }
+            scope: scope.id, attachment: attachment.uniqueID, largest: maximumBytes, quota: pusher.quota)
+        if let known = try await store.read({ try admission.check(byteCount: expected.byteCount, in: $0) }) {
+            guard known.data == expected else { throw admission.immutable }
             return
         }
-        let damaged = Problem(.immutable, "\(path) is damaged: its bytes are not those that were exported.")
+        let damaged = Problem(.immutable, "\(path) is damaged. It differs from the exported file.")
         let name = BlobName(scope: scope.id, attachment: attachment.uniqueID)
         let bytes = AsyncThrowingStream<ByteBuffer, any Error> {
             guard let bytes = try await NIOThreadPool.singleton.runIfActive({ try zip.read() }) else { return nil }
-            guard zip.byteCount <= wanted.byteCount else { throw damaged }
+            guard zip.byteCount <= expected.byteCount else { throw damaged }
             return ByteBuffer(bytes: bytes)
         }
-        let data = try await blobs.write(name, bytes) { guard $0 == wanted else { throw damaged } }
+        let data = try await blobs.write(name, bytes) { guard $0 == expected else { throw damaged } }
         let blob = Blob(name: name, data: data, arrivalDate: .now)
         do {
-            let kept = try await pusher.trying { try await scope.commit { try admission.add(blob, in: $0) } }
-            // Somebody else was quicker.
-            if kept.name != name { try await blobs.remove(name) }
+            let stored = try await pusher.trying { try await scope.commit { try admission.add(blob, in: $0) } }
+            // Another process stored the attachment first.
+            if stored.name != name { try await blobs.remove(name) }
         } catch let problem as Problem {
-            // After any other error it may be known all the same. What is not known is swept.
+            // After other errors the blob may have been recorded. If not, a sweep removes it.
             try await blobs.remove(name)
             throw problem
         }

@@ -2,10 +2,10 @@ import HesperArchive
 import HesperModel
 import HesperStore
 
-/// Brings an export back into an account, the one it was made of or another: every object under its own ID, with the clocks
-/// that it always had, through the same queue, merge and bag as a device that gives back what a restored server lacks.
+/// Imports an export into the same or another account. Objects keep their IDs and clocks, and are merged like edits that a device
+/// pushes after a restore.
 ///
-/// Bytes of attachments come first, as an attachment is refused without them; then objects, in the order of `hesper.json`.
+/// Attachment data is imported first, because attachments without data are refused. Objects follow in the order of `hesper.json`.
 struct ArchiveImporter: Sendable {
     private let path: String
     private let contents: ExportContents
@@ -14,24 +14,25 @@ struct ArchiveImporter: Sendable {
     private let attachments: ArchiveAttachments
 
     /// - Parameters:
-    ///   - path: of the archive.
-    ///   - largest: how many bytes an attachment may have.
-    ///   - quota: how many bytes an account may store that has no quota of its own; nil for any number.
+    ///   - path: the path of the archive.
+    ///   - maximumAttachmentBytes: the maximum size of an attachment.
+    ///   - quota: the quota of accounts without their own quota, in bytes. Nil for no limit.
     init(
         _ path: String, _ contents: ExportContents, store: any Store, blobs: any BlobStore, scope: ScopeID,
-        largest: Int64, quota: Int64? = nil
+        maximumAttachmentBytes: Int64, quota: Int64? = nil
     ) {
         self.path = path
         self.contents = contents
         self.store = store
         pusher = ImportPusher(store: store, scope: scope, quota: quota)
-        attachments = ArchiveAttachments(store: store, blobs: blobs, pusher: pusher, largest: largest)
+        attachments = ArchiveAttachments(
+            store: store, blobs: blobs, pusher: pusher, maximumBytes: maximumAttachmentBytes)
     }
 
-    /// How many things there are to do: what ``run(progress:)`` tells adds up to it.
+    /// The total number of steps that ``run(progress:)`` reports.
     var count: Int { contents.attachments.count + contents.objectCount }
 
-    /// - Parameter progress: told of what is done, and of what was refused, and why.
+    /// - Parameter progress: called with the number of completed steps, and the refused objects.
     func run(
         progress: (_ done: Int, _ skipped: [ImportReport.Skipped]) -> Void
     ) async throws -> ImportReport {
@@ -61,7 +62,7 @@ struct ArchiveImporter: Sendable {
     private func push(_ elements: [Push.Element], _ refused: [UniqueID: String]) async throws -> ImportReport {
         let applied = try await pusher.push { _, _, _ in Push(elements) }
         let ahead = elements.withClocksAhead(applied.receipts)
-        // Whoever made them had a clock that is ahead of this server's (merge.md, Clocks, Clock skew): they are stamped anew.
+        // These edits were made with a clock ahead of this server's (merge.md, Clocks, Clock skew). They get new clocks.
         let again =
             ahead.isEmpty
             ? nil : try await pusher.push { try ahead.stamped(in: $0.bag(of: $1.head.scope), stamp: &$2) }
@@ -70,7 +71,7 @@ struct ArchiveImporter: Sendable {
 }
 
 extension Push.Element {
-    /// About what it weighs in a push.
+    /// The approximate size of the element in a push, in bytes.
     fileprivate var textBytes: Int {
         guard case .change(let change) = self else { return 0 }
         return change.edits.reduce(0) { sum, edit in

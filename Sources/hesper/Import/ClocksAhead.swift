@@ -1,13 +1,14 @@
 import HesperModel
 import HesperStore
 
-/// What of a push was refused because its clocks are ahead of this server's.
+/// The changes of a push that were refused because their clocks are ahead of this server's.
 struct ClocksAhead: Sendable {
     fileprivate var changes: [Change] = []
 
     var isEmpty: Bool { changes.isEmpty }
 
-    /// The same under the server's own clock. What has been set here already stays: importing again undoes nothing.
+    /// The changes with new clocks of this server. Attributes that already have a value are left out, so that a repeated import
+    /// does not overwrite later changes.
     func stamped(in bag: any Bag, stamp: inout Stamp) throws -> Push {
         let states = try bag.states(of: changes.map(\.uniqueID))
         return Push(
@@ -15,7 +16,7 @@ struct ClocksAhead: Sendable {
                 var entity: Entity?
                 switch states[change.uniqueID] {
                 case .deleted?: return nil
-                case .entity(let standing, _)?: entity = standing
+                case .entity(let current, _)?: entity = current
                 case nil: break
                 }
                 let clock = stamp.tick(after: entity)
@@ -29,7 +30,7 @@ struct ClocksAhead: Sendable {
 }
 
 extension [Push.Element] {
-    /// Those edits whose receipts say `clock-ahead`.
+    /// The edits that were refused with `clock-ahead`.
     func withClocksAhead(_ receipts: [Receipt]) -> ClocksAhead {
         var ahead = ClocksAhead()
         for (element, receipt) in zip(self, receipts) {

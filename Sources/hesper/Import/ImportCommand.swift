@@ -4,27 +4,27 @@ import HesperArchive
 import HesperModel
 import HesperStore
 
-/// `hesper import --account EMAIL FOLDER`, or the zip of an export, or of texts
+/// `hesper import --account EMAIL SOURCE`. The source is a folder of text files, a zip of one, or an export.
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Bring a folder of texts, or an export, into an account, as often as you like.",
+        abstract: "Import a folder of text files, or an export, into an account. Can be repeated.",
         discussion: """
-            Every .md, .markdown, .txt and .text file of the folder and of the folders in it becomes a note with all of \
-            its text, the first line being its title, dated as the file is; every folder that leads to it becomes a tag. \
-            Hidden files and links are passed over.
+            Every .md, .markdown, .txt and .text file in the folder and its subfolders becomes a note with the same text. The \
+            first line is its title, and its date is that of the file. Every subfolder becomes a tag. Hidden files and symbolic \
+            links are ignored.
 
-            A note is known by the name of FOLDER and the file's path in it. So importing again doubles nothing, on this \
-            machine or another: what was changed in a file is merged with what was changed in its note, what was deleted \
-            stays deleted. Another name of FOLDER makes other notes. A zip of texts is the folder that it was.
+            A note is identified by the name of FOLDER and the relative path of the file. Importing the folder again, on this \
+            or another machine, creates no duplicates: changes of the file are merged with changes of the note, and deleted \
+            notes stay deleted. If FOLDER has another name, new notes are created. A zip of text files is imported like a folder.
 
-            A zip that hesper export made brings back all that was in the account, under the same IDs, into the same \
-            account or another; what has changed here since is not undone.
+            A zip created by hesper export is imported with the original IDs, into the same or another account. Later changes \
+            in the account are not undone.
 
-            What cannot be imported is named and skipped; the exit status is then 1.
+            Files and objects that cannot be imported are listed and skipped. The exit status is then 1.
             """)
 
-    @Option(help: ArgumentHelp("Whose notes they become.", valueName: "email")) var account: String
-    @Argument(help: ArgumentHelp("The folder, or a zip.", valueName: "folder")) var source: String
+    @Option(help: ArgumentHelp("The e-mail address of the account.", valueName: "email")) var account: String
+    @Argument(help: ArgumentHelp("The folder, or a zip file.", valueName: "folder")) var source: String
     @OptionGroup var dataOptions: DataOptions
 
     func run() async throws {
@@ -35,11 +35,11 @@ struct Import: AsyncParsableCommand {
         let email = account
         let account = try await store.read { try $0.account(of: email) }
         let (name, report) = try await report(store, account.scope)
-        // So that the next search is complete.
+        // Index the new notes, so that the next search is complete.
         if let head = try await store.read({ try $0.head(of: account.scope) }) {
             try await TermIndexer(store: store).index(account.scope, upTo: head.sequence)
         }
-        Terminal.say("Imported \(name): \(report.summary)")
+        Terminal.printLine("Imported \(name): \(report.summary)")
         if !report.skipped.isEmpty { throw ExitCode(Failure.Kind.failed.rawValue) }
     }
 
@@ -47,7 +47,7 @@ struct Import: AsyncParsableCommand {
         var isFolder: ObjCBool = false
         guard ZipReader.isZip(source) else {
             if FileManager.default.fileExists(atPath: source, isDirectory: &isFolder), !isFolder.boolValue {
-                throw Failure("\(source) is neither a folder nor a zip.", .usage)
+                throw Failure("\(source) is not a folder or a zip file.", .usage)
             }
             return try await report(of: try SourceFolder(source), store, scope)
         }
@@ -57,8 +57,8 @@ struct Import: AsyncParsableCommand {
         let settings = try dataOptions.settings().server()
         let importer = ArchiveImporter(
             source, contents, store: store, blobs: try await dataOptions.openBlobs(), scope: scope,
-            largest: settings.attachments.largest, quota: settings.quota)
-        var bar = ProgressBar(total: importer.count, what: "objects imported")
+            maximumAttachmentBytes: settings.attachments.largest, quota: settings.quota)
+        var bar = ProgressBar(total: importer.count, label: "objects imported")
         let report = try await importer.run { bar.show($0, $1) }
         bar.end()
         return (source, report)
@@ -67,7 +67,7 @@ struct Import: AsyncParsableCommand {
     private func report(
         of source: any TextSource, _ store: any Store, _ scope: ScopeID
     ) async throws -> (name: String, ImportReport) {
-        var bar = ProgressBar(total: source.files.count, what: "files imported")
+        var bar = ProgressBar(total: source.files.count, label: "files imported")
         let quota = try dataOptions.settings().server().quota
         let report = try await Importer(store: store, scope: scope, quota: quota).run(source) { bar.show($0, $1) }
         bar.end()
@@ -76,10 +76,10 @@ struct Import: AsyncParsableCommand {
 }
 
 extension ProgressBar {
-    /// Goes on, and names what was skipped.
+    /// Advances, and prints the skipped items.
     fileprivate mutating func show(_ done: Int, _ skipped: [ImportReport.Skipped]) {
         if !skipped.isEmpty { clear() }
-        for item in skipped { Terminal.complain("\(item.path) is skipped. \(item.reason)") }
+        for item in skipped { Terminal.printError("Skipped \(item.path): \(item.reason)") }
         advance(by: done)
     }
 }

@@ -1,11 +1,11 @@
 import HesperModel
 import HesperStore
 
-/// Makes pushes of files, as a device would that had made the notes.
+/// Creates pushes from imported files, as if a device had created the notes.
 enum ImportPush {
-    /// Says of each note what the scope does not know: all of a new one; of one that is there, the text alone, so that an
-    /// import undoes nothing that was done to a note since the first one. The deleted stay deleted.
-    /// - Parameter stamp: for the tags that are missing.
+    /// Creates a push with the changes that the scope does not contain. A new note is pushed completely. For an existing note
+    /// only the text is pushed, so that an import does not undo later changes. Deleted notes stay deleted.
+    /// - Parameter stamp: the clock for new tags.
     static func make(_ notes: [SourceNote], in bag: any Bag, stamp: inout Stamp) throws -> Push {
         let states = try bag.states(of: notes.map(\.uniqueID))
         var tags = ImportTags(bag: bag)
@@ -25,20 +25,20 @@ enum ImportPush {
                 elements.append(.change(note.change(note.edits(tags: ids))))
             }
         }
-        return Push(tags.made + elements)
+        return Push(tags.created + elements)
     }
 }
 
-/// The tags of one push by their names.
+/// Finds or creates the tags of one push.
 private struct ImportTags {
     let bag: any Bag
-    /// Those that are missing.
-    private(set) var made: [Push.Element] = []
+    /// Changes that create the missing tags.
+    private(set) var created: [Push.Element] = []
     private var found: [String: UniqueID] = [:]
 
     init(bag: any Bag) { self.bag = bag }
 
-    /// The live tag of this name, whoever made it; else a new one, whose ID comes from the name.
+    /// Returns the existing tag with this name, or a new one with an ID derived from the name.
     mutating func find(_ name: String, stamp: inout Stamp) throws -> UniqueID {
         let folded = TagName.fold(name)
         if let id = found[folded] { return id }
@@ -48,16 +48,17 @@ private struct ImportTags {
         }
         let id = try unusedID(folded)
         let edit = Edit(.name, .string(name), at: stamp.tick(after: nil))
-        made.append(.change(Change(uniqueID: id, section: .tags, edits: [edit])))
+        created.append(.change(Change(uniqueID: id, section: .tags, edits: [edit])))
         found[folded] = id
         return id
     }
 
     private static let tags = UniqueID(high: 0xe1c4_07a9_8d36_4275, low: 0xb58f_1e60_93d2_4ca7)
-    /// How often a tag of one name can be made by imports and deleted or renamed by people, before IDs are random.
+    /// The number of derived IDs that are tried before a random ID is used. Each time an imported tag was deleted or renamed, one
+    /// is used up.
     private static let generations = 100
 
-    /// A deleted tag does not come back, and one that was given another name is another tag by now: then it is the next.
+    /// A deleted tag is not restored, and a renamed tag keeps its new name. The next ID is derived then.
     private func unusedID(_ folded: String) throws -> UniqueID {
         for generation in 0..<ImportTags.generations {
             let id = UniqueID.derived(from: generation == 0 ? folded : "\(folded)\n\(generation)", in: ImportTags.tags)

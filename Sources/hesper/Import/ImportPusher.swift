@@ -1,21 +1,22 @@
 import HesperModel
 import HesperStore
 
-/// What brings pushes of an import into an account: a queue of its own beside that of a server.
+/// Pushes imported changes to an account, through a push queue of this process.
 struct ImportPusher: Sendable {
     let scope: Scope
     let quota: Int64?
-    /// Nobody has signed in: the installation itself brings the edits.
+    /// The node of the edits: the installation, because no device is signed in.
     private let sender: NodeID
-    /// How often a push is tried while other processes keep the store busy.
-    private static let tries = 5
+    /// The maximum number of attempts while other processes keep the store busy.
+    private static let maximumAttempts = 5
 
-    /// - Parameter store: which server or commands may be using too.
-    /// - Parameter quota: how many bytes an account may store that has no quota of its own; nil for any number.
+    /// - Parameters:
+    ///   - store: a store that servers and other commands may use at the same time.
+    ///   - quota: the quota of accounts without their own quota, in bytes. Nil for no limit.
     init(store: any Store, scope: ScopeID, quota: Int64?) {
         self.quota = quota
         let queue = PushQueue(store: store) { heads in
-            // Who listens where, only servers know.
+            // Servers know which clients listen to the scope.
             store.signals?.send(heads.map { .committed($0.scope, $0.sequence) })
         }
         self.scope = Scope(scope, queue: queue, installation: store.installation, quota: quota, now: { Timestamp.now })
@@ -28,13 +29,13 @@ struct ImportPusher: Sendable {
         try await trying { try await scope.write(by: sender, body) }
     }
 
-    /// Does something that the store may be too busy for just now. Doing it again must change nothing.
+    /// Retries `body` while the store is unavailable. `body` must be idempotent.
     func trying<T>(_ body: () async throws -> T) async throws -> T {
         var attempt = 1
         while true {
             do {
                 return try await body()
-            } catch StoreError.unavailable(_) where attempt < ImportPusher.tries {
+            } catch StoreError.unavailable(_) where attempt < ImportPusher.maximumAttempts {
                 try await Task.sleep(for: .seconds(attempt))
                 attempt += 1
             }

@@ -1,26 +1,26 @@
 import HesperModel
 import HesperStore
 
-/// What became of the files, or of the objects of an archive, that were imported.
+/// The result of an import of files or of an archive.
 struct ImportReport: Sendable, Equatable {
-    /// Notes that were not there before.
+    /// Notes that the import created.
     var new = 0
-    /// Notes that the import changed.
+    /// Existing notes that the import changed.
     var changed = 0
-    /// Notes that had all of it already, or have gone on from it.
+    /// Notes that already contained the imported state or a later one.
     var unchanged = 0
-    /// Notes that were deleted, and stay so.
+    /// Notes that were deleted before and stay deleted.
     var deleted = 0
-    /// Tags that were made.
+    /// Tags that the import created.
     var tags = 0
-    /// Attachments, apps' own objects and DeletedObjects of an archive that were not there before.
+    /// Attachments, app objects and DeletedObjects of an archive that were new.
     var attachments = 0
     var objects = 0
     var deletions = 0
-    /// Files that became no note, and objects that were refused in part or whole.
+    /// Files that could not be imported, and objects that were refused completely or in part.
     var skipped: [Skipped] = []
-    /// Files that are none of the import's business.
-    var passedOver = 0
+    /// Files that an import ignores.
+    var ignored = 0
 
     struct Skipped: Sendable, Equatable {
         let path: String
@@ -37,10 +37,10 @@ struct ImportReport: Sendable, Equatable {
         objects += other.objects
         deletions += other.deletions
         skipped += other.skipped
-        passedOver += other.passedOver
+        ignored += other.ignored
     }
 
-    /// In a sentence.
+    /// The report as a sentence.
     var summary: String {
         func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
         var parts = [
@@ -49,15 +49,15 @@ struct ImportReport: Sendable, Equatable {
         if attachments > 0 { parts.append(count(attachments, "new attachment")) }
         if objects > 0 { parts.append(count(objects, "new object")) }
         if deletions > 0 { parts.append(count(deletions, "deletion")) }
-        if deleted > 0 { parts.append("\(deleted) deleted before and left so") }
+        if deleted > 0 { parts.append("\(deleted) previously deleted") }
         if !skipped.isEmpty { parts.append("\(count(skipped.count, "file")) skipped") }
-        if passedOver > 0 { parts.append("\(count(passedOver, "other file")) passed over") }
+        if ignored > 0 { parts.append("\(count(ignored, "other file")) ignored") }
         return parts.joined(separator: ", ") + "."
     }
 }
 
 extension ImportReport {
-    /// Of one push.
+    /// The report of one push of text files.
     init(of notes: [SourceNote], _ applied: Scope.PushResult) {
         self.init()
         var receipts: [UniqueID: Receipt] = [:]
@@ -84,20 +84,21 @@ extension ImportReport {
 }
 
 extension ImportReport {
-    /// Of one push of an archive's objects.
+    /// The report of one push of archive objects.
     /// - Parameters:
-    ///   - again: the push of what was stamped anew, if there was any.
-    ///   - missing: why attachments are not here.
+    ///   - again: the second push, of edits that got new clocks. Nil if there was none.
+    ///   - missing: the attachments that could not be stored, with the reason.
     init(
         of elements: [Push.Element], _ applied: Scope.PushResult, _ again: Scope.PushResult?,
         _ missing: [UniqueID: String]
     ) {
         self.init()
         for (element, receipt) in zip(elements, applied.receipts) {
-            let place = receipt.uniqueID.map { "\(receipt.objectType ?? "object") \($0)" } ?? receipt.pointer
+            let object = receipt.uniqueID.map { "\(receipt.objectType ?? "object") \($0)" } ?? receipt.pointer
             for (field, problem) in receipt.refusals {
                 let reason = problem.slug == .attachmentDataMissing ? receipt.uniqueID.flatMap { missing[$0] } : nil
-                skipped.append(Skipped(path: place + (field.map { ", \($0)" } ?? ""), reason: reason ?? problem.detail))
+                skipped.append(
+                    Skipped(path: object + (field.map { ", \($0)" } ?? ""), reason: reason ?? problem.detail))
             }
             guard let id = receipt.uniqueID else { continue }
             switch element {
@@ -122,10 +123,10 @@ extension ImportReport {
 }
 
 extension Receipt {
-    /// Why something of it was refused.
+    /// The first problem of the receipt.
     fileprivate var refusal: Problem? { refusals.first?.problem }
 
-    /// All of it that was refused, and stays so: clocks that are ahead are stamped anew.
+    /// All problems of the receipt, except `clock-ahead`, because such edits are pushed again with new clocks.
     fileprivate var refusals: [(field: String?, problem: Problem)] {
         if let problem { return [(nil, problem)] }
         return fields.sorted { $0.key < $1.key }.compactMap { field, outcome in

@@ -2,35 +2,36 @@ import Foundation
 import HesperModel
 import HesperStore
 
-/// Brings texts into an account, through the same queue, merge and bag as a device's sync.
+/// Imports text files into an account. The notes are merged like those that a device pushes.
 struct Importer: Sendable {
     private let pusher: ImportPusher
 
-    /// Notes a push.
+    /// The maximum number of notes per push.
     static let pushNotes = 500
-    /// Bytes of text a push, about.
+    /// The approximate maximum size of the texts in a push, in bytes.
     static let pushBytes = 4 << 20
 
     /// - Parameters:
-    ///   - store: which server or commands may be using too.
-    ///   - quota: how many bytes an account may store that has no quota of its own; nil for any number.
+    ///   - store: a store that servers and other commands may use at the same time.
+    ///   - quota: the quota of accounts without their own quota, in bytes. Nil for no limit.
     init(store: any Store, scope: ScopeID, quota: Int64? = nil) {
         pusher = ImportPusher(store: store, scope: scope, quota: quota)
     }
 
+    /// Imports all files of a source.
     /// - Parameters:
-    ///   - progress: told of each file that is done with, and why if it became no note.
-    /// - Returns: what became of all files.
+    ///   - progress: called with the number of processed files, and those that were skipped.
+    /// - Returns: the report of all files.
     func run(
         _ source: any TextSource, progress: (_ done: Int, _ skipped: [ImportReport.Skipped]) -> Void
     ) async throws -> ImportReport {
-        var report = ImportReport(passedOver: source.passedOver)
+        var report = ImportReport(ignored: source.ignored)
         report.skipped = source.unreadable.map { ImportReport.Skipped(path: $0.path, reason: $0.reason) }
         if !report.skipped.isEmpty { progress(0, report.skipped) }
         var batches = SourceBatches(source)
         var next = try batches.next()
         while let batch = next {
-            // The disk reads the next files while the store commits these.
+            // Read the next files while the store commits the current batch.
             async let pushed = push(batch.notes)
             next = try batches.next()
             var part = try await pushed

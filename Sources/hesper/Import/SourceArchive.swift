@@ -2,18 +2,18 @@ import Foundation
 import HesperArchive
 import HesperModel
 
-/// A zip of texts that somebody has packed, as an import finds it: the folder that it was.
+/// A zip of text files. It is imported like the folder that was packed.
 struct SourceArchive: TextSource {
-    /// That of the one folder that all is in; else the archive's own, without its ending.
+    /// The name of the single top-level folder. If there is none, the name of the archive without its extension.
     let name: String
-    /// In the order in which they lie in the archive.
+    /// In archive order.
     private(set) var files: [SourceFile] = []
-    private(set) var passedOver = 0
+    private(set) var ignored = 0
     private(set) var unreadable: [(path: String, reason: String)] = []
     private let zip: ZipReader
 
-    /// Looks through an archive. Nothing of it is written to the disk: its paths lead nowhere, whatever they say.
-    /// - Throws: ``ArchiveError`` if it is broken or encrypted.
+    /// Reads the list of files. No file is written to disk, so paths in the archive cannot cause harm.
+    /// - Throws: ``ArchiveError`` if the archive is damaged or encrypted.
     init(_ path: String) throws {
         var entries: [ZipReader.Entry] = []
         let list = try ZipReader(path)
@@ -25,17 +25,17 @@ struct SourceArchive: TextSource {
         let isOneFolder = folders.count == 1 && folders != [""] && folders != [".."]
         let file = URL(filePath: path).deletingPathExtension().lastPathComponent
         name = isOneFolder ? folders.first ?? file : file
-        for entry in entries { add(entry, leavingOut: isOneFolder ? 1 : 0) }
+        for entry in entries { add(entry, removingFolders: isOneFolder ? 1 : 0) }
     }
 
-    private mutating func add(_ entry: ZipReader.Entry, leavingOut count: Int) {
+    private mutating func add(_ entry: ZipReader.Entry, removingFolders count: Int) {
         let parts = SourceArchive.parts(of: entry.path)
         guard !SourceArchive.isHidden(parts), let name = parts.last, TextFile.isText(name), entry.byteCount != 0 else {
-            passedOver += 1
+            ignored += 1
             return
         }
         guard !parts.contains(where: { $0.isEmpty || $0 == ".." }) else {
-            unreadable.append((entry.path, "Its path leads out of the archive."))
+            unreadable.append((entry.path, "Its path is outside the archive."))
             return
         }
         files.append(
@@ -44,13 +44,13 @@ struct SourceArchive: TextSource {
                 byteCount: Int(clamping: entry.byteCount ?? 0), creation: entry.date, modification: entry.date))
     }
 
-    /// Some packers of Windows write its own separators.
+    /// Some Windows programs use backslashes as separators.
     private static func parts(of path: String) -> [String] {
         let separator: Character = path.contains("/") ? "/" : "\\"
         return path.split(separator: separator, omittingEmptySubsequences: false).filter { $0 != "." }.map(String.init)
     }
 
-    /// Hidden files and folders, and what macOS adds to an archive for itself.
+    /// Whether the file is hidden, or metadata added by macOS.
     private static func isHidden(_ parts: [String]) -> Bool {
         parts.contains { $0.hasPrefix(".") && $0 != ".." } || parts.first == "__MACOSX"
     }
@@ -58,11 +58,11 @@ struct SourceArchive: TextSource {
     mutating func bytes(of file: SourceFile) throws -> Data {
         while let entry = try zip.next() {
             guard entry.path == file.path else { continue }
-            guard let bytes = try zip.readAll(limit: SourceFile.greatest) else {
-                throw SourceFile.Unusable(reason: "It has more than \(Limits.textBytes) bytes, which no note has.")
+            guard let bytes = try zip.readAll(limit: SourceFile.maximumBytes) else {
+                throw SourceFile.Rejected(reason: "It has more than \(Limits.textBytes) bytes.")
             }
             return Data(bytes)
         }
-        throw ArchiveError("\(file.path) is listed in the archive, and is not there.")
+        throw ArchiveError("The archive lists \(file.path) but does not contain it.")
     }
 }

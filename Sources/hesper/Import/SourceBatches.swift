@@ -1,13 +1,13 @@
 import HesperModel
 import HesperServer
 
-/// Reads the files of a source, a push's worth at a time.
+/// Reads the files of a source in batches of one push each.
 struct SourceBatches {
-    /// What one push brings.
+    /// The notes of one push.
     struct Batch: Sendable {
         var notes: [SourceNote] = []
         var skipped: [ImportReport.Skipped] = []
-        /// Files that it stands for.
+        /// The number of files in the batch, including skipped ones.
         var count = 0
     }
 
@@ -17,8 +17,8 @@ struct SourceBatches {
 
     init(_ source: any TextSource) { self.source = source }
 
-    /// Nil at the end.
-    /// - Throws: what makes it useless to go on, such as an archive that is broken.
+    /// The next batch. Nil at the end.
+    /// - Throws: errors that prevent reading further files, such as a damaged archive.
     mutating func next() throws -> Batch? {
         guard index < source.files.count else { return nil }
         var batch = Batch()
@@ -30,13 +30,13 @@ struct SourceBatches {
             do {
                 let note = try SourceNote(file, in: source.name, now: .now) { try source.bytes(of: $0) }
                 guard seen.insert(note.uniqueID).inserted else {
-                    throw SourceFile.Unusable(
-                        reason: "Another file has the same name but for how its accents are written.")
+                    throw SourceFile.Rejected(
+                        reason: "Another file has the same name in a different Unicode normalization.")
                 }
                 batch.notes.append(note)
                 bytes += file.byteCount
-            } catch let unusable as SourceFile.Unusable {
-                batch.skipped.append(ImportReport.Skipped(path: file.relativePath, reason: unusable.reason))
+            } catch let rejected as SourceFile.Rejected {
+                batch.skipped.append(ImportReport.Skipped(path: file.relativePath, reason: rejected.reason))
             }
         }
         return batch

@@ -1,55 +1,58 @@
 import Foundation
 import HesperModel
 
-/// A text in a folder, before it is read.
+/// A text file in an import, before it is read.
 struct SourceFile: Sendable {
     let path: String
-    /// The folders that lead to it, from the one that is imported.
+    /// The names of the folders between the source and the file.
     let folders: [String]
     let name: String
     let byteCount: Int
-    /// When it was born; where the system does not tell, its last change.
+    /// The creation date. The modification date on systems that do not provide it.
     let creation: Timestamp
     let modification: Timestamp
 
-    /// For people.
+    /// The path relative to the source. Used in messages.
     var relativePath: String { (folders + [name]).joined(separator: "/") }
 
-    /// Why a file became no note, in a sentence.
-    struct Unusable: Error, Equatable {
+    /// A file cannot be imported. The reason is a sentence.
+    struct Rejected: Error, Equatable {
         let reason: String
     }
 
-    /// The most bytes that a note's text comes from.
-    static let greatest = Limits.textBytes + mark.count
+    /// The maximum size of a file in bytes: a note's text and a byte order mark.
+    static let maximumBytes = Limits.textBytes + byteOrderMark.count
 
-    /// - Parameter read: gives its bytes; not asked if there are too many.
-    /// - Throws: ``Unusable`` if it is not UTF-8, or no note can have this text; whatever `read` throws.
+    /// Reads and validates the text.
+    /// - Parameter read: returns the contents. Not called if the file is too large.
+    /// - Throws: ``Rejected`` if the file is not valid UTF-8 or no valid text of a note. Errors of `read`.
     func text(_ read: (SourceFile) throws -> Data) throws -> String {
-        // Before it is read: nobody wants a gigabyte in memory to be told that it is too much.
-        guard byteCount <= SourceFile.greatest else { throw tooLarge(byteCount) }
+        // Checked before reading, so that large files are not loaded into memory.
+        guard byteCount <= SourceFile.maximumBytes else { throw tooLarge(byteCount) }
         let data = try read(self)
-        let bytes = data.starts(with: SourceFile.mark) ? data.dropFirst(SourceFile.mark.count) : data
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Unusable(reason: "It is not UTF-8.") }
+        let bytes = data.starts(with: SourceFile.byteOrderMark) ? data.dropFirst(SourceFile.byteOrderMark.count) : data
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Rejected(reason: "It is not valid UTF-8.")
+        }
         switch FieldValue.text(.string(text)) {
         case .success: return text
         case .failure where bytes.count > Limits.textBytes: throw tooLarge(bytes.count)
-        case .failure(let error): throw Unusable(reason: "The text \(error.requirement).")
+        case .failure(let error): throw Rejected(reason: "The text \(error.requirement).")
         }
     }
 
-    /// The byte order mark with which some programs begin UTF-8: it says how the text is written and is no part of it.
-    private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+    /// The UTF-8 byte order mark that some programs write. It is not part of the text.
+    private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
-    private func tooLarge(_ count: Int) -> Unusable {
-        Unusable(reason: "It has \(count) bytes, a note at most \(Limits.textBytes).")
+    private func tooLarge(_ count: Int) -> Rejected {
+        Rejected(reason: "It has \(count) bytes. The maximum is \(Limits.textBytes).")
     }
 
     static func reason(_ error: any Error) -> String {
         switch (error as? CocoaError)?.code {
-        case .fileReadNoPermission?: "It may not be read by this user."
-        case .fileReadNoSuchFile?: "It is not there."
-        default: "It cannot be read: \(error.localizedDescription)"
+        case .fileReadNoPermission?: "Permission denied."
+        case .fileReadNoSuchFile?: "It does not exist."
+        default: "Cannot read it: \(error.localizedDescription)"
         }
     }
 }

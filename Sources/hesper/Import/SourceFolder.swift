@@ -1,17 +1,17 @@
 import Foundation
 import HesperModel
 
-/// A folder of texts, as an import finds it.
+/// A folder of text files.
 struct SourceFolder: TextSource {
-    /// Its own name, links and `..` resolved.
+    /// The name of the folder, with links and `..` resolved.
     let name: String
     /// In the order of their paths.
     private(set) var files: [SourceFile] = []
-    private(set) var passedOver = 0
+    private(set) var ignored = 0
     private(set) var unreadable: [(path: String, reason: String)] = []
 
-    /// Looks through a folder and all folders in it. Links are not followed: there is no going in circles.
-    /// - Throws: ``Failure`` if it is not a folder that can be read.
+    /// Lists the files in a folder and its subfolders. Symbolic links are not followed, which also prevents loops.
+    /// - Throws: ``Failure`` if the path is not a readable folder.
     init(_ path: String) throws {
         guard let root = realpath(path, nil) else {
             throw Failure("\(path): \(String(cString: strerror(errno))).", .usage)
@@ -34,7 +34,7 @@ struct SourceFolder: TextSource {
         }
         for name in names {
             guard !name.hasPrefix(".") else {
-                passedOver += 1
+                ignored += 1
                 continue
             }
             let path = path + "/" + name
@@ -49,7 +49,7 @@ struct SourceFolder: TextSource {
             } else if kind == S_IFREG, status.st_size > 0, TextFile.isText(name) {
                 files.append(SourceFile(path: path, folders: folders, name: name, status: status))
             } else {
-                passedOver += 1
+                ignored += 1
             }
         }
     }
@@ -58,7 +58,7 @@ struct SourceFolder: TextSource {
         do {
             return try Data(contentsOf: URL(filePath: file.path))
         } catch {
-            throw SourceFile.Unusable(reason: SourceFile.reason(error))
+            throw SourceFile.Rejected(reason: SourceFile.reason(error))
         }
     }
 }
@@ -66,20 +66,20 @@ struct SourceFolder: TextSource {
 extension SourceFile {
     fileprivate init(path: String, folders: [String], name: String, status: stat) {
         #if canImport(Darwin)
-            let (changed, born) = (status.st_mtimespec, status.st_birthtimespec)
+            let (modified, created) = (status.st_mtimespec, status.st_birthtimespec)
         #else
-            // Glibc's stat does not tell when a file was born.
-            let (changed, born) = (status.st_mtim, status.st_mtim)
+            // Glibc's stat has no creation date.
+            let (modified, created) = (status.st_mtim, status.st_mtim)
         #endif
         self.init(
-            path: path, folders: folders, name: name, byteCount: Int(status.st_size), creation: Timestamp(born),
-            modification: Timestamp(changed))
+            path: path, folders: folders, name: name, byteCount: Int(status.st_size), creation: Timestamp(created),
+            modification: Timestamp(modified))
     }
 }
 
 extension Timestamp {
     fileprivate init(_ time: timespec) {
-        // Whatever a file system claims: beyond these years all is one.
+        // Dates beyond this range are clamped anyway.
         let seconds = min(max(Int64(time.tv_sec), -1 << 40), 1 << 40)
         self.init(clamping: seconds * 1_000 + Int64(time.tv_nsec) / 1_000_000)
     }

@@ -1,28 +1,28 @@
 import Foundation
 
-/// Texts as an import finds them, in a folder or in an archive.
+/// A source of text files for an import: a folder or an archive.
 protocol TextSource {
-    /// Part of what every note's ID is derived from.
+    /// The name of the source. IDs of notes are derived from it.
     var name: String { get }
     /// In the order in which they are read.
     var files: [SourceFile] { get }
-    /// Files of other kinds, empty and hidden ones, and links: none of the import's business.
-    var passedOver: Int { get }
-    /// Folders, and files, that could not be looked at, with the reason.
+    /// The number of ignored files: other types, empty or hidden files, and links.
+    var ignored: Int { get }
+    /// Folders and files that cannot be read, with the reason.
     var unreadable: [(path: String, reason: String)] { get }
 
-    /// The bytes of a file; asked for each once, in order, and only for those that are not too large.
-    /// - Throws: ``SourceFile/Unusable``, or whatever ends the import.
+    /// Returns the contents of a file. Called at most once per file, in order, and only for files that are not too large.
+    /// - Throws: ``SourceFile/Rejected``, or an error that ends the import.
     mutating func bytes(of file: SourceFile) throws -> Data
 }
 
-/// Which files are texts.
+/// Recognizes text files by their extension.
 enum TextFile {
-    /// What texts are called, in any case.
+    /// The extensions of text files, in lower case.
     static let endings: Set<String> = ["md", "markdown", "txt", "text"]
 
     static func isText(_ name: String) -> Bool {
-        // What stands after the last dot.
+        // The extension is the part after the last dot.
         name.lastIndex(of: ".").map { endings.contains(name[name.index(after: $0)...].lowercased()) } ?? false
     }
 }

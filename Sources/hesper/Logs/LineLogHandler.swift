@@ -3,13 +3,13 @@ import HesperModel
 import HesperServer
 import Logging
 
-/// Writes each line of the log to stderr, whole: lines of threads that log at once do not mix.
+/// Writes log lines to stderr. Each line is written with one call, so that lines of concurrent threads are not mixed.
 struct LineLogHandler: LogHandler {
     let format: LogFormat
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
-    /// Given the bytes of a line; for tests to keep them.
+    /// Writes the bytes of a line. Replaced in tests.
     var write: @Sendable ([UInt8]) -> Void = LineLogHandler.writeToStandardError
 
     init(format: LogFormat, logLevel: Logger.Level) {
@@ -30,7 +30,7 @@ struct LineLogHandler: LogHandler {
         write(format == .json ? line.json : Array(line.text.utf8))
     }
 
-    /// One call of the system a line. A server goes on though nobody reads what it logs.
+    /// Writes a line with one system call. Errors are ignored, so that a server continues if stderr is closed.
     private static func writeToStandardError(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]

@@ -1,7 +1,7 @@
-/// How lines of the log are written.
+/// The format of log lines.
 enum LogFormat: String, CaseIterable {
-    /// For people.
+    /// Readable text.
     case text
-    /// An object a line, for programs.
+    /// One JSON object per line.
     case json
 }

@@ -3,20 +3,20 @@ import HesperPostgres
 import HesperSQLite
 import HesperStore
 
-/// A move from a folder to a database of a server, with what a person has to know of it.
+/// Migrates a data folder to a PostgreSQL database, with error messages for the operator.
 struct Migration {
     let folder: String
-    /// An address, which may hold a password.
+    /// A connection URI, which may contain a password.
     let target: String
 
-    /// To be run on a thread that may wait.
+    /// Blocks. Call it on a thread of its own.
     func run() throws -> Move.Report {
         try open { source, target in
             let move: Move
             do { move = try Move(from: source, to: target) } catch let refusal as MoveRefusal {
                 throw Failure(text(refusal))
             }
-            var bar = ProgressBar(total: move.rows, what: "rows moved")
+            var bar = ProgressBar(total: move.rows, label: "rows migrated")
             do {
                 let report = try move.run { bar.advance(by: $0) }
                 bar.end()
@@ -24,7 +24,7 @@ struct Migration {
             } catch {
                 bar.clear()
                 throw Failure(
-                    "\((error as? MoveRefusal).map(text) ?? "\(error).") Do the same again to go on where it broke off."
+                    "\((error as? MoveRefusal).map(text) ?? "\(error).") Run the same command again to continue."
                 )
             }
         }
@@ -36,31 +36,31 @@ struct Migration {
                 do {
                     return try PostgresRows.whileOpen(target) { try body(source, $0) }
                 } catch MoveRefusal.inUse {
-                    throw Failure("Another hesper migrate-data is at work on the target.")
-                } catch StoreError.unavailable(let why) {
-                    throw Failure("The target (--to or HESPER_DATABASE names it) is not to be had: \(why)")
+                    throw Failure("Another hesper migrate-data is writing to the target.")
+                } catch StoreError.unavailable(let reason) {
+                    throw Failure("Cannot connect to the target database set with --to or HESPER_DATABASE: \(reason)")
                 }
             }
         } catch MoveRefusal.inUse {
-            throw Failure("\(folder) is in use: stop hesper serve, and what else has its database open.")
+            throw Failure("\(folder) is in use. Stop hesper serve and all other programs that have its database open.")
         }
     }
 
     private func text(_ refusal: MoveRefusal) -> String {
         switch refusal {
-        case .inUse: "A server has the target open: stop it."
-        case .sourceIsUnfinished: "\(folder) is itself only partly filled by another move."
-        case .alreadyMoved: "This installation is in the target already, and whole. Nothing was changed."
+        case .inUse: "A server is using the target database. Stop it."
+        case .sourceIsUnfinished: "\(folder) is incomplete because another migration into it was interrupted."
+        case .alreadyMoved: "The target already contains this installation completely. Nothing was changed."
         case .targetNotEmpty:
-            "The target holds another installation, or a part of one: name an empty database. Nothing was changed."
+            "The target contains another installation, or part of one. Use an empty database. Nothing was changed."
         case .differs(let table, let scopes):
-            "What the table \(table) holds\(scopes.map { " of the scopes \($0.lowerBound.rawValue) to \($0.upperBound.rawValue)" } ?? "")"
-                + " is not what was sent to it; these rows were taken back."
+            "Rows of the table \(table)\(scopes.map { " in scopes \($0.lowerBound.rawValue) to \($0.upperBound.rawValue)" } ?? "")"
+                + " differ from the source. They were rolled back."
         }
     }
 }
 
-/// Does what waits on a thread of its own: those of Swift's pool never wait.
+/// Runs blocking code on a new thread, because threads of Swift's concurrency pool must not block.
 func onThread<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { done in
         Thread.detachNewThread { done.resume(with: Result(catching: body)) }

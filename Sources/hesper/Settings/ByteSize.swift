@@ -1,15 +1,15 @@
-/// A number of bytes as people write it: `1048576`, `100MiB`, `2GB`.
+/// A number of bytes in a readable form: `1048576`, `100MiB`, `2GB`.
 struct ByteSize: Equatable {
     let bytes: Int64
 
-    static let wanted = "a number of bytes such as 1048576, 100MiB or 2GB is wanted."
+    static let form = "a number of bytes such as 1048576, 100MiB or 2GB"
 
     private static let units: [String: Int64] = [
         "": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000, "tb": 1_000_000_000_000, "kib": 1 << 10,
         "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
     ]
 
-    /// Nil for what is no such number, or too large to be one.
+    /// Nil if the text has another form, or the number is too large.
     init?(_ text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let unit = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()

@@ -1,13 +1,13 @@
 /// The variables in a file that has the syntax of systemd's `EnvironmentFile=` (systemd.exec(5)).
 ///
-/// One assignment a line. Lines that begin with `#` or `;`, and lines without `=`, are ignored. Quotes are removed, a
-/// backslash takes the next character as it is, and one at the end of a line continues the line. Nothing is expanded.
+/// One assignment per line. Lines that begin with `#` or `;`, and lines without `=`, are ignored. Quotes are removed. A backslash
+/// escapes the next character, or joins the line with the next. Variables are not expanded.
 ///
 ///     EnvironmentFile("HESPER_PORT=8080\nHESPER_MAIL_FROM='a b'").variables
 struct EnvironmentFile: Equatable {
     private(set) var variables: [String: String] = [:]
 
-    /// Where the reader is, as in systemd's own reader (env-file.c).
+    /// The states of systemd's parser (env-file.c).
     private enum State {
         case beforeKey, comment, key
         case beforeValue, value, escapeInValue
@@ -16,13 +16,13 @@ struct EnvironmentFile: Equatable {
 
     private static let newlines: Set<Unicode.Scalar> = ["\n", "\r"]
     private static let spaces: Set<Unicode.Scalar> = [" ", "\t", "\n", "\r"]
-    /// What a backslash stands before, between double quotes; before others it is itself.
+    /// The characters that a backslash escapes between double quotes. Before others it is literal.
     private static let escapable: Set<Unicode.Scalar> = ["\"", "\\", "`", "$"]
 
     init(_ text: String) {
         var state = State.beforeKey
         var (key, value) = ("", "")
-        // Spaces at the end of a value are not part of it, unless they were quoted or escaped.
+        // White space at the end of a value is removed, unless it is quoted or escaped.
         var lengthToKeep = 0
 
         func end(into variables: inout [String: String]) {
@@ -108,7 +108,7 @@ struct EnvironmentFile: Equatable {
         }
     }
 
-    /// Whether systemd takes it for a variable's name; it ignores the line if not.
+    /// Whether the name is valid for systemd, which ignores the line otherwise.
     private static func isName(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
         return text.unicodeScalars.allSatisfy {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The systemd service of this machine that runs this binary, and the environment that it has.
+/// The systemd service of this machine, if it runs this binary, and its environment.
 ///
-/// Commands use its settings, so that `sudo -u hesper hesper doctor` looks at the data of the service (record 59).
+/// Commands use its settings, so that `sudo -u hesper hesper doctor` checks the data of the service (decision 59).
 struct InstalledService {
     static let unitName = "hesper.service"
 
@@ -10,10 +10,10 @@ struct InstalledService {
     private let root: String
 
     /// - Parameters:
-    ///   - root: the folder that stands for `/`.
-    ///   - binary: the one that runs, links followed.
-    /// - Returns: nil if there is no service, or it runs another binary than this: what was built in a checkout does not
-    ///   touch the data of what is installed.
+    ///   - root: the root of the file system.
+    ///   - binary: the running binary, with links resolved.
+    /// - Returns: nil if there is no service, or it runs another binary. A binary built in a checkout therefore does not use the
+    ///   data of the installed service.
     init?(root: String = "", binary: String = ShareFolder.binary) {
         guard let unit = ServiceUnit(named: InstalledService.unitName, root: root), let program = unit.command.first,
             RealPath(root + program) == RealPath(binary)
@@ -22,29 +22,29 @@ struct InstalledService {
         self.root = root
     }
 
-    /// The files that the service's settings come from, those that are there.
+    /// The existing files that contain the settings of the service.
     var sources: [String] {
         unit.paths + unit.environmentFiles.map { root + $0.path }.filter(FileManager.default.fileExists)
     }
 
-    /// The variables that the service is started with.
-    /// - Parameter user: the user who runs the command.
-    /// - Throws: ``Failure`` if they are not for this user, or cannot be known.
+    /// The environment variables of the service.
+    /// - Parameter user: the user that runs the command.
+    /// - Throws: ``Failure`` if this user may not use them, or they cannot be determined.
     func environment(for user: uid_t = geteuid()) throws -> [String: String] {
         let owner = unit.user ?? "root"
         guard owner == "\(user)" || owner == InstalledService.name(of: user) else {
             throw Failure(
                 """
-                The service of this machine runs as the user \(owner). Run commands that use its data as the same user: \
-                sudo -u \(owner) hesper … For other data, name the folder with --data or HESPER_DATA.
+                The service on this machine runs as the user \(owner). Run commands that use its data as that user: \
+                sudo -u \(owner) hesper … To use other data, set the folder with --data or HESPER_DATA.
                 """, .settings)
         }
         let arguments = unit.command.dropFirst()
         guard arguments == ["serve"] else {
             throw Failure(
                 """
-                \(unit.paths.joined(separator: ", ")): ExecStart gives flags to hesper serve, which other commands do not \
-                read. Set variables in /etc/default/hesper instead, or name the data folder with --data.
+                \(unit.paths.joined(separator: ", ")): ExecStart passes options to hesper serve, which other commands do not \
+                read. Set variables in /etc/default/hesper instead, or set the data folder with --data.
                 """, .settings)
         }
         var environment = unit.environment
@@ -54,8 +54,8 @@ struct InstalledService {
         guard environment[Setting.data.variable]?.hasPrefix("/") == true else {
             throw Failure(
                 """
-                The service of this machine has no \(Setting.data.variable) with the absolute path of its data folder. Set it in \
-                /etc/default/hesper, or name the folder with --data.
+                \(Setting.data.variable) of the service on this machine must be the absolute path of its data folder. Set it in \
+                /etc/default/hesper, or set the folder with --data.
                 """, .settings)
         }
         return environment
@@ -70,8 +70,8 @@ struct InstalledService {
             let owner = unit.user ?? "root"
             throw Failure(
                 """
-                \(path) has the settings of the service and cannot be read by the user \(owner): \
-                sudo chgrp \(owner) \(path) && sudo chmod 640 \(path), or name the data folder with --data.
+                The user \(owner) cannot read the settings of the service in \(path). Run \
+                sudo chgrp \(owner) \(path) && sudo chmod 640 \(path), or set the data folder with --data.
                 """, .settings)
         }
     }
@@ -80,12 +80,12 @@ struct InstalledService {
         getpwuid(user).map { String(cString: $0.pointee.pw_name) }
     }
 
-    /// Adds the service's variables to the environment of this process; those that are set in it stay.
+    /// Adds the service's variables to the environment of this process. Existing variables are not replaced.
     ///
-    /// To the process's own, because libpq and the AWS variables are read there.
-    func lendEnvironment() throws {
+    /// The process environment is changed because libpq and the S3 client read it too.
+    func addToEnvironment() throws {
         let own = ProcessInfo.processInfo.environment
         for (name, value) in try environment() where own[name, default: ""].isEmpty { setenv(name, value, 1) }
-        Terminal.complain("Settings are those of the service: \(sources.joined(separator: ", ")).")
+        Terminal.printError("Using the settings of the service: \(sources.joined(separator: ", ")).")
     }
 }

@@ -1,15 +1,15 @@
 import HesperModel
 
-/// A length of time as people write it: `12h`, `30d`.
+/// A duration in a readable form: `12h`, `30d`.
 struct Period: Equatable {
     let milliseconds: Int64
 
-    static let wanted = "a time such as 12h or 30d is wanted, from 1h to 36500d"
-    /// The shortest: nothing is removed sooner than an hour after it was changed.
+    static let form = "a duration from 1h to 36500d, such as 12h or 30d"
+    /// The minimum, which guarantees that nothing is removed within an hour of its last change.
     private static let shortest = Timestamp.hour
     private static let longest = 36_500 * Timestamp.day
 
-    /// Nil for what is no such time, or not within the limits.
+    /// Nil if the text has another form, or the duration is out of range.
     init?(_ text: some StringProtocol) {
         let digits = text.dropLast()
         guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }), let count = Int64(digits) else {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a systemd unit and its drop-ins say of the process that they start: user, environment, command.
+/// The user, environment and command of a systemd unit and its drop-ins.
 ///
-/// Specifiers are not expanded, but for `%%`.
+/// Specifiers are not expanded, except `%%`.
 struct ServiceUnit: Equatable {
     /// The files that were read.
     private(set) var paths: [String] = []
-    /// A name or a number; nil for root.
+    /// A user name or ID. Nil for root.
     private(set) var user: String?
     private(set) var environment: [String: String] = [:]
     private(set) var environmentFiles: [File] = []
@@ -15,16 +15,16 @@ struct ServiceUnit: Equatable {
 
     struct File: Equatable {
         let path: String
-        /// Whether it may be missing.
+        /// Whether the file may be missing.
         let isOptional: Bool
     }
 
-    /// Where units are, the folder that wins first (systemd.unit(5)).
+    /// The folders of units, in order of precedence (systemd.unit(5)).
     private static let folders = ["/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"].map { "\($0)/systemd/system" }
 
-    /// Reads a unit of this machine, and its drop-ins in the order of their names.
-    /// - Parameter root: the folder that stands for `/`.
-    /// - Returns: nil if there is no such unit.
+    /// Reads a unit and its drop-ins, in the order of their names.
+    /// - Parameter root: the root of the file system.
+    /// - Returns: nil if the unit does not exist.
     init?(named name: String, root: String = "") {
         let folders = ServiceUnit.folders.map { root + $0 }
         let manager = FileManager.default
@@ -56,7 +56,7 @@ struct ServiceUnit: Equatable {
         }
     }
 
-    /// An empty value makes void what earlier lines and files have set.
+    /// An empty value resets the setting.
     private mutating func set(_ key: String, to value: String) {
         switch key {
         case "User":
@@ -79,7 +79,7 @@ struct ServiceUnit: Equatable {
         }
     }
 
-    /// The lines without comments; those that end in a backslash with the next.
+    /// The lines without comments. Continued lines are joined.
     private static func lines(_ text: String) -> [String] {
         var lines: [String] = []
         var begun = ""
@@ -96,7 +96,7 @@ struct ServiceUnit: Equatable {
         return begun.isEmpty ? lines : lines + [begun]
     }
 
-    /// Splits at spaces that are not quoted; a backslash takes the next character as it is.
+    /// Splits at unquoted spaces. A backslash escapes the next character.
     private static func words(_ text: String) -> [String] {
         var words: [String] = []
         var word: String?

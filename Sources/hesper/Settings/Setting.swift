@@ -1,7 +1,7 @@
 import HesperServer
 
-/// Something that an operator may set: by a flag, by a variable, or in the file. All that is known of a setting before it is read
-/// stands here; `docs/operating.md` has the same table.
+/// A setting, which can be given as an option, as a variable or in a settings file. Its ``row`` contains all other properties.
+/// `docs/operating.md` has the same table.
 enum Setting: String, CaseIterable {
     case host
     case port
@@ -33,25 +33,25 @@ enum Setting: String, CaseIterable {
     case backupEvery
     case backupKeep
 
-    /// As it is written in the file.
+    /// The key in the settings file.
     var key: String { rawValue }
 
-    /// As it is written on the command line: `--sign-up`.
+    /// The option on the command line, such as `--sign-up`.
     var flag: String { "--" + flagName }
 
-    /// The same without the hyphens before it. The flag of a list has one value, and so is in the singular.
+    /// The option without the leading hyphens. The option of a list is in the singular, because it has one value.
     var flagName: String {
         if let flag = row.flag { return flag }
         return words.joined(separator: "-")
     }
 
-    /// As it is written in the environment: `HESPER_SIGN_UP`.
+    /// The environment variable, such as `HESPER_SIGN_UP`.
     var variable: String { Setting.variablePrefix + words.joined(separator: "_").uppercased() }
 
     static let variablePrefix = "HESPER_"
-    /// Names the file itself, so it cannot be set there.
+    /// The path of the settings file. It cannot be set in the file itself.
     static let configVariable = "HESPER_CONFIG"
-    /// Goes with the AWS variables of a bucket, which are no settings of ours either.
+    /// Read by the S3 client together with the AWS variables.
     static let pathStyleVariable = "HESPER_S3_PATH_STYLE"
 
     /// `signUp` as `["sign", "up"]`.
@@ -63,27 +63,27 @@ enum Setting: String, CaseIterable {
     }
 }
 
-/// What kind of value a setting has.
+/// The type of a setting's value.
 enum SettingKind: Equatable {
     case text
-    /// Several texts: a flag for each, a variable with commas, a list in the file.
+    /// Several texts: a repeated option, a comma-separated variable, or an array in the file.
     case list
-    /// - Parameter noun: what an error says is wanted: "a port".
+    /// - Parameter noun: the noun in error messages, such as "a port".
     case integer(ClosedRange<Int>, noun: String)
 }
 
 /// A row of the table of settings.
 struct SettingRow {
-    /// The name of the flag where it is not made of the words of the key.
+    /// The option name, if it is not derived from the key.
     var flag: String?
     var kind = SettingKind.text
-    /// What the help calls the value: "folder".
+    /// The placeholder of the value in the help, such as "folder".
     let value: String
     /// The default, in Markdown.
     let defaultText: String
-    /// What it is, without a full stop.
+    /// A description without a full stop.
     let help: String
-    /// Sentences of the help behind that.
+    /// Further sentences of the help.
     var note: String?
 
     init(
@@ -102,107 +102,109 @@ struct SettingRow {
 extension Setting {
     var row: SettingRow {
         switch self {
-        case .host: SettingRow("name or address", default: "`\(ServerSettings().host)`", "Where to listen")
+        case .host: SettingRow("name or address", default: "`\(ServerSettings().host)`", "The address to listen on")
         case .port:
             SettingRow(
                 kind: .integer(0...65_535, noun: "a port"), "number", default: "`\(ServerSettings().port)`",
-                "The port, 0 for any that is free")
+                "The port to listen on, or 0 for any free port")
         case .data:
             SettingRow(
-                "folder", default: "`\(Settings.defaultData)`", "The folder of the data",
+                "folder", default: "`\(Settings.defaultData)`", "The data folder",
                 note:
-                    "Without it, commands other than serve use that of the installed service, if there is no folder data."
+                    "The default for commands other than serve is the folder of the installed service, unless a folder data exists."
             )
         case .database:
             SettingRow(
                 "URL", default: "`sqlite:`",
-                "The database: sqlite: for a file in the folder of the data, or postgresql://…",
-                note: "A password in it can be read by every user of the machine: set the variable, or see PGPASSFILE.")
+                "The database: sqlite: for a file in the data folder, or postgresql://…",
+                note: "All users of the machine can read a password in this option. Use the variable, or PGPASSFILE.")
         case .databaseConnections:
-            // One writes and one reads at the least; more than a thousand no PostgreSQL is set up for.
+            // At least one connection for writing and one for reading. PostgreSQL is rarely configured for more than a thousand.
             SettingRow(
                 kind: .integer(2...1_000, noun: "a number of connections"), "number",
                 default: "`\(Settings.defaultDatabaseConnections)`",
-                "The maximum number of concurrent connections to PostgreSQL for requests; a server has two more for signals to and from others"
+                "The maximum number of PostgreSQL connections for requests. A server has two more for signals"
             )
         case .attachments:
             SettingRow(
-                "place", default: "`attachments` in the data folder",
-                "Where the attachments' bytes are: a folder, or s3://bucket/prefix with the usual AWS variables")
+                "location", default: "`attachments` in the data folder",
+                "The storage of attachments: a folder, or s3://bucket/prefix with the usual AWS variables")
         case .attachmentSize: SettingRow("bytes", default: "`100MiB`", "The maximum size of an attachment")
         case .quota:
-            SettingRow("bytes", default: "`10GiB`", "How many bytes an account may store, or none for any number")
+            SettingRow("bytes", default: "`10GiB`", "The storage quota of an account, or none for no limit")
         case .history:
             SettingRow(
                 "times", default: "`1d,30d`",
-                "How long superseded values are kept: all of them for the first time, one an hour until the second, then one a day; or forever"
+                "How long overwritten values are kept: all of them for the first duration, one per hour until the second, then one per day. Or forever"
             )
-        case .grace: SettingRow("time", default: "`30d`", "How long what was deleted can be put back")
+        case .grace: SettingRow("time", default: "`30d`", "How long deleted objects can be restored")
         case .requestsPerMinute:
             SettingRow(
                 "number", default: "`12000`",
-                "How many requests an account may send a minute, or none for as many as it likes")
+                "The maximum number of requests per minute and account, or none for no limit")
         case .passwordCost:
             SettingRow(
                 kind: .integer(PasswordLimits.costs, noun: "a number"), "number", default: "`\(PasswordLimits().cost)`",
-                "What a new password costs to try, for the server too: 2^number KiB of memory, \(PasswordLimits.costs.lowerBound) to \(PasswordLimits.costs.upperBound)"
+                "The cost of hashing new passwords: 2^number KiB of memory, \(PasswordLimits.costs.lowerBound) to \(PasswordLimits.costs.upperBound)"
             )
         case .public:
             SettingRow(
                 "folder", default: "`share/hesper` beside the folder of the binary, else the working directory",
-                "The folder of Public, the web app, and openapi.yaml")
+                "The folder that contains Public (the web app) and openapi.yaml")
         case .signUp:
             SettingRow(
                 "policy", default: "`open` to this machine on loopback without a trusted proxy, else `closed`",
-                "Who may make an account: open, invite or closed")
+                "Who may create an account: open, invite or closed")
         case .url:
             SettingRow(
                 "URL", default: "where it listens",
-                "Scheme, host and port under which people reach the server, for links")
+                "The public URL of the server for links: scheme, host and port")
         case .corsOrigins:
             SettingRow(
                 flag: "cors-origin", kind: .list, "origin", default: "none",
-                "An origin whose pages may call the API, such as https://notes.example.org; once for each")
+                "An origin whose pages may use the API, such as https://notes.example.org. Can be repeated")
         case .logLevel:
-            SettingRow("level", default: "`info`", "trace, debug, info, notice, warning, error or critical")
-        case .logFormat: SettingRow("format", default: "`text`", "text, for people, or json, an object a line")
+            SettingRow(
+                "level", default: "`info`", "The log level: trace, debug, info, notice, warning, error or critical")
+        case .logFormat:
+            SettingRow("format", default: "`text`", "The log format: text, or json with one object per line")
         case .metrics:
             SettingRow(
                 "address", default: "beside the API, for this machine",
-                "An address such as 127.0.0.1:9464 where /metrics is available, and nothing else")
+                "A separate address for /metrics, such as 127.0.0.1:9464")
         case .tls:
             SettingRow(
-                "way", default: "none",
-                "self-signed for HTTPS with a certificate that Hesper makes for itself, in the data folder")
-        case .tlsCertificate: SettingRow("file", default: "none", "The certificate and its chain, in PEM")
-        case .tlsKey: SettingRow("file", default: "none", "The certificate's private key, in PEM")
+                "mode", default: "none",
+                "self-signed for HTTPS with a certificate that Hesper creates in the data folder")
+        case .tlsCertificate: SettingRow("file", default: "none", "The certificate with its chain, in PEM format")
+        case .tlsKey: SettingRow("file", default: "none", "The private key of the certificate, in PEM format")
         case .httpPort:
             SettingRow(
                 kind: .integer(1...65_535, noun: "a port"), "number", default: "none",
-                "A port where plain HTTP is sent on to HTTPS")
+                "A port for plain HTTP that redirects to HTTPS")
         case .trustedProxies:
             SettingRow(
                 flag: "trusted-proxy", kind: .list, "address", default: "none",
-                "A proxy that may say where a request comes from (X-Forwarded-For, -Proto, -Host): its address, or a network such as 10.0.0.0/8; once for each"
+                "The address of a proxy whose X-Forwarded-For, -Proto and -Host headers are trusted, or a network such as 10.0.0.0/8. Can be repeated"
             )
         case .sendmail:
             SettingRow(
                 "command", default: "no mail",
-                "A command that takes a message as sendmail does, such as \"/usr/sbin/sendmail -t -i\": split at spaces, run without a shell",
-                note: "Needs --mail-from and --url.")
-        case .mailFrom: SettingRow("e-mail address", default: "none", "The e-mail address that letters are from")
+                "The command for sending e-mail, such as \"/usr/sbin/sendmail -t -i\". Split at spaces and run without a shell",
+                note: "Requires --mail-from and --url.")
+        case .mailFrom: SettingRow("e-mail address", default: "none", "The sender address of e-mail")
         case .backupTo:
             SettingRow(
                 "folder", default: "no backups",
-                "An existing folder for dated backups that the server makes while it runs")
+                "An existing folder for scheduled backups")
         case .backupEvery:
-            SettingRow("time", default: "`1d`", "The time from one backup to the next, such as 12h", note: needsFolder)
+            SettingRow("time", default: "`1d`", "The interval between backups, such as 12h", note: needsFolder)
         case .backupKeep:
             SettingRow(
                 kind: .integer(1...1_000, noun: "a number of backups"), "number", default: "`7`",
-                "How many complete backups to keep", note: needsFolder)
+                "The number of complete backups to keep", note: needsFolder)
         }
     }
 
-    private var needsFolder: String { "Needs --backup-to." }
+    private var needsFolder: String { "Requires --backup-to." }
 }

@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// Options of the command line that are settings: each property has the name of its ``Setting``.
+/// Command line options for settings. Each property has the name of its ``Setting``.
 protocol SettingOptions: ParsableArguments {}
 
 extension SettingOptions {
-    /// Those that were given, as they were typed.
+    /// The given options with their unparsed values.
     var flags: [Setting: [String]] {
         Mirror(reflecting: self).children.reduce(into: [:]) { flags, child in
-            // A wrapped property is stored under its name with an underscore before it.
+            // The property wrapper is stored under the name with a leading underscore.
             guard let name = child.label?.dropFirst(), let setting = Setting(rawValue: String(name)) else { return }
             switch child.value {
             case let option as Option<String?>: flags[setting] = option.wrappedValue.map { [$0] }
@@ -30,7 +30,7 @@ extension Option {
 }
 
 extension Setting {
-    /// The row as `--help` shows it.
+    /// The help text of the option.
     var argumentHelp: ArgumentHelp {
         let variable = row.kind == .list ? "\(variable), separated by commas" : variable
         let text = "\(row.help) (\(variable); default: \(row.defaultText.filter { $0 != "`" }))."

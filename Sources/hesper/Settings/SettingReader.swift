@@ -1,65 +1,69 @@
 import Configuration
 
-/// Looks settings up: flags first, then variables, then the file. Whoever reads a value also learns where it is from.
+/// Reads settings from options, then variables, then the settings file. Each value carries the name of its source for error
+/// messages.
 struct SettingReader {
     let sources: [SettingSource]
 
-    /// What was set, and where.
-    struct Found<Value> {
+    /// A value and where it was set.
+    struct LocatedValue<Value> {
         let value: Value
-        /// As an operator knows it: `HESPER_PORT`.
-        let place: String
+        /// The name that an operator knows, such as `HESPER_PORT`.
+        let location: String
 
-        func wrong(_ why: String) -> Failure { Failure("\(place): \(why)", .settings) }
+        func failure(_ reason: String) -> Failure { Failure("\(location): \(reason)", .settings) }
     }
 
-    func string(_ setting: Setting) throws -> Found<String>? {
+    func string(_ setting: Setting) throws -> LocatedValue<String>? {
         guard let found = try content(setting, .string, "a string") else { return nil }
-        guard case .string(let text) = found.value, !text.isEmpty else { throw found.wrong("it is empty.") }
-        return Found(value: text, place: found.place)
+        guard case .string(let text) = found.value, !text.isEmpty else { throw found.failure("must not be empty.") }
+        return LocatedValue(value: text, location: found.location)
     }
 
-    func strings(_ setting: Setting) throws -> Found<[String]>? {
+    func strings(_ setting: Setting) throws -> LocatedValue<[String]>? {
         guard let found = try content(setting, .stringArray, "a list of strings") else { return nil }
-        guard case .stringArray(let texts) = found.value else { throw found.wrong("a list of strings is wanted.") }
-        return Found(value: texts, place: found.place)
+        guard case .stringArray(let texts) = found.value else { throw found.failure("must be a list of strings.") }
+        return LocatedValue(value: texts, location: found.location)
     }
 
-    /// Of a setting whose kind is ``SettingKind/integer(_:noun:)``.
-    func integer(_ setting: Setting) throws -> Found<Int>? {
-        guard case .integer(let range, let what) = setting.row.kind else {
+    /// Reads a setting of the kind ``SettingKind/integer(_:noun:)``.
+    func integer(_ setting: Setting) throws -> LocatedValue<Int>? {
+        guard case .integer(let range, let noun) = setting.row.kind else {
             preconditionFailure("\(setting) has no number")
         }
-        let wanted = "\(what) from \(range.lowerBound) to \(range.upperBound)"
-        guard let found = try content(setting, .int, wanted) else { return nil }
-        guard case .int(let number) = found.value else { throw found.wrong("\(wanted) is wanted.") }
-        guard range.contains(number) else { throw found.wrong("\(wanted) is wanted, not \(number).") }
-        return Found(value: number, place: found.place)
+        let form = "\(noun) from \(range.lowerBound) to \(range.upperBound)"
+        guard let found = try content(setting, .int, form) else { return nil }
+        guard case .int(let number) = found.value else { throw found.failure("must be \(form).") }
+        guard range.contains(number) else { throw found.failure("must be \(form), not \(number).") }
+        return LocatedValue(value: number, location: found.location)
     }
 
-    /// One of a few words.
+    /// Reads a setting with a fixed set of values.
     func choice<Choice: CaseIterable & RawRepresentable<String>>(
         _ setting: Setting, of type: Choice.Type = Choice.self
-    ) throws -> Found<Choice>? {
+    ) throws -> LocatedValue<Choice>? {
         guard let found = try string(setting) else { return nil }
         guard let choice = Choice(rawValue: found.value) else {
             let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw found.wrong("one of \(choices) is wanted, not \"\(found.value)\".")
+            throw found.failure("must be one of \(choices), not \"\(found.value)\".")
         }
-        return Found(value: choice, place: found.place)
+        return LocatedValue(value: choice, location: found.location)
     }
 
-    /// The first that is set.
-    private func content(_ setting: Setting, _ type: ConfigType, _ wanted: String) throws -> Found<ConfigContent>? {
+    /// Returns the value of the first source that has the setting.
+    private func content(_ setting: Setting, _ type: ConfigType, _ form: String) throws -> LocatedValue<ConfigContent>?
+    {
         for source in sources {
-            let (key, place) = (source.key(setting), source.name(setting))
+            let (key, location) = (source.key(setting), source.name(setting))
             do {
                 guard let value = try source.values.value(forKey: key, type: type).value else { continue }
-                return Found(value: value.content, place: place)
+                return LocatedValue(value: value.content, location: location)
             } catch {
                 let text = try? source.values.value(forKey: key, type: .string).value?.content
-                guard case .string(let text)? = text else { throw Failure("\(place): \(wanted) is wanted.", .settings) }
-                throw Failure("\(place): \(wanted) is wanted, not \"\(text)\".", .settings)
+                guard case .string(let text)? = text else {
+                    throw Failure("\(location): must be \(form).", .settings)
+                }
+                throw Failure("\(location): must be \(form), not \"\(text)\".", .settings)
             }
         }
         return nil

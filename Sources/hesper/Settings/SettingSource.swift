@@ -2,20 +2,20 @@ import Configuration
 import Foundation
 import HesperModel
 
-/// One place where settings come from. A lookup that fails names this place.
+/// A source of settings. Error messages name it.
 struct SettingSource {
     let values: any ConfigSnapshot
-    /// What a setting is called there, for an operator to find it by.
+    /// The name of a setting in this source, for operators.
     let name: (Setting) -> String
-    /// What a setting is called there, for the provider.
+    /// The key of a setting in this source, for the configuration provider.
     let key: (Setting) -> AbsoluteConfigKey
 
     /// The command line.
-    /// - Parameter flags: those that were given, as they were typed.
+    /// - Parameter flags: the given options with their unparsed values.
     static func flags(_ flags: [Setting: [String]]) -> SettingSource {
         let values = flags.map { setting, typed -> (AbsoluteConfigKey, ConfigValue) in
             let last = typed.last ?? ""
-            // What is no number stays as it was typed, for the reader to refuse as it does that of all other places.
+            // An invalid number stays a string, so that the reader reports it like those of other sources.
             let content: ConfigContent =
                 switch setting.row.kind {
                 case .list: .stringArray(typed)
@@ -29,21 +29,21 @@ struct SettingSource {
             name: \.flag, key: { AbsoluteConfigKey([$0.key]) })
     }
 
-    /// The environment. A variable that is empty is not set: compose files pass those on that way.
+    /// The environment. Empty variables count as not set, because Compose files pass unset variables as empty ones.
     static func variables(_ environment: [String: String]) -> SettingSource {
         let provider = EnvironmentVariablesProvider(environmentVariables: environment.filter { !$0.value.isEmpty })
         return SettingSource(
             values: provider.snapshot(), name: \.variable, key: { AbsoluteConfigKey(["hesper", $0.key]) })
     }
 
-    /// A file of JSON: `{"port": 8080, "corsOrigins": ["https://notes.example.org"]}`.
-    /// - Throws: ``Failure`` if it cannot be read, is not an object, or has a key that is no setting.
+    /// A JSON file: `{"port": 8080, "corsOrigins": ["https://notes.example.org"]}`.
+    /// - Throws: ``Failure`` if it cannot be read, is not an object, or has an unknown key.
     static func file(_ path: String) throws -> SettingSource {
         let data: Data
         do {
             data = try Data(contentsOf: URL(filePath: path))
         } catch {
-            throw Failure("\(path): the settings file cannot be read: \(reason(error))", .settings)
+            throw Failure("Cannot read the settings file \(path): \(reason(error))", .settings)
         }
         try check(data, of: path)
         do {
@@ -54,7 +54,7 @@ struct SettingSource {
         }
     }
 
-    /// Refuses what the provider would pass over in silence: keys that nothing reads, and keys that stand twice.
+    /// Rejects unknown and duplicate keys, which the provider would ignore.
     private static func check(_ data: Data, of path: String) throws {
         let json: JSON
         do throws(Problem) {
@@ -63,15 +63,15 @@ struct SettingSource {
             throw Failure("\(path): \(error.detail)", .settings)
         }
         guard case .object(let object) = json else {
-            throw Failure("\(path): settings are an object, not \(json.kind).", .settings)
+            throw Failure("\(path): must be a JSON object, not \(json.kind).", .settings)
         }
         for member in object.members where Setting(rawValue: member.name) == nil {
             let known = Setting.allCases.map(\.key).joined(separator: ", ")
-            throw Failure("\(path): \(member.name) is no setting; there are \(known).", .settings)
+            throw Failure("\(path): Unknown setting \(member.name). The settings are \(known).", .settings)
         }
     }
 
     private static func reason(_ error: any Error) -> String {
-        (error as? CocoaError)?.code == .fileReadNoSuchFile ? "it is not there." : error.localizedDescription
+        (error as? CocoaError)?.code == .fileReadNoSuchFile ? "No such file or directory." : error.localizedDescription
     }
 }

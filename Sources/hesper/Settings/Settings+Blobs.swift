@@ -3,19 +3,19 @@ import HesperBlobs
 import HesperStore
 
 extension Settings {
-    /// Where the bytes of attachments are: a folder, or a bucket.
-    /// - Parameter isAway: told that the bucket's server is away, if the caller can go on without it for now.
-    /// - Throws: ``Failure`` about a setting that leads nowhere.
-    func openBlobs(unless isAway: ((StoreError) -> Void)? = nil) async throws -> any BlobStore {
-        let place = try attachments()
-        guard S3Location.isMeant(by: place) else { return try FolderBlobs(path: place) }
+    /// Opens the attachment storage: a folder or a bucket.
+    /// - Parameter onUnavailable: called if the bucket is unavailable and the caller can continue without it for now.
+    /// - Throws: ``Failure`` if a setting is invalid.
+    func openBlobs(onUnavailable: ((StoreError) -> Void)? = nil) async throws -> any BlobStore {
+        let location = try attachments()
+        guard S3Location.isURL(location) else { return try FolderBlobs(path: location) }
         do {
-            let blobs = S3Blobs(try S3Location(place, environment: ProcessInfo.processInfo.environment))
+            let blobs = S3Blobs(try S3Location(location, environment: ProcessInfo.processInfo.environment))
             do {
                 try await blobs.check()
             } catch let error as StoreError {
-                guard let isAway else { throw error }
-                isAway(error)
+                guard let onUnavailable else { throw error }
+                onUnavailable(error)
             }
             return blobs
         } catch let error as S3LocationError {

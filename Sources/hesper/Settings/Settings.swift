@@ -5,25 +5,25 @@ import HesperServer
 import HesperStore
 import Logging
 
-/// All that an operator decides, read and checked before anything starts.
+/// The settings of an installation. They are read and validated before anything starts.
 ///
-/// Flags win over variables, these over the file: `--config`, else `HESPER_CONFIG`, else `hesper.json` in the data folder
-/// if there is one.
+/// Options take precedence over variables, and variables over the settings file: `--config`, else `HESPER_CONFIG`, else
+/// `hesper.json` in the data folder if it exists.
 struct Settings {
     let reader: SettingReader
-    /// The folder of the database.
+    /// The data folder.
     let data: String
-    /// What is odd but stops nothing.
+    /// Warnings about settings, which do not prevent the start.
     let warnings: [String]
 
-    /// The name of the file that is found without being named.
+    /// The name of the settings file in the data folder.
     static let fileName = "hesper.json"
     static let defaultData = "data"
 
     /// - Parameters:
-    ///   - flags: those that were given, as they were typed.
-    ///   - config: what `--config` says.
-    /// - Throws: ``Failure`` that names what is wrong and where.
+    ///   - flags: the given options with their unparsed values.
+    ///   - config: the value of `--config`.
+    /// - Throws: ``Failure``, which names the invalid setting and its source.
     init(
         flags: [Setting: [String]] = [:], config: String? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -36,8 +36,8 @@ struct Settings {
             let path = URL(filePath: data ?? Settings.defaultData).appending(path: Settings.fileName).relativePath
             if FileManager.default.fileExists(atPath: path) {
                 sources.append(try .file(path))
-                if let moved = try SettingReader(sources: sources.suffix(1)).string(.data) {
-                    throw moved.wrong("a file in the data folder cannot say where that is.")
+                if let found = try SettingReader(sources: sources.suffix(1)).string(.data) {
+                    throw found.failure("cannot be set in a file in the data folder.")
                 }
             }
         }
@@ -46,10 +46,10 @@ struct Settings {
         let known = Set(Setting.allCases.map(\.variable) + [Setting.configVariable, Setting.pathStyleVariable])
         warnings = environment.keys.sorted()
             .filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }
-            .map { "\($0) is no setting of this version." }
+            .map { "Unknown setting \($0)." }
     }
 
-    /// What `serve` starts the server with; where `Public/` and `openapi.yaml` are is for ``ShareFolder`` to find.
+    /// The settings of the server for `serve`. ``ShareFolder`` finds `Public/` and `openapi.yaml`.
     func server() throws -> ServerSettings {
         var settings = ServerSettings()
         if let host = try reader.string(.host) { settings.host = host.value }
@@ -66,7 +66,7 @@ struct Settings {
         settings.metrics = try metrics()
         settings.disks = try disks()
         settings.mail = try mail()
-        // Whoever can only be reached from this machine may let everybody in.
+        // By default, sign-up is open on servers that are reachable only from this machine.
         if let found = try reader.choice(.signUp, of: SignUpPolicy.self) {
             settings.signUp = found.value
         } else if settings.isForThisMachine {
@@ -78,48 +78,50 @@ struct Settings {
     private func attachmentLimits() throws -> AttachmentLimits {
         var limits = AttachmentLimits()
         if let found = try reader.string(.attachmentSize) {
-            guard let size = ByteSize(found.value), size.bytes > 0 else { throw found.wrong(ByteSize.wanted) }
+            guard let size = ByteSize(found.value), size.bytes > 0 else {
+                throw found.failure("must be \(ByteSize.form).")
+            }
             limits.largest = size.bytes
         }
         return limits
     }
 
-    private static func quota(_ found: SettingReader.Found<String>) throws -> Int64? {
+    private static func quota(_ found: SettingReader.LocatedValue<String>) throws -> Int64? {
         guard found.value != "none" else { return nil }
-        guard let size = ByteSize(found.value) else { throw found.wrong("none, or \(ByteSize.wanted)") }
+        guard let size = ByteSize(found.value) else { throw found.failure("must be none or \(ByteSize.form).") }
         return size.bytes
     }
 
-    /// As many at once as in a minute: a device that comes back after a while has a lot to ask.
-    private static func requests(_ found: SettingReader.Found<String>) throws -> Rate? {
+    /// The burst is the number per minute, because a device may need many requests after being offline.
+    private static func requests(_ found: SettingReader.LocatedValue<String>) throws -> Rate? {
         guard found.value != "none" else { return nil }
         guard let number = Int(found.value), (60...1_000_000).contains(number) else {
-            throw found.wrong("none, or a number from 60 to 1000000 is wanted, not \"\(found.value)\".")
+            throw found.failure("must be none or a number from 60 to 1000000, not \"\(found.value)\".")
         }
         return Rate(burst: number, perMinute: number)
     }
 
-    /// The binary logarithm of scrypt's N, for passwords that are set from now on.
+    /// The binary logarithm of scrypt's N for new passwords.
     func passwordCost() throws -> Int {
         try reader.integer(.passwordCost)?.value ?? PasswordLimits().cost
     }
 
-    /// `HOST:PORT`, of IPv6 `[ADDRESS]:PORT`.
+    /// Parses `HOST:PORT`, or `[ADDRESS]:PORT` for IPv6.
     private func metrics() throws -> MetricsAddress? {
         guard let found = try reader.string(.metrics) else { return nil }
         let parts = found.value.split(separator: ":", omittingEmptySubsequences: false)
         let host = parts.dropLast().joined(separator: ":")
         guard let last = parts.last, let port = UInt16(last), !host.isEmpty,
             !host.contains(":") || host.hasPrefix("[") && host.hasSuffix("]")
-        else { throw found.wrong("an address such as 127.0.0.1:9464 is wanted, not \"\(found.value)\".") }
+        else { throw found.failure("must be an address such as 127.0.0.1:9464, not \"\(found.value)\".") }
         return MetricsAddress(host: host.trimmingCharacters(in: ["[", "]"]), port: Int(port))
     }
 
-    /// The folders of this machine that the server writes to.
+    /// The folders on this machine whose disk space is monitored.
     private func disks() throws -> [DiskFolder] {
         var disks = [DiskFolder(name: "data", path: data)]
-        let place = try attachments()
-        if !S3Location.isMeant(by: place) { disks.append(DiskFolder(name: "attachments", path: place)) }
+        let location = try attachments()
+        if !S3Location.isURL(location) { disks.append(DiskFolder(name: "attachments", path: location)) }
         return disks
     }
 
@@ -130,37 +132,37 @@ struct Settings {
         }
         if let found = try reader.string(.grace) {
             guard let period = Period(found.value) else {
-                throw found.wrong("\(Period.wanted), not \"\(found.value)\".")
+                throw found.failure("must be \(Period.form), not \"\(found.value)\".")
             }
             policy.grace = period.milliseconds
         }
         return policy
     }
 
-    private static func history(_ found: SettingReader.Found<String>) throws -> HistoryPolicy {
+    private static func history(_ found: SettingReader.LocatedValue<String>) throws -> HistoryPolicy {
         guard found.value != "forever" else { return .forever }
         let periods = found.value.split(separator: ",", omittingEmptySubsequences: false).map(Period.init)
         guard periods.count == 2, let all = periods[0], let hourly = periods[1] else {
-            throw found.wrong(
-                "forever is wanted, or two times such as 1d,30d, each from 1h to 36500d, not \"\(found.value)\".")
+            throw found.failure(
+                "must be forever or two durations such as 1d,30d, each from 1h to 36500d, not \"\(found.value)\".")
         }
         guard all.milliseconds <= hourly.milliseconds else {
-            throw found.wrong("the second time, until when one an hour is kept, is shorter than the first.")
+            throw found.failure("the second duration must not be shorter than the first.")
         }
         return .thinned(all: all.milliseconds, hourly: hourly.milliseconds)
     }
 
-    /// Where the database is.
+    /// The location of the database.
     func database() throws -> DatabaseLocation {
         guard let found = try reader.string(.database) else { return .sqlite(folder: data) }
         do {
             return try DatabaseLocation(found.value, data: data)
-        } catch let error as DatabaseLocation.Wrong {
-            throw found.wrong(error.why)
+        } catch let error as DatabaseLocation.Invalid {
+            throw found.failure(error.reason)
         }
     }
 
-    /// How many connections to a database server there may be at once.
+    /// The maximum number of connections to a database server.
     func databaseConnections() throws -> Int {
         try reader.integer(.databaseConnections)?.value
             ?? Settings.defaultDatabaseConnections
@@ -168,18 +170,18 @@ struct Settings {
 
     static let defaultDatabaseConnections = 16
 
-    /// Where people reach the server, for links: scheme, host and port; nil if the operator has not said.
+    /// The public URL of the server for links: scheme, host and port. Nil if it is not set.
     func url() throws -> String? {
         guard let found = try reader.string(.url) else { return nil }
         let url = found.value.hasSuffix("/") ? String(found.value.dropLast()) : found.value
         guard Settings.isOrigin(url) else {
-            throw found.wrong(
-                "\"\(found.value)\" is not scheme, host and port alone, such as https://notes.example.org.")
+            throw found.failure(
+                "must be a scheme, host and port, such as https://notes.example.org, not \"\(found.value)\".")
         }
         return url
     }
 
-    /// The same, or where the server listens.
+    /// The public URL, or the address that the server listens on.
     func origin() throws -> String {
         if let url = try url() { return url }
         var server = ServerSettings()
@@ -189,27 +191,27 @@ struct Settings {
         return ListeningAddress(server, port: nil).link
     }
 
-    /// The folder of the bytes of attachments, or a bucket for them.
+    /// The folder or the bucket of attachments.
     func attachments() throws -> String {
-        try reader.string(.attachments)?.value ?? ownAttachments
+        try reader.string(.attachments)?.value ?? defaultAttachments
     }
 
-    /// The folder of the bytes of attachments, unless another place is named for them.
-    var ownAttachments: String { URL(filePath: data).appending(path: "attachments").relativePath }
+    /// The folder of attachments unless another location is set.
+    var defaultAttachments: String { URL(filePath: data).appending(path: "attachments").relativePath }
 
-    /// The folder of uploads that are under way.
+    /// The folder of unfinished uploads.
     var uploads: String { URL(filePath: data).appending(path: "uploads").relativePath }
 
     func logLevel() throws -> Logger.Level { try reader.choice(.logLevel)?.value ?? .info }
 
     func logFormat() throws -> LogFormat { try reader.choice(.logFormat)?.value ?? .text }
 
-    /// The folder that was named for `Public/` and `openapi.yaml`; nil to look in the usual places.
+    /// The configured folder of `Public/` and `openapi.yaml`. Nil to search the default folders.
     func publicFolder() throws -> String? {
         guard let found = try reader.string(.public) else { return nil }
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: found.value, isDirectory: &isFolder), isFolder.boolValue else {
-            throw found.wrong("\(found.value) is not a folder.")
+            throw found.failure("\(found.value) is not a folder.")
         }
         return found.value
     }
@@ -218,8 +220,8 @@ struct Settings {
         guard let found = try reader.strings(.trustedProxies) else { return [] }
         return try found.value.map { text in
             guard let range = AddressRange(text) else {
-                throw found.wrong(
-                    "\"\(text)\" is neither an address, such as 127.0.0.1, nor a network, such as 10.0.0.0/8 or fd00::/8."
+                throw found.failure(
+                    "must be addresses such as 127.0.0.1, or networks such as 10.0.0.0/8 or fd00::/8, not \"\(text)\"."
                 )
             }
             return range
@@ -229,13 +231,13 @@ struct Settings {
     private func origins() throws -> [String] {
         guard let found = try reader.strings(.corsOrigins) else { return [] }
         for origin in found.value where !Settings.isOrigin(origin) {
-            throw found.wrong(
-                "\"\(origin)\" is not an origin such as https://notes.example.org: scheme, host and port alone.")
+            throw found.failure(
+                "must be origins (scheme, host and port) such as https://notes.example.org, not \"\(origin)\".")
         }
         return found.value.map { $0.lowercased() }
     }
 
-    /// Whether a browser could send this as `Origin` (RFC 6454, 6.2).
+    /// Whether the text is a valid value of the `Origin` header (RFC 6454, 6.2).
     private static func isOrigin(_ text: String) -> Bool {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             ["http", "https"].contains(scheme), let host = parts.host, !host.isEmpty

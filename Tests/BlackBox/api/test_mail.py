@@ -171,6 +171,6 @@ def test_a_setting_that_leads_nowhere_stops_no_server(tmp_path: Path) -> None:
         "HESPER_URL": ORIGIN,
     }
     with Server(environment=environment) as server:
-        assert "No letter can be sent: /nowhere/sendmail is no program" in server.log
+        assert "Cannot send e-mail: /nowhere/sendmail is not an executable file" in server.log
         server.client(email="ada@example.org")
         wait_for(server, "E-mail not sent: the command cannot be started")

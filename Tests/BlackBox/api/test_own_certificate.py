@@ -166,7 +166,7 @@ def test_later_starts(tmp_path: Path):
         # A name that the authority may not vouch for: nobody is asked to trust another one unawares.
         server.stop()
         server.environment["HESPER_URL"] = "https://bank.example.com"
-        with pytest.raises(RuntimeError, match="it was made without the name bank.example.com"):
+        with pytest.raises(RuntimeError, match="it was created without the name bank.example.com"):
             server.start()
         assert (server.tls / "authority.pem").read_bytes() == files["authority.pem"]
 

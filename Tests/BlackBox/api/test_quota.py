@@ -153,7 +153,7 @@ def test_a_restored_server_with_a_smaller_quota_loses_nothing(tmp_path: Path):
 
 def test_set_quota_works_at_once_and_says_what_is_wrong(small):
     client = small.client()
-    assert set_quota(small, client, "0") == f"The quota of {client.email} is now 0 bytes; 0 bytes are used.\n"
+    assert set_quota(small, client, "0") == f"The quota of {client.email} is now 0 bytes. It uses 0 bytes.\n"
     assert client.post("/v1/notes", {"text": "x"}).status_code == 507
     assert client.post("/v1/notes", {"text": ""}).status_code == 201
     set_quota(small, client, "unlimited")
@@ -163,7 +163,7 @@ def test_set_quota_works_at_once_and_says_what_is_wrong(small):
     assert usage(client)[1] == 20 << 10
     assert client.post("/v1/notes", {"text": "x"}).status_code == 507
     shown = small.command("account", "show", client.email).stdout
-    assert "quota:    default\n" in shown and f"stores:   {usage(client)[0]} bytes" in shown
+    assert "quota:    default\n" in shown and f"stored:   {usage(client)[0]} bytes" in shown
     for wrong in ("-1", "much", "5 apples", ""):
         refused = small.command("account", "set-quota", client.email, wrong)
         assert refused.returncode != 0 and "unlimited" in refused.stderr, refused.stderr
@@ -212,7 +212,7 @@ def test_a_disabled_account_is_not_served_and_keeps_everything(small):
         theirs.wait_for("changes")
         began = time.monotonic()
         done = small.command("account", "disable", client.email)
-        assert (done.returncode, done.stdout) == (0, f"Disabled the account of {client.email}.\n")
+        assert (done.returncode, done.stdout) == (0, f"Disabled the account {client.email}.\n")
         while events.next() is not None:
             pass
         assert time.monotonic() - began < 5
@@ -230,6 +230,6 @@ def test_a_disabled_account_is_not_served_and_keeps_everything(small):
         assert small.command("account", "disable", client.email).returncode == 0, "again"
         assert other.post("/v1/notes", {"text": "theirs"}).status_code == 201
         assert theirs.changes(), "others hear on"
-    assert small.command("account", "enable", client.email).stdout == f"Enabled the account of {client.email}.\n"
+    assert small.command("account", "enable", client.email).stdout == f"Enabled the account {client.email}.\n"
     assert client.get(f"/v1/notes/{note['uniqueID']}").json() == note
     assert "disabled: -" in small.command("account", "show", client.email).stdout

@@ -30,8 +30,8 @@ def test_create_list_show_delete(hesper: Hesper, ada: str) -> None:
     assert "verified: -\n" in shown and "devices:  0\n" in shown
     refused = hesper("account", "delete", ada)
     assert refused.returncode == WRONG_USAGE
-    assert "add --yes" in refused.stderr
-    assert hesper("account", "delete", ada, "--yes").stdout == f"Erased the account of {ada} with 0 objects.\n"
+    assert "Add --yes" in refused.stderr
+    assert hesper("account", "delete", ada, "--yes").stdout == f"Deleted the account {ada} with 0 objects.\n"
     assert hesper("account", "list").stdout == ""
 
 
@@ -64,7 +64,7 @@ def test_a_password_from_a_file(hesper: Hesper, tmp_path: Path) -> None:
     missing = hesper("account", "create", "eve@example.org", "--password-file", "nowhere")
     assert (missing.returncode, missing.stderr) == (
         WRONG_USAGE,
-        "hesper: The password file nowhere cannot be read.\n",
+        "hesper: Cannot read the password file nowhere.\n",
     )
 
 
@@ -106,10 +106,10 @@ def keyboard(tmp_path: Path) -> Iterator[Keyboard]:
 
 
 def test_a_terminal_is_asked_twice_and_shows_nothing(hesper: Hesper, keyboard: Keyboard) -> None:
-    for question in ["Password: ", "The same again: "]:
+    for question in ["Password: ", "Repeat password: "]:
         keyboard.wait_for(question)
         keyboard.type(PASSWORD + "\n")
-    keyboard.wait_for("Made account ")
+    keyboard.wait_for("Created account ")
     assert keyboard.process.wait(30) == 0
     assert PASSWORD.encode() not in keyboard.shown
     assert keyboard.echoes
@@ -119,9 +119,9 @@ def test_a_terminal_is_asked_twice_and_shows_nothing(hesper: Hesper, keyboard: K
 def test_two_passwords_that_differ(hesper: Hesper, keyboard: Keyboard) -> None:
     keyboard.wait_for("Password: ")
     keyboard.type(PASSWORD + "\n")
-    keyboard.wait_for("The same again: ")
+    keyboard.wait_for("Repeat password: ")
     keyboard.type(PASSWORD + "!\n")
-    keyboard.wait_for("The two passwords differ; nothing was changed.")
+    keyboard.wait_for("The passwords do not match. Nothing was changed.")
     assert keyboard.process.wait(30) == WRONG_USAGE
     assert hesper("account", "list").stdout == ""
 
@@ -137,15 +137,15 @@ def test_giving_up_leaves_a_terminal_that_shows_what_is_typed(keyboard: Keyboard
 @pytest.mark.parametrize(
     ("arguments", "stdin", "status", "message"),
     [
-        (["create", "ada@example.org"], PASSWORD, FAILED, "There is an account for ada@example.org already."),
-        (["create", "ADA@example.org"], PASSWORD, FAILED, "There is an account for ADA@example.org already."),
-        (["create", "eve@example.org"], "short", WRONG_USAGE, "A password has 8 to 1024 bytes, not 5."),
-        (["create", "eve@example.org"], "", WRONG_USAGE, "There was no password to read."),
-        (["show", "eve@example.org"], "", FAILED, "There is no account for eve@example.org."),
-        (["delete", "eve@example.org", "--yes"], "", FAILED, "There is no account for eve@example.org."),
-        (["set-password", "eve@example.org"], PASSWORD, FAILED, "There is no account for eve@example.org."),
-        (["reset-password", "eve@example.org"], "", FAILED, "There is no account for eve@example.org."),
-        (["invite", "ADA@example.org"], "", FAILED, "There is an account for ADA@example.org already."),
+        (["create", "ada@example.org"], PASSWORD, FAILED, "An account with the e-mail address ada@example.org already exists."),
+        (["create", "ADA@example.org"], PASSWORD, FAILED, "An account with the e-mail address ADA@example.org already exists."),
+        (["create", "eve@example.org"], "short", WRONG_USAGE, "The password must have 8 to 1024 bytes, not 5."),
+        (["create", "eve@example.org"], "", WRONG_USAGE, "No password was given."),
+        (["show", "eve@example.org"], "", FAILED, "No account has the e-mail address eve@example.org."),
+        (["delete", "eve@example.org", "--yes"], "", FAILED, "No account has the e-mail address eve@example.org."),
+        (["set-password", "eve@example.org"], PASSWORD, FAILED, "No account has the e-mail address eve@example.org."),
+        (["reset-password", "eve@example.org"], "", FAILED, "No account has the e-mail address eve@example.org."),
+        (["invite", "ADA@example.org"], "", FAILED, "An account with the e-mail address ADA@example.org already exists."),
     ],
 )
 @pytest.mark.usefixtures("ada")
@@ -169,7 +169,7 @@ def test_what_is_no_address(hesper: Hesper, tmp_path: Path, email: str) -> None:
 def test_a_mistyped_data_folder_is_no_new_database(hesper: Hesper, tmp_path: Path, arguments: list[str]) -> None:
     ended = hesper(*arguments, "--data", "dta")
     assert ended.returncode == WRONG_SETTING
-    assert ended.stderr == "hesper: dta has no hesper.sqlite: name the data folder with --data or HESPER_DATA.\n"
+    assert ended.stderr == "hesper: dta contains no hesper.sqlite: set the data folder with --data or HESPER_DATA.\n"
     assert not (tmp_path / "dta").exists()
 
 

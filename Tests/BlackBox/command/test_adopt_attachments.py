@@ -121,7 +121,7 @@ def test_a_new_installation_can_take_the_attachments_over(fresh_server: Server) 
     refusal(fresh_server)
     asked = fresh_server.command("adopt-attachments", stdin=-3)
     assert asked.returncode == WRONG_USAGE
-    assert asked.stderr == "hesper: Standard input is not a terminal: add --yes to adopt the attachments.\n"
+    assert asked.stderr == "hesper: Standard input is not a terminal. Add --yes to adopt the attachments.\n"
     assert marker(fresh_server) == old
     done = fresh_server.command("adopt-attachments", "--yes")
     assert (done.returncode, done.stderr) == (0, "")
@@ -129,10 +129,10 @@ def test_a_new_installation_can_take_the_attachments_over(fresh_server: Server) 
         f"Attachments: {fresh_server.data}/attachments",
         f"Marker: another installation, {old['installation']}",
         "Known to this database: 0 files with 0 bytes.",
-        "Unknown to it: 1 file with 1000 bytes.",
+        "Unknown to this database: 1 file with 1000 bytes.",
         (
-            "The attachments now belong to this database. A server removes bytes again after 5 minutes, and unknown ones "
-            "after 30 days."
+            "The attachments now belong to this database. A server starts to remove deleted attachments after 5 minutes, "
+            "and unknown files after 30 days."
         ),
     ]
     fresh_server.start()
@@ -168,7 +168,7 @@ def test_a_copy_beside_the_database_erases_nothing(fresh_server: Server, tmp_pat
     delete_account(ada)
     erased = fresh_server.command("account", "delete", "bob@example.org", "--yes")
     assert erased.returncode == FAILED
-    assert "The bytes of its attachments are still stored; hesper serve removes them later. Two copies" in erased.stderr
+    assert "The data of its attachments is still stored. hesper serve removes it later. Two copies" in erased.stderr
     time.sleep(12)
     assert len(bytes_of(fresh_server)) == 2
     done = fresh_server.command("adopt-attachments", "--yes")
@@ -203,7 +203,7 @@ def test_an_old_database_is_served_and_erases_nothing(fresh_server: Server, tmp_
     [file] = bytes_of(fresh_server)
     assert file.name.startswith(later)
     done = fresh_server.command("adopt-attachments", "--yes")
-    assert "Known to this database: 0 files with 0 bytes.\nUnknown to it: 1 file with 1000 bytes.\n" in done.stdout
+    assert "Known to this database: 0 files with 0 bytes.\nUnknown to this database: 1 file with 1000 bytes.\n" in done.stdout
     assert not marker(fresh_server)["contested"]
 
 

@@ -86,14 +86,14 @@ def test_where_it_goes(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     assert found.name in named.stdout
     again = hesper("export", "--account", ada, found.name)
     assert (again.returncode, again.stderr) == (
-        WRONG_USAGE, f"hesper: {found.name} is there already: name another file.\n",
+        WRONG_USAGE, f"hesper: {found.name} already exists. Name another file.\n",
     )  # fmt: skip
     nowhere = hesper("export", "--account", ada, "no/where.zip")
     assert (nowhere.returncode, nowhere.stderr) == (WRONG_USAGE, "hesper: no/where.zip: No such file or directory.\n")
     full_disk = hesper("export", "--account", ada, "/dev/full")
     assert full_disk.returncode == WRONG_USAGE
     nobody = hesper("export", "--account", "eve@example.org")
-    assert (nobody.returncode, nobody.stderr) == (FAILED, "hesper: There is no account for eve@example.org.\n")
+    assert (nobody.returncode, nobody.stderr) == (FAILED, "hesper: No account has the e-mail address eve@example.org.\n")
     assert not list(tmp_path.glob("*.unfinished"))
 
 
@@ -104,7 +104,7 @@ def test_what_is_lost_fails_and_the_rest_is_there(hesper: Hesper, full: tuple[st
     done = hesper("export", "--account", ada, "ada.zip")
     assert done.returncode == FAILED
     assert done.stdout == "Exported ada.zip: 2 notes, 0 attachments, 1 missing or damaged.\n"
-    assert done.stderr == f"hesper: Attachment {picture} (forum.png) is missing: the server has no bytes of it.\n"
+    assert done.stderr == f"hesper: Attachment {picture} (forum.png) is missing. The server has no data for it.\n"
     assert picture in Export(tmp_path / "ada.zip").zip.read("MISSING.txt").decode()
 
 
@@ -117,17 +117,17 @@ def test_a_zip_of_texts(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         made.writestr("../evil.md", "evil")
     done = hesper("import", "--account", ada, "Notes.zip")
     assert done.returncode == FAILED
-    assert done.stderr == "hesper: ../evil.md is skipped. Its path leads out of the archive.\n"
+    assert done.stderr == "hesper: Skipped ../evil.md: Its path is outside the archive.\n"
     assert done.stdout.startswith("Imported Notes: 1 new note, ")
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda data: data[: len(data) // 2], "Notes.zip is broken: "),
+        (lambda data: data[: len(data) // 2], "Notes.zip is damaged: "),
         (lambda data: data[:6] + b"\x01" + data[7:], "Notes.zip is "),
         (lambda data: b"PK\x05\x06" + bytes(18), "Notes.zip is an empty zip."),
-        (lambda data: b"no zip", "Notes.zip is neither a folder nor a zip."),
+        (lambda data: b"no zip", "Notes.zip is not a folder or a zip file."),
     ],
 )
 def test_bad_zips(hesper: Hesper, ada: str, tmp_path: Path, make, message: str) -> None:

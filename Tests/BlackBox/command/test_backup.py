@@ -42,7 +42,7 @@ def backup(server: Server, tmp_path: Path) -> Path:
 def test_what_a_backup_is(server: Server, tmp_path: Path) -> None:
     folder = tmp_path / "backup"
     said = back_up(server, folder)
-    assert said == f"Backed up 2 accounts and 6 attachments to {folder}: 5 copied, 1 there already.\n"
+    assert said == f"Backed up 2 accounts and 6 attachments to {folder}: 5 copied, 1 already present.\n"
     manifest = json.loads((folder / "backup.json").read_text())
     bytes_of_database = database(folder).read_bytes()
     assert manifest["database"]["sha256"] == sha256(bytes_of_database)
@@ -59,7 +59,7 @@ def test_what_a_backup_is(server: Server, tmp_path: Path) -> None:
 
 def test_bytes_that_are_there_are_not_copied_again(server: Server, backup: Path) -> None:
     before = files(backup)
-    assert back_up(server, backup).endswith(": 0 copied, 6 there already.\n")
+    assert back_up(server, backup).endswith(": 0 copied, 6 already present.\n")
     after = files(backup)
     same = {name for name in before if before[name] == after.get(name)}
     assert same == {name for name in before if name.startswith("attachments/")}
@@ -74,7 +74,7 @@ def test_what_is_gone_leaves_the_next_backup(server: Server, backup: Path) -> No
     digest = sha256(PICTURES[3])
     (backup / "attachments" / digest[:2] / digest).write_bytes(PICTURES[3][:-1])
     (backup / "unfinished" / "left-by-a-crash").write_bytes(b"half")
-    assert back_up(server, backup).endswith(": 1 copied, 5 there already.\n")
+    assert back_up(server, backup).endswith(": 1 copied, 5 already present.\n")
     assert not stray.exists()
     assert (backup / "attachments" / digest[:2] / digest).read_bytes() == PICTURES[3]
     assert list((backup / "unfinished").iterdir()) == []
@@ -115,9 +115,9 @@ def test_devices_give_back_what_the_backup_lacks(tmp_path: Path) -> None:
         assert download(laptop.client, picture) == PICTURES[3]
         old = {"Authorization": f"Bearer {token}"}
         assert phone.client.get("/v1/account", headers=old).status_code == 401
-        assert restored.command("check").stdout == "Checked 1 account: all is well.\n"
+        assert restored.command("check").stdout == "Checked 1 account: no problems found.\n"
         # And what was restored can be backed up where it came from.
-        assert back_up(restored, tmp_path / "backup").endswith(": 0 copied, 1 there already.\n")
+        assert back_up(restored, tmp_path / "backup").endswith(": 0 copied, 1 already present.\n")
 
 
 def test_nothing_that_lets_somebody_in_comes_back(server: Server, backup: Path, tmp_path: Path) -> None:
@@ -140,9 +140,9 @@ def test_only_an_empty_folder_is_restored_into(server: Server, backup: Path, tmp
     before = files(full)
     again = restore(backup, full)
     assert (again.returncode, files(full)) == (FAILED, before)
-    assert f"{full} is not empty, it has hesper.sqlite: restore into an empty folder." in again.stderr
+    assert f"{full} is not empty. It contains hesper.sqlite. Restore into an empty folder." in again.stderr
     (other / "attachments" / "1").mkdir(parents=True)
-    assert f"{other} is not empty, it has attachments" in restore(backup, other).stderr
+    assert f"{other} is not empty. It contains attachments" in restore(backup, other).stderr
     # But for the settings, which somebody puts there first.
     fresh = tmp_path / "fresh"
     fresh.mkdir()
@@ -161,12 +161,12 @@ def test_bytes_that_are_lost(tmp_path: Path) -> None:
         paths[damaged].write_bytes(b"?" * 1_000)
         done = server.command("backup", str(tmp_path / "backup"))
         assert done.returncode == FAILED
-        assert done.stdout.endswith(": 1 copied, 0 there already, 2 missing or damaged.\n")
+        assert done.stdout.endswith(": 1 copied, 0 already present, 2 missing or damaged.\n")
         assert f"{lost}." in done.stderr and " is missing.\n" in done.stderr
-        assert f"{damaged}." in done.stderr and " has other bytes than those that were uploaded.\n" in done.stderr
+        assert f"{damaged}." in done.stderr and " does not match its SHA-256.\n" in done.stderr
     done = restore(tmp_path / "backup", tmp_path / "data")
     assert done.returncode == FAILED
-    assert done.stderr.count("is not in the backup: it was lost or damaged before.\n") == 2
+    assert done.stderr.count("is not in the backup because it was already missing or damaged in the installation.\n") == 2
     with Server(tmp_path / "data") as restored:
         again = restored.client()
         again.sign_in(client.email)
@@ -179,19 +179,19 @@ def test_the_command_line(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "data")
     rows = [
         (["backup"], WRONG_USAGE, "folder"),
-        (["backup", "b", "--data", "nowhere"], WRONG_SETTING, "nowhere has no hesper.sqlite"),
-        (["backup", "home"], WRONG_USAGE, "home has something that is no part of a backup, letter.txt"),
-        (["backup", "data"], WRONG_USAGE, "data is where the data is"),
-        (["backup", "link"], WRONG_USAGE, "link is where the data is"),
-        (["backup", "data/attachments"], WRONG_USAGE, "data/attachments is where the data is"),
-        (["backup", "b", "--database", "postgresql://h/x"], WRONG_USAGE, "hesper backup is for SQLite."),
-        (["restore", "b", "--database", "postgresql://h/x"], WRONG_USAGE, "hesper restore is for SQLite"),
-        (["restore", "nowhere", "--data", "new"], FAILED, "nowhere holds no whole backup"),
-        (["restore", "home", "--data", "home"], WRONG_USAGE, "home is the backup"),
+        (["backup", "b", "--data", "nowhere"], WRONG_SETTING, "nowhere contains no hesper.sqlite"),
+        (["backup", "home"], WRONG_USAGE, "home contains a file that does not belong to a backup, letter.txt"),
+        (["backup", "data"], WRONG_USAGE, "data is the folder of the data"),
+        (["backup", "link"], WRONG_USAGE, "link is the folder of the data"),
+        (["backup", "data/attachments"], WRONG_USAGE, "data/attachments is the folder of the attachments"),
+        (["backup", "b", "--database", "postgresql://h/x"], WRONG_USAGE, "hesper backup works only with SQLite."),
+        (["restore", "b", "--database", "postgresql://h/x"], WRONG_USAGE, "hesper restore works only with SQLite"),
+        (["restore", "nowhere", "--data", "new"], FAILED, "nowhere contains no complete backup"),
+        (["restore", "home", "--data", "home"], WRONG_USAGE, "home is the folder of the backup"),
     ]
     for arguments, status, why in rows:
         done = hesper(*arguments)
         assert (done.returncode, done.stdout) == (status, ""), (arguments, done.stderr)
         assert why in done.stderr, (arguments, done.stderr)
     assert not (tmp_path / "new").exists()
-    assert hesper("backup", "b").stdout == "Backed up 1 account and 0 attachments to b: 0 copied, 0 there already.\n"
+    assert hesper("backup", "b").stdout == "Backed up 1 account and 0 attachments to b: 0 copied, 0 already present.\n"

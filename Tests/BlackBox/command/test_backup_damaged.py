@@ -42,16 +42,16 @@ def describe(text: str) -> Callable[[Path], None]:
 
 
 DAMAGES = [
-    (lambda backup: (backup / "backup.json").unlink(), "holds no whole backup: there is no backup.json."),
-    (describe('{"format": "hesper-backup"'), "is no description of a backup."),
-    (describe("{}"), "is no description of a backup."),
-    (describe('{"format": "hesper-backup", "formatVersion": 2}'), "has version 2, which is of a later Hesper."),
-    (describe('{"format": "hesper-backup", "formatVersion": 1}'), "is not whole."),
+    (lambda backup: (backup / "backup.json").unlink(), "contains no complete backup (no backup.json)."),
+    (describe('{"format": "hesper-backup"'), "is not a backup manifest."),
+    (describe("{}"), "is not a backup manifest."),
+    (describe('{"format": "hesper-backup", "formatVersion": 2}'), "has format version 2."),
+    (describe('{"format": "hesper-backup", "formatVersion": 1}'), "is incomplete."),
     (lambda backup: database(backup).unlink(), ".sqlite is missing."),
-    (damage_database, ".sqlite has other bytes than those that were written."),
-    (cut_database, ".sqlite has other bytes than those that were written."),
-    (damage_bytes, "has other bytes than its name says."),
-    (lose_bytes, "is missing, or cut short."),
+    (damage_database, ".sqlite does not match its SHA-256 in backup.json."),
+    (cut_database, ".sqlite does not match its SHA-256 in backup.json."),
+    (damage_bytes, "does not match its SHA-256."),
+    (lose_bytes, "is missing or truncated."),
 ]
 
 
@@ -88,14 +88,14 @@ def test_verify_reads_all(backup: Path, tmp_path: Path) -> None:
     done = run(tmp_path, "backup", "verify", backup)
     date = json.loads((backup / "backup.json").read_text())["date"]
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"Verified 2 accounts and 6 attachments of {date}: all is well.\n"
+    assert done.stdout == f"Verified 2 accounts and 6 attachments of {date}: no problems found.\n"
     assert files(backup) == before
     damage_bytes(backup)
     bytes_in(backup, PICTURES[3]).unlink()
     damage_database(backup)
     done = run(tmp_path, "backup", "verify", backup)
     assert done.returncode == FAILED
-    for line in ["has other bytes than those that were written.", "has other bytes than its name says.", "cut short."]:
+    for line in ["does not match its SHA-256 in backup.json.", "does not match its SHA-256.", "truncated."]:
         assert sum(found.endswith(line) for found in done.stdout.splitlines()) == 1, done.stdout
     assert done.stdout.splitlines()[-1].startswith("Verified ")
 
@@ -107,8 +107,8 @@ def test_verify_reads_the_attachments_whatever_the_database_is(backup: Path, tmp
     damage_bytes(backup)
     done = run(tmp_path, "backup", "verify", backup)
     assert done.returncode == FAILED
-    assert "The database cannot be read to its end: " in done.stdout
-    assert f"{bytes_in(backup, PICTURES[2])} has other bytes than its name says.\n" in done.stdout
+    assert "Cannot read the whole database: " in done.stdout
+    assert f"{bytes_in(backup, PICTURES[2])} does not match its SHA-256.\n" in done.stdout
 
 
 def test_verify_folds_what_the_digests_say_nothing_of(backup: Path, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_restore_that_was_interrupted_is_continued(
     # No command takes the folder for an empty one and makes a database in it.
     refused = run(tmp_path, "account", "create", "eve@example.org", "--data", data, stdin="correct horse battery\n")
     assert (refused.returncode, refused.stderr) == (
-        FAILED, f"hesper: {data} is only partly restored: do hesper restore again, from the same backup.\n",
+        FAILED, f"hesper: {data} is only partly restored. Run hesper restore again with the same backup.\n",
     )  # fmt: skip
     assert not (data / "hesper.sqlite").exists()
     kept = {name: file for name, file in files(data / "attachments").items() if not name.startswith("unfinished/")}
@@ -170,7 +170,7 @@ def test_a_restore_that_was_interrupted_is_continued(
     assert sorted(path.name for path in data.iterdir()) == ["attachments", "hesper.sqlite"]
     now = files(data / "attachments")
     assert {name for name in kept if now[name] != kept[name]} == {str(damaged.relative_to(data / "attachments"))}
-    assert run(tmp_path, "check", "--data", data).stdout == "Checked 2 accounts: all is well.\n"
+    assert run(tmp_path, "check", "--data", data).stdout == "Checked 2 accounts: no problems found.\n"
 
 
 def test_what_an_interrupted_restore_left_goes_with_a_refusal(backup: Path, tmp_path: Path) -> None:

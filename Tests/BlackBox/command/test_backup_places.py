@@ -22,31 +22,31 @@ def test_a_server_goes_on_that_was_almost_taken_for_a_backup(tmp_path: Path) -> 
         around = server.command("backup", str(tmp_path / "big"))
         assert (around.returncode, around.stdout) == (WRONG_USAGE, "")
         assert around.stderr == (
-            f"hesper: {tmp_path}/big contains {attachments}, the folder of the attachments: "
-            "name another folder for the backup.\n"
+            f"hesper: {tmp_path}/big contains {attachments}, the folder of the attachments. "
+            "Name another folder for the backup.\n"
         )
         within = server.command("backup", str(attachments / "backup"))
         assert within.returncode == WRONG_USAGE
-        assert f"{attachments}/backup lies in {attachments}, the folder of the attachments: " in within.stderr
+        assert f"{attachments}/backup is inside {attachments}, the folder of the attachments. " in within.stderr
         second = attach(client, some_bytes(2_000))
         assert [len(download(client, attachment)) for attachment in (first, second)] == [1_000, 2_000]
         # Beside them there is room for it.
         done = server.command("backup", str(tmp_path / "big/backup"))
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.endswith(": 2 copied, 0 there already.\n")
+        assert done.stdout.endswith(": 2 copied, 0 already present.\n")
 
 
 PLACES = [
     (".", ". contains data, the folder of the data"),
-    ("data/", "data/ is where the data is"),
-    ("nowhere/../data", "nowhere/../data is where the data is"),
-    ("data/attachments/b", "data/attachments/b lies in data/attachments, the folder of the attachments"),
-    ("data/uploads", "data/uploads is where the data is"),
-    ("data/uploads/b/c", "data/uploads/b/c lies in data/uploads, the folder of the uploads"),
-    ("data/tls/b", "data/tls/b lies in data/tls, the folder of the certificate"),
-    ("data/restoring/b", "data/restoring/b lies in data/restoring, the folder of a restore"),
-    ("link/tls/b", "link/tls/b lies in data/tls, the folder of the certificate"),
-    ("dangling", "dangling lies in data/uploads, the folder of the uploads"),
+    ("data/", "data/ is the folder of the data"),
+    ("nowhere/../data", "nowhere/../data is the folder of the data"),
+    ("data/attachments/b", "data/attachments/b is inside data/attachments, the folder of the attachments"),
+    ("data/uploads", "data/uploads is the folder of the uploads"),
+    ("data/uploads/b/c", "data/uploads/b/c is inside data/uploads, the folder of the uploads"),
+    ("data/tls/b", "data/tls/b is inside data/tls, the folder of the certificate"),
+    ("data/restoring/b", "data/restoring/b is inside data/restoring, the folder of a restore"),
+    ("link/tls/b", "link/tls/b is inside data/tls, the folder of the certificate"),
+    ("dangling", "dangling is inside data/uploads, the folder of the uploads"),
 ]
 
 
@@ -57,7 +57,7 @@ def test_what_is_refused(hesper: Hesper, ada: str, tmp_path: Path, folder: str, 
     before = everything(tmp_path)
     done = hesper("backup", folder)
     assert (done.returncode, done.stdout) == (WRONG_USAGE, "")
-    assert done.stderr == f"hesper: {why}: name another folder for the backup.\n"
+    assert done.stderr == f"hesper: {why}. Name another folder for the backup.\n"
     assert everything(tmp_path) == before
 
 
@@ -66,10 +66,10 @@ def test_attachments_that_are_elsewhere(hesper: Hesper, ada: str, tmp_path: Path
     (tmp_path / "disk").mkdir()
     (tmp_path / "link").symlink_to("disk/later")
     for folder, why in [
-        ("disk", "disk contains link, the folder of the attachments: "),
-        ("disk/later", "disk/later is where the data is: "),
-        ("disk/later/b", "disk/later/b lies in link, the folder of the attachments: "),
-        ("data/attachments/b", "data/attachments/b lies in data/attachments, the folder of the attachments: "),
+        ("disk", "disk contains link, the folder of the attachments. "),
+        ("disk/later", "disk/later is the folder of the attachments. "),
+        ("disk/later/b", "disk/later/b is inside link, the folder of the attachments. "),
+        ("data/attachments/b", "data/attachments/b is inside data/attachments, the folder of the attachments. "),
     ]:
         done = hesper("backup", folder, HESPER_ATTACHMENTS="link")
         assert (done.returncode, done.stdout) == (WRONG_USAGE, "")
@@ -84,7 +84,7 @@ def test_what_is_allowed(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, ""), folder
         assert (tmp_path / folder / "backup.json").exists()
     assert hesper("restore", "data/backup", "--data", "new").returncode == 0
-    assert hesper("check", "--data", "new").stdout == "Checked 1 account: all is well.\n"
+    assert hesper("check", "--data", "new").stdout == "Checked 1 account: no problems found.\n"
 
 
 def test_nothing_is_restored_into_a_backup(hesper: Hesper, ada: str, tmp_path: Path) -> None:
@@ -100,12 +100,12 @@ def test_nothing_is_restored_into_a_backup(hesper: Hesper, ada: str, tmp_path: P
         ("b", "link/sub", {}, "b contains link/sub, the folder of the data"),
         ("link", "b/attachments/sub", {}, "link contains b/attachments/sub, the folder of the data"),
         ("b", "new", {"HESPER_ATTACHMENTS": "b/attachments"}, "b contains b/attachments, the folder of the attachments"),
-        ("other/restoring/b", "other", {}, "other/restoring/b lies in other/restoring, the folder of a restore"),
+        ("other/restoring/b", "other", {}, "other/restoring/b is inside other/restoring, the folder of a restore"),
     ]
     for backup, data, environment, why in refused:
         done = hesper("restore", backup, "--data", data, **environment)
         assert (done.returncode, done.stdout) == (WRONG_USAGE, ""), (backup, data)
-        assert done.stderr == f"hesper: {why}: keep the backup and the data apart.\n"
+        assert done.stderr == f"hesper: {why}. The backup and the data must be in separate folders.\n"
     assert everything(tmp_path) == before
     assert hesper("backup", "b").returncode == 0
     assert json.loads((tmp_path / "b/backup.json").read_text())["format"] == "hesper-backup"

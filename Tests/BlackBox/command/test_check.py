@@ -30,7 +30,7 @@ def filled(hesper: Hesper, ada: str, tmp_path: Path) -> Path:
 @pytest.mark.usefixtures("filled")
 def test_all_is_well(hesper: Hesper) -> None:
     checked = hesper("check")
-    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "Checked 1 account: all is well.\n", "")
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "Checked 1 account: no problems found.\n", "")
 
 
 DAMAGE = {
@@ -74,5 +74,5 @@ def test_beside_a_server_that_is_written_to(hesper: Hesper, ada: str, tmp_path: 
             )
             while process.poll() is None:
                 assert client.post("/v1/notes", {"text": "meanwhile", "tags": []}).status_code == 201
-            assert process.communicate()[0] == "Checked 1 account: all is well.\n"
+            assert process.communicate()[0] == "Checked 1 account: no problems found.\n"
             assert process.returncode == 0

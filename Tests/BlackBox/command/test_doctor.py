@@ -35,40 +35,40 @@ def test_a_sound_installation(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     before = (tmp_path / "data/hesper.sqlite").read_bytes()
     lines = told(hesper)
     for line in [
-        "ok: The settings can be used.",
-        "ok: The folder of the data, data, is its owner's alone, and has room.",
-        "ok: The database has version 2, that of this Hesper.",
-        "ok: SQLite's quick check finds nothing wrong; hesper check looks at all of it.",
+        "ok: The settings are valid.",
+        "ok: The data folder data is private and has enough free space.",
+        "ok: The database has version 2, which is current.",
+        "ok: SQLite's quick check found no problems. Run hesper check for a full check.",
     ]:
         assert any(line.split(" 2,")[0] in found for found in lines), (line, lines)
-    assert any(line.startswith("ok: The clock says 2") for line in lines)
+    assert any(line.startswith("ok: The clock shows 2") for line in lines)
     assert (tmp_path / "data/hesper.sqlite").read_bytes() == before
 
 
 @pytest.mark.parametrize(
     ("arguments", "environment", "line"),
     [
-        ([], {"HESPER_PROT": "1"}, "warning: HESPER_PROT is no setting of this version."),
-        ([], {"HESPER_PORT": "x"}, 'wrong: HESPER_PORT: a port from 0 to 65535 is wanted, not "x".'),
-        ([], {"HESPER_LOG_FORMAT": "xml"}, 'wrong: HESPER_LOG_FORMAT: one of text, json is wanted, not "xml".'),
-        ([], {"HESPER_HOST": "0.0.0.0"}, "warning: It listens on 0.0.0.0 without TLS: "),
-        ([], {"HESPER_HOST": "0.0.0.0", "HESPER_SIGN_UP": "open"}, "warning: Whoever reaches 0.0.0.0 can"),
-        ([], {"HESPER_SIGN_UP": "open"}, "warning: Every user of this machine can make an account, and everybody whom"),
-        ([], {"HESPER_SIGN_UP": ""}, "warning: Every user of this machine can make an account. Behind a proxy"),
-        ([], {"HESPER_SIGN_UP": "", "HESPER_TRUSTED_PROXIES": "127.0.0.1"}, "ok: The settings can be used."),
-        ([], {"HESPER_METRICS": "0.0.0.0:9464"}, "warning: Everybody who reaches 0.0.0.0:9464 gets the metrics"),
-        ([], {"HESPER_PASSWORD_COST": "16"}, "warning: Passwords cost less to try than OWASP asks for: "),
-        ([], {"HESPER_PUBLIC": "data"}, "warning: No Public/index.html in data"),
-        ([], {"HESPER_SENDMAIL": "/bin/cat"}, "wrong: HESPER_SENDMAIL: letters need a sender"),
-        ([], MAIL | {"HESPER_URL": ""}, "wrong: HESPER_SENDMAIL: links in letters need to know where people reach"),
-        ([], MAIL | {"HESPER_SENDMAIL": "/nowhere/mail -t"}, "wrong: No letter can be sent: /nowhere/mail is no"),
-        ([], MAIL | {"HESPER_SENDMAIL": "/etc/passwd"}, "wrong: No letter can be sent: /etc/passwd is no program"),
-        ([], MAIL | {"HESPER_URL": "http://notes.example.org"}, "warning: Links in letters begin with http://notes"),
-        ([], MAIL, "ok: Letters are handed to /bin/cat, and their links begin with https://notes.example.org."),
-        ([], {"HESPER_TLS_KEY": "/dev/null"}, "wrong: HESPER_TLS_KEY: a key needs its certificate"),
-        (["--data", "nowhere"], {}, "wrong: The folder of the data, nowhere, cannot be looked at: No such file"),
-        (["--data", "."], {}, "wrong: . has no hesper.sqlite: name the data folder"),
-        (["--database", "postgresql://127.0.0.1:1/x"], {}, "wrong: The database is not to be had"),
+        ([], {"HESPER_PROT": "1"}, "warning: Unknown setting HESPER_PROT."),
+        ([], {"HESPER_PORT": "x"}, 'wrong: HESPER_PORT: must be a port from 0 to 65535, not "x".'),
+        ([], {"HESPER_LOG_FORMAT": "xml"}, 'wrong: HESPER_LOG_FORMAT: must be one of text, json, not "xml".'),
+        ([], {"HESPER_HOST": "0.0.0.0"}, "warning: The server listens on 0.0.0.0 without TLS, "),
+        ([], {"HESPER_HOST": "0.0.0.0", "HESPER_SIGN_UP": "open"}, "warning: Everyone who can connect to 0.0.0.0 can"),
+        ([], {"HESPER_SIGN_UP": "open"}, "warning: All users of this machine, and all clients of a proxy, can create accounts."),
+        ([], {"HESPER_SIGN_UP": ""}, "warning: All users of this machine can create accounts. Behind a proxy"),
+        ([], {"HESPER_SIGN_UP": "", "HESPER_TRUSTED_PROXIES": "127.0.0.1"}, "ok: The settings are valid."),
+        ([], {"HESPER_METRICS": "0.0.0.0:9464"}, "warning: Metrics are available to everyone who can connect to 0.0.0.0:9464"),
+        ([], {"HESPER_PASSWORD_COST": "16"}, "warning: The password cost is below the recommendation of OWASP. "),
+        ([], {"HESPER_PUBLIC": "data"}, "warning: Public/index.html not found in data"),
+        ([], {"HESPER_SENDMAIL": "/bin/cat"}, "wrong: HESPER_SENDMAIL: e-mail requires a sender address"),
+        ([], MAIL | {"HESPER_URL": ""}, "wrong: HESPER_SENDMAIL: links in e-mails require the public URL"),
+        ([], MAIL | {"HESPER_SENDMAIL": "/nowhere/mail -t"}, "wrong: Cannot send e-mail: /nowhere/mail is not"),
+        ([], MAIL | {"HESPER_SENDMAIL": "/etc/passwd"}, "wrong: Cannot send e-mail: /etc/passwd is not an executable file"),
+        ([], MAIL | {"HESPER_URL": "http://notes.example.org"}, "warning: Links in e-mails start with http://notes"),
+        ([], MAIL, "ok: E-mail is sent with /bin/cat. Links in it start with https://notes.example.org."),
+        ([], {"HESPER_TLS_KEY": "/dev/null"}, "wrong: HESPER_TLS_KEY: a key requires its certificate"),
+        (["--data", "nowhere"], {}, "wrong: Cannot access the data folder nowhere: No such file"),
+        (["--data", "."], {}, "wrong: . contains no hesper.sqlite: set the data folder"),
+        (["--database", "postgresql://127.0.0.1:1/x"], {}, "wrong: Cannot connect to the database"),
     ],
 )
 def test_settings(hesper: Hesper, ada: str, arguments: list[str], environment: dict[str, str], line: str) -> None:
@@ -81,8 +81,8 @@ def test_permissions(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     (tmp_path / "data").chmod(0o755)
     (tmp_path / "data/hesper.sqlite").chmod(0o644)
     lines = told(hesper, status=FAILED)
-    assert "wrong: Others may look into data, which has mode 755: chmod go= data" in lines
-    assert "wrong: Others may look into data/hesper.sqlite, which has mode 644: chmod go= data/hesper.sqlite" in lines
+    assert "wrong: data is accessible to other users (mode 755). Run chmod go= data" in lines
+    assert "wrong: data/hesper.sqlite is accessible to other users (mode 644). Run chmod go= data/hesper.sqlite" in lines
 
 
 def test_versions(hesper: Hesper, ada: str, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_versions(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     assert any(line.startswith("wrong: the database has version 99, written by a later Hesper") for line in lines)
     execute(tmp_path, "PRAGMA user_version = 1")
     lines = told(hesper)
-    assert any(line.startswith("warning: The database has version 1: the next start brings it to ") for line in lines)
+    assert any(line.startswith("warning: The database has version 1. The next start upgrades it to ") for line in lines)
     with closing(sqlite3.connect(tmp_path / "data/hesper.sqlite")) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (1,), "it changes nothing"
 
@@ -117,7 +117,7 @@ def test_a_damaged_database(hesper: Hesper, ada: str, tmp_path: Path) -> None:
 def test_a_half_restored_folder(hesper: Hesper, tmp_path: Path) -> None:
     (tmp_path / "data/restoring").mkdir(parents=True)
     (tmp_path / "data").chmod(0o700)
-    assert "wrong: data is only partly restored: do hesper restore again, from the same backup." in told(hesper, status=FAILED)
+    assert "wrong: data is only partly restored. Run hesper restore again with the same backup." in told(hesper, status=FAILED)
 
 
 def test_a_clock_that_went_back(hesper: Hesper, ada: str, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_clock_that_went_back(hesper: Hesper, ada: str, tmp_path: Path) -> Non
         " SELECT id, randomblob(16), 1, 4102444800000, 0, '[]' FROM scopes",
     )
     lines = told(hesper, status=FAILED)
-    assert any(line.startswith("wrong: The last change came at 2100-01-01T00:00:00.000Z") for line in lines), lines
+    assert any(line.startswith("wrong: The last change was received at 2100-01-01T00:00:00.000Z") for line in lines), lines
 
 
 def clock(seconds: float) -> bytes:
@@ -145,8 +145,8 @@ def test_clocks_that_are_ahead(hesper: Hesper, ada: str, tmp_path: Path) -> None
         assert len(lines) == (distance is not None), lines
         if distance:
             year = time.gmtime(time.time() + seconds).tm_year
-            assert lines[0].startswith(f"warning: {ada} has an edit of {year}-"), lines
-            assert f", {distance} ahead of this machine's clock, by 00000000000000ad. " in lines[0]
+            assert lines[0].startswith(f"warning: {ada} has an edit dated {year}-"), lines
+            assert f", {distance} ahead of this machine's clock, from device 00000000000000ad. " in lines[0]
     for index in range(12):
         execute(
             tmp_path,
@@ -157,10 +157,10 @@ def test_clocks_that_are_ahead(hesper: Hesper, ada: str, tmp_path: Path) -> None
         )
     lines = ahead()
     assert len(lines) == 11 and ada in lines[0] and "11@x" in lines[1]
-    assert lines[-1] == "warning: More accounts than these 10 have edits with clocks ahead of this machine's."
+    assert lines[-1] == "warning: More than 10 accounts have edits dated ahead of this machine's clock."
 
 
-@pytest.mark.parametrize(("days", "line"), [(90, "ok: The certificate goes"), (5, "warning: The certificate cert.pem ends at ")])
+@pytest.mark.parametrize(("days", "line"), [(90, "ok: The certificate matches"), (5, "warning: The certificate cert.pem expires at ")])
 def test_certificates(hesper: Hesper, ada: str, tmp_path: Path, days: int, line: str) -> None:
     for name in ("cert", "other"):
         subprocess.run(
@@ -171,7 +171,7 @@ def test_certificates(hesper: Hesper, ada: str, tmp_path: Path, days: int, line:
     lines = told(hesper, HESPER_TLS_CERTIFICATE="cert.pem", HESPER_TLS_KEY="cert.key")
     assert any(found.startswith(line) for found in lines), lines
     mixed = told(hesper, status=FAILED, HESPER_TLS_CERTIFICATE="cert.pem", HESPER_TLS_KEY="other.key")
-    assert any(found.startswith("wrong: The certificate or its key is no good: ") for found in mixed), mixed
+    assert any(found.startswith("wrong: Cannot use the certificate and key: ") for found in mixed), mixed
 
 
 def test_a_file_that_cannot_be_read(hesper: Hesper) -> None:
@@ -181,25 +181,25 @@ def test_a_file_that_cannot_be_read(hesper: Hesper) -> None:
 
 def test_a_certificate_of_its_own(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     own = {"HESPER_TLS": "self-signed"}
-    assert "ok: The next start makes an authority, and a certificate, in data/tls." in told(hesper, **own)
+    assert "ok: The server creates a certificate authority and a certificate in data/tls when it starts." in told(hesper, **own)
     assert not (tmp_path / "data/tls").exists(), "it changes nothing"
     with serving(tmp_path, **own):
         pass
     lines = told(hesper, **own)
-    assert any(line.startswith("ok: The certificate is Hesper's own, for localhost, 127.0.0.1") for line in lines), lines
+    assert any(line.startswith("ok: The self-signed certificate for localhost, 127.0.0.1") for line in lines), lines
     everywhere = told(hesper, **own, HESPER_HOST="0.0.0.0")
-    assert any(line.startswith("warning: Others reach 0.0.0.0 by a name or an address") for line in everywhere)
+    assert any(line.startswith("warning: The certificate may not contain the name or address that clients use") for line in everywhere)
     moved = told(hesper, **own, HESPER_HOST="fd00::7")
-    assert "ok: The next start makes the certificate again; the authority stays." in moved
+    assert "ok: The server renews the certificate when it starts. The authority is unchanged." in moved
     stranger = told(hesper, status=FAILED, **own, HESPER_URL="https://notes.example.org")
     wrong = [line for line in stranger if line.startswith("wrong: ")]
-    assert any("it was made without the name notes.example.org" in line for line in wrong), stranger
+    assert any("it was created without the name notes.example.org" in line for line in wrong), stranger
     authority = tmp_path / "data/tls/authority.pem"
     authority.rename(tmp_path / "moved.pem")
     lost = told(hesper, status=FAILED, **own)
-    line = "wrong: The authority in data/tls cannot be used: authority.pem is missing. "
+    line = "wrong: The certificate authority in data/tls cannot be used: authority.pem is missing. "
     assert any(found.startswith(line) for found in lost), lost
     (tmp_path / "moved.pem").rename(authority)
     (tmp_path / "data/tls/authority.key").chmod(0o644)
-    line = "Others may look into data/tls/authority.key, which has mode 644: chmod go= data/tls/authority.key"
+    line = "data/tls/authority.key is accessible to other users (mode 644). Run chmod go= data/tls/authority.key"
     assert f"wrong: {line}" in told(hesper, status=FAILED, **own)

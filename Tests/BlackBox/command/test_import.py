@@ -26,16 +26,16 @@ def notes(tmp_path: Path) -> Path:
 def test_twice(hesper: Hesper, ada: str, notes: Path) -> None:
     first = hesper("import", "--account", ada, "Notes")
     assert first.returncode == FAILED
-    assert first.stderr == "hesper: Travel/broken.txt is skipped. It is not UTF-8.\n"
+    assert first.stderr == "hesper: Skipped Travel/broken.txt: It is not valid UTF-8.\n"
     assert first.stdout == (
-        "Imported Notes: 2 new notes, 0 changed, 0 unchanged, 2 new tags, 1 file skipped, 1 other file passed over.\n"
+        "Imported Notes: 2 new notes, 0 changed, 0 unchanged, 2 new tags, 1 file skipped, 1 other file ignored.\n"
     )
     (notes / "Travel/broken.txt").unlink()
     before = hesper("account", "list").stdout
     second = hesper("import", "--account", ada, "Notes")
     assert (second.returncode, second.stderr) == (0, "")
     assert second.stdout == (
-        "Imported Notes: 0 new notes, 0 changed, 2 unchanged, 0 new tags, 1 other file passed over.\n"
+        "Imported Notes: 0 new notes, 0 changed, 2 unchanged, 0 new tags, 1 other file ignored.\n"
     )
     assert hesper("account", "list").stdout == before
     assert hesper("check").returncode == 0
@@ -62,7 +62,7 @@ def test_beside_the_server(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         assert client.patch(f"/v1/notes/{todo['uniqueID']}", {"text": "# Done\n", "archived": True}).status_code == 200
         assert client.delete(f"/v1/notes/{tower['uniqueID']}").status_code == 200
         again = hesper("import", "--account", ada, "Notes").stdout
-        assert "0 new notes, 0 changed, 1 unchanged, 0 new tags, 1 deleted before and left so" in again
+        assert "0 new notes, 0 changed, 1 unchanged, 0 new tags, 1 previously deleted" in again
         after = client.get(f"/v1/notes/{todo['uniqueID']}").json()
         assert (after["text"], after["archived"]) == ("# Done\n", True)
         assert client.get(f"/v1/notes/{tower['uniqueID']}").status_code == 410
@@ -110,7 +110,7 @@ def test_one_folder_by_two_at_once(hesper: Hesper, ada: str, notes: Path, tmp_pa
 
 def test_who_and_what_must_be_there(hesper: Hesper, ada: str) -> None:
     nobody = hesper("import", "--account", "eve@example.org", ".")
-    assert (nobody.returncode, nobody.stderr) == (FAILED, "hesper: There is no account for eve@example.org.\n")
+    assert (nobody.returncode, nobody.stderr) == (FAILED, "hesper: No account has the e-mail address eve@example.org.\n")
     nothing = hesper("import", "--account", ada, "nowhere")
     assert (nothing.returncode, nothing.stderr) == (WRONG_USAGE, "hesper: nowhere: No such file or directory.\n")
     assert hesper("import", ".").returncode == WRONG_USAGE

@@ -27,7 +27,7 @@ def logged(request: pytest.FixtureRequest) -> Iterator[tuple[Server, str]]:
 
 def lines_of(server: Server, form: str) -> list[str]:
     """The lines of its log, each of which is one. What commands say, not the log, is left out."""
-    said = ("Hesper listens on ", "There is no account yet.")
+    said = ("Hesper listens on ", "There are no accounts yet.")
     lines = [line for line in server.log.split("\n") if line and not line.startswith(said)]
     for line in lines:
         if form == "text":

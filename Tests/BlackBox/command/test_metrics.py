@@ -116,7 +116,7 @@ def test_histograms_grow_with_what_they_count(server: Server) -> None:
 def test_wrong_addresses(tmp_path: Path) -> None:
     for text in ("9464", "localhost", "127.0.0.1:", ":9464", "127.0.0.1:70000", "::1:9464", "127.0.0.1:x"):
         ended = run(tmp_path, "serve", "--port", 0, HESPER_METRICS=text)
-        wanted = f'hesper: HESPER_METRICS: an address such as 127.0.0.1:9464 is wanted, not "{text}".\n'
+        wanted = f'hesper: HESPER_METRICS: must be an address such as 127.0.0.1:9464, not "{text}".\n'
         assert (ended.returncode, ended.stderr) == (WRONG_SETTING, wanted)
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -124,4 +124,4 @@ def test_wrong_addresses(tmp_path: Path) -> None:
         address = f"127.0.0.1:{other.getsockname()[1]}"
         ended = run(tmp_path, "serve", "--port", 0, "--metrics", address)
     assert ended.returncode == WRONG_SETTING
-    assert f"hesper: Nothing can listen on {address}, as --metrics or HESPER_METRICS wants it: " in ended.stderr
+    assert f"hesper: Cannot listen on {address}, set with --metrics or HESPER_METRICS: " in ended.stderr

@@ -104,7 +104,7 @@ def salvage(backup: Path, data: Path) -> str:
     """What it says was lost. Then nothing is wrong with what is there."""
     refused = restore(backup, data)
     assert refused.returncode == FAILED
-    assert "hesper restore --salvage restores what is not damaged." in refused.stderr
+    assert "Use hesper restore --salvage to restore everything that is not damaged." in refused.stderr
     assert not data.exists()
     done = restore(backup, data, "--salvage")
     assert done.returncode in (0, FAILED), done.stderr
@@ -142,7 +142,7 @@ def test_devices_give_back_what_damaged_pages_had(household: Household, tmp_path
             assert len(reader.notes) > len(household.notes) / 2
         household.come_back(server)
         household.assert_all_is_there()
-        assert server.command("check").stdout.endswith(": all is well.\n")
+        assert server.command("check").stdout.endswith(": no problems found.\n")
 
 
 def test_of_attachments_only_the_damaged_are_left_out(household: Household, tmp_path: Path) -> None:
@@ -231,10 +231,10 @@ def test_without_its_description(household: Household, tmp_path: Path) -> None:
     household.server.stop()
     (backup / "backup.json").write_text("{")
     refused = restore(backup, data)
-    assert refused.returncode == FAILED and "is no description of a backup." in refused.stderr
+    assert refused.returncode == FAILED and "is not a backup manifest." in refused.stderr
     done = restore(backup, data, "--salvage")
-    assert done.stderr.count("\n") == 1 and done.stderr.endswith(" The newest database is taken.\n")
-    assert run(tmp_path, "check", "--data", data).stdout == "Checked 2 accounts: all is well.\n"
+    assert done.stderr.count("\n") == 1 and done.stderr.endswith(" Using the newest database.\n")
+    assert run(tmp_path, "check", "--data", data).stdout == "Checked 2 accounts: no problems found.\n"
     with Server(data) as server:
         reader = new_device(server)
         assert (reader.notes, reader.copy.digest) == (household.notes, household.digest)

@@ -88,7 +88,7 @@ def test_a_backup_is_complete_and_can_be_restored(server: Server, folder: Path, 
     wait_for(lambda: "Backup complete" in server.log)
     assert [path.name for path in folder.iterdir()] == [name]
     assert all(path.stat().st_mode & 0o077 == 0 for path in [folder / name, *(folder / name).rglob("*")])
-    assert run(tmp_path, "backup", "verify", folder / name).stdout.endswith(": all is well.\n")
+    assert run(tmp_path, "backup", "verify", folder / name).stdout.endswith(": no problems found.\n")
     samples = metrics(server.url)
     assert time.time() - 90 < samples["hesper_last_backup_timestamp_seconds"] <= time.time()
     assert samples["hesper_backup_failures_total"] == 0
@@ -210,31 +210,31 @@ def test_what_the_doctor_says(server: Server, folder: Path) -> None:
         return server.command("doctor").stdout
 
     assert f"ok: The last complete backup is {folder / name}, one of 1.\n" in told()
-    assert f"warning: The backups in {folder} are on the disk of the data: " in told()
+    assert f"warning: The backups in {folder} are on the same disk as the data. " in told()
     old = made_at(folder / name, 2.1)
     assert f"warning: The last complete backup is {old}: " in told()
     shutil.rmtree(old)
-    assert f"warning: There is no complete backup in {folder}: " in told()
+    assert f"warning: {folder} contains no complete backup. " in told()
     folder.rmdir()
-    assert f"wrong: The folder of the backups, {folder}, cannot be looked at: No such file" in told()
+    assert f"wrong: Cannot access the backups folder {folder}: No such file" in told()
 
 
 def test_settings(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     (tmp_path / "data/backups").mkdir()
     rows = [
-        (["--backup-every", "1h"], "--backup-every: scheduled backups need a folder: set --backup-to too."),
-        (["--backup-keep", "3"], "--backup-keep: scheduled backups need a folder: set --backup-to too."),
-        (["--backup-to", "b", "--backup-every", "10m"], "--backup-every: a time such as 12h or 30d is wanted"),
-        (["--backup-to", "b", "--backup-keep", "0"], "--backup-keep: a number of backups from 1 to 1000 is wanted, not 0."),
-        (["--backup-to", "data"], "--backup-to: data is where the data is: name another folder for backups."),
-        (["--backup-to", "data/attachments/b"], "lies in data/attachments, the folder of the attachments: name another"),
-        (["--backup-to", "b", "--database", "postgresql://h/x"], "scheduled backups are for SQLite. Use pg_basebackup or"),
+        (["--backup-every", "1h"], "--backup-every: scheduled backups require a folder. Set --backup-to too."),
+        (["--backup-keep", "3"], "--backup-keep: scheduled backups require a folder. Set --backup-to too."),
+        (["--backup-to", "b", "--backup-every", "10m"], "--backup-every: must be a duration from 1h to 36500d"),
+        (["--backup-to", "b", "--backup-keep", "0"], "--backup-keep: must be a number of backups from 1 to 1000, not 0."),
+        (["--backup-to", "data"], "--backup-to: data is the folder of the data. Set another folder for backups."),
+        (["--backup-to", "data/attachments/b"], "is inside data/attachments, the folder of the attachments. Set another"),
+        (["--backup-to", "b", "--database", "postgresql://h/x"], "scheduled backups work only with SQLite."),
     ]
     for arguments, why in rows:
         done = hesper("serve", *arguments)
         assert (done.returncode, done.stdout) == (WRONG_SETTING, ""), (arguments, done.stderr)
         assert why in done.stderr, (arguments, done.stderr)
     done = hesper("doctor", HESPER_BACKUP_TO="data/backups", HESPER_SIGN_UP="closed")
-    assert "warning: There is no complete backup in data/backups" in done.stdout
+    assert "warning: data/backups contains no complete backup" in done.stdout
     done = hesper("doctor", HESPER_BACKUP_TO="data", HESPER_SIGN_UP="closed")
-    assert done.returncode == FAILED and "wrong: HESPER_BACKUP_TO: data is where the data is" in done.stdout
+    assert done.returncode == FAILED and "wrong: HESPER_BACKUP_TO: data is the folder of the data" in done.stdout

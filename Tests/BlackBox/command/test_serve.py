@@ -59,7 +59,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
         ended = run(tmp_path, "serve", "--port", port)
     assert ended.returncode == FAILED
     assert ended.stderr.splitlines()[-1] == (
-        f"hesper: Port {port} of 127.0.0.1 is taken by another process: choose another with --port."
+        f"hesper: Port {port} on 127.0.0.1 is already in use. Choose another port with --port."
     )
     assert ended.stdout == "" and "error" not in ended.stderr
 
@@ -122,7 +122,7 @@ def test_a_link_makes_the_first_account_though_sign_up_is_closed(tmp_path: Path,
 def test_without_the_web_app_a_command_makes_the_first_account(tmp_path: Path) -> None:
     with serving(tmp_path) as (_, process):
         line = process.stdout.readline()
-        assert line == "There is no account yet. Make the first one with: hesper account create EMAIL\n"
+        assert line == "There are no accounts yet. Create the first one with: hesper account create EMAIL\n"
 
 
 def test_a_server_that_listens_everywhere_prints_a_link_that_can_be_opened(tmp_path: Path, share: str) -> None:
@@ -151,7 +151,7 @@ def test_without_the_contract_the_api_runs_and_says_so_once(tmp_path: Path) -> N
         assert plain_session().get(url + "/openapi.yaml").status_code == 404
     lines = [line for line in log(tmp_path).splitlines() if "openapi.yaml" in line]
     assert len(lines) == 1
-    assert "the API runs without" in lines[0]
+    assert "/openapi.yaml and /docs are not available" in lines[0]
 
 
 def test_the_contract_is_found(tmp_path: Path) -> None:
@@ -180,13 +180,13 @@ def test_without_the_web_app_the_page_says_so(tmp_path: Path) -> None:
         answer = plain_session().get(url)
         assert answer.status_code == 404
         assert "without the web app" in answer.json()["detail"]
-    assert "the API runs without the web app" in log(tmp_path)
+    assert "The web app is not available" in log(tmp_path)
 
 
 def test_a_variable_that_nothing_reads_is_named(tmp_path: Path) -> None:
     with serving(tmp_path, HESPER_PROT="8080"):
         pass
-    assert "HESPER_PROT is no setting of this version." in log(tmp_path)
+    assert "Unknown setting HESPER_PROT." in log(tmp_path)
 
 
 def test_the_data_is_for_its_owner_alone(tmp_path: Path) -> None:
@@ -229,4 +229,4 @@ def test_it_asks_for_as_many_open_files_as_connections_need(soft: int, hard: int
     with Server(prefix=["bash", "-c", limits]) as server:
         line = next(line for line in Path(f"/proc/{server.pid}/limits").read_text().splitlines() if "open files" in line)
         assert int(line.split()[3]) == gets
-        assert ("files and connections may be open at once" in server.log) is (gets < 8_704)
+        assert ("files and connections may be open at the same time" in server.log) is (gets < 8_704)

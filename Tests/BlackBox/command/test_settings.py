@@ -6,40 +6,40 @@ import pytest
 from runner import WRONG_SETTING, WRONG_USAGE, Hesper
 
 LEVELS = "trace, debug, info, notice, warning, error, critical"
-NO_URL = "is not scheme, host and port alone, such as https://notes.example.org."
-NO_RATE = "none, or a number from 60 to 1000000 is wanted"
-NO_TLS = "plain HTTP is sent on to TLS, which needs a certificate: set --tls-certificate, or --tls self-signed, too."
-NO_RANGE = "is neither an address, such as 127.0.0.1, nor a network, such as 10.0.0.0/8 or fd00::/8."
-NO_ORIGIN = "is not an origin such as https://notes.example.org: scheme, host and port alone."
+NO_URL = "must be a scheme, host and port, such as https://notes.example.org"
+NO_RATE = "must be none or a number from 60 to 1000000"
+NO_TLS = "redirecting plain HTTP requires a certificate. Set --tls-certificate, or --tls self-signed, too."
+NO_RANGE = "must be addresses such as 127.0.0.1, or networks such as 10.0.0.0/8 or fd00::/8"
+NO_ORIGIN = "must be origins (scheme, host and port) such as https://notes.example.org"
 
 
 @pytest.mark.parametrize(
     ("arguments", "environment", "message"),
     [
-        (["--port", "abc"], {}, '--port: a port from 0 to 65535 is wanted, not "abc".'),
-        ([], {"HESPER_PORT": "70000"}, "HESPER_PORT: a port from 0 to 65535 is wanted, not 70000."),
-        (["--sign-up", "maybe"], {}, '--sign-up: one of open, invite, closed is wanted, not "maybe".'),
-        (["--url", "notes.example.org"], {}, f'--url: "notes.example.org" {NO_URL}'),
+        (["--port", "abc"], {}, '--port: must be a port from 0 to 65535, not "abc".'),
+        ([], {"HESPER_PORT": "70000"}, "HESPER_PORT: must be a port from 0 to 65535, not 70000."),
+        (["--sign-up", "maybe"], {}, '--sign-up: must be one of open, invite, closed, not "maybe".'),
+        (["--url", "notes.example.org"], {}, f'--url: {NO_URL}, not "notes.example.org".'),
         ([], {"HESPER_REQUESTS_PER_MINUTE": "9"}, f'HESPER_REQUESTS_PER_MINUTE: {NO_RATE}, not "9".'),
-        (["--password-cost", "13"], {}, "--password-cost: a number from 14 to 20 is wanted, not 13."),
-        ([], {"HESPER_LOG_LEVEL": "loud"}, f'HESPER_LOG_LEVEL: one of {LEVELS} is wanted, not "loud".'),
-        (["--mail-from", "a@b.c"], {}, "--mail-from: a sender needs a command that sends: set --sendmail too."),
+        (["--password-cost", "13"], {}, "--password-cost: must be a number from 14 to 20, not 13."),
+        ([], {"HESPER_LOG_LEVEL": "loud"}, f'HESPER_LOG_LEVEL: must be one of {LEVELS}, not "loud".'),
+        (["--mail-from", "a@b.c"], {}, "--mail-from: a sender address requires a command for sending. Set --sendmail too."),
         (["--public", "nowhere"], {}, "--public: nowhere is not a folder."),
-        (["--config", "nowhere.json"], {}, "nowhere.json: the settings file cannot be read: it is not there."),
-        (["--tls-key", "/dev/null"], {}, "--tls-key: a key needs its certificate: set --tls-certificate too."),
-        (["--tls-certificate", "nowhere"], {}, "--tls-certificate: the file nowhere cannot be read."),
+        (["--config", "nowhere.json"], {}, "Cannot read the settings file nowhere.json: No such file or directory."),
+        (["--tls-key", "/dev/null"], {}, "--tls-key: a key requires its certificate. Set --tls-certificate too."),
+        (["--tls-certificate", "nowhere"], {}, "--tls-certificate: cannot read the file nowhere."),
         (["--http-port", "80"], {}, f"--http-port: {NO_TLS}"),
-        (["--tls", "always"], {}, '--tls: self-signed is wanted, not "always".'),
+        (["--tls", "always"], {}, '--tls: must be self-signed, not "always".'),
         (
             ["--tls", "self-signed", "--tls-certificate", "nowhere"], {},
-            "--tls: a certificate is made here or comes from files, not both: leave out this, or --tls-certificate.",
+            "--tls: a self-signed certificate cannot be combined with certificate files. Remove this setting or --tls-certificate.",
         ),
         (
             ["--tls", "self-signed"], {"HESPER_URL": "http://notes.local"},
-            "HESPER_URL: a server with a certificate is reached at https://…, not at http://notes.local.",
+            "HESPER_URL: must start with https:// for a server with a certificate, not http://notes.local.",
         ),
-        ([], {"HESPER_TRUSTED_PROXIES": "127.0.0.1,10.0.0.1/8"}, f'HESPER_TRUSTED_PROXIES: "10.0.0.1/8" {NO_RANGE}'),
-        ([], {"HESPER_CORS_ORIGINS": "https://a.example,b.example"}, f'HESPER_CORS_ORIGINS: "b.example" {NO_ORIGIN}'),
+        ([], {"HESPER_TRUSTED_PROXIES": "127.0.0.1,10.0.0.1/8"}, f'HESPER_TRUSTED_PROXIES: {NO_RANGE}, not "10.0.0.1/8".'),
+        ([], {"HESPER_CORS_ORIGINS": "https://a.example,b.example"}, f'HESPER_CORS_ORIGINS: {NO_ORIGIN}, not "b.example".'),
     ],
 )
 def test_wrong_settings(hesper: Hesper, tmp_path: Path, arguments, environment, message) -> None:
@@ -51,9 +51,9 @@ def test_wrong_settings(hesper: Hesper, tmp_path: Path, arguments, environment, 
 @pytest.mark.parametrize(
     ("json", "message"),
     [
-        ('{"prot": 8080}', "data/hesper.json: prot is no setting; there are host, port, "),
-        ('{"port": "8080"}', 'data/hesper.json, port: a port from 0 to 65535 is wanted, not "8080".'),
-        ('{"data": "elsewhere"}', "data/hesper.json, data: a file in the data folder cannot say where that is."),
+        ('{"prot": 8080}', "data/hesper.json: Unknown setting prot. The settings are host, port, "),
+        ('{"port": "8080"}', 'data/hesper.json, port: must be a port from 0 to 65535, not "8080".'),
+        ('{"data": "elsewhere"}', "data/hesper.json, data: cannot be set in a file in the data folder."),
         ('{"port": 1,}', "data/hesper.json: "),
     ],
 )

@@ -94,7 +94,7 @@ def test_backup_while_32_clients_push(storm, tmp_path: Path) -> None:
 
     assert run(tmp_path, "restore", "backup", "--data", "data").returncode == 0
     checked = run(tmp_path, "check", "--data", "data")
-    assert checked.stdout == f"Checked {CLIENTS} accounts: all is well.\n"
+    assert checked.stdout == f"Checked {CLIENTS} accounts: no problems found.\n"
     with Server(tmp_path / "data") as restored:
         for writer in writers:
             writer.device.client.url = restored.url
@@ -147,7 +147,7 @@ def test_a_backup_that_is_killed(fresh_server: Server, tmp_path: Path, seed: int
             assert notes_in(data, client.email, tmp_path) >= (made[-1] + 1 if made else 1)
         else:
             assert not made, restored.stderr
-            assert "holds no whole backup" in restored.stderr
+            assert "contains no complete backup" in restored.stderr
         shutil.rmtree(data, ignore_errors=True)
     assert made[-1:] == [11]
     assert fresh_server.command("check").returncode == 0

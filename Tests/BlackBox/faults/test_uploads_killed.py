@@ -128,8 +128,8 @@ def check_files(server: Server) -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert all(line.endswith("attachments read") for line in checked.stderr.splitlines()), checked.stderr
     lines = checked.stdout.splitlines()
-    assert lines[-1].endswith(": all is well."), checked.stdout
-    assert all("to no attachment" in line for line in lines[:-1]), checked.stdout
+    assert lines[-1].endswith(": no problems found."), checked.stdout
+    assert all("not assigned to any attachment" in line for line in lines[:-1]), checked.stdout
 
 
 def test_the_check_notices_what_is_missing_or_other(fresh_server: Server) -> None:
@@ -147,7 +147,7 @@ def test_the_check_notices_what_is_missing_or_other(fresh_server: Server) -> Non
     (fresh_server.data / "attachments/1/00/stray").write_text("somebody's own")
     checked = fresh_server.command("check")
     assert checked.returncode == 1
-    assert f"The bytes of attachment {ids[0]} are missing" in checked.stdout
-    assert f"{ids[1]}" in checked.stdout and "has other bytes than those that were uploaded" in checked.stdout
+    assert f"The data of attachment {ids[0]} is missing" in checked.stdout
+    assert f"{ids[1]}" in checked.stdout and "does not match its SHA-256" in checked.stdout
     assert "has 9999 bytes, not 10000" in checked.stdout
-    assert "1 file with 14 bytes belong to no attachment" in checked.stdout
+    assert "1 file with 14 bytes not assigned to any attachment" in checked.stdout

@@ -60,4 +60,4 @@ def check_data(server: Server) -> None:
     """`hesper check` on a folder that nobody serves."""
     checked = server.command("check")
     assert (checked.returncode, checked.stderr) == (0, ""), checked.stdout
-    assert checked.stdout.endswith(": all is well.\n")
+    assert checked.stdout.endswith(": no problems found.\n")

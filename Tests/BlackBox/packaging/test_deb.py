@@ -17,7 +17,7 @@ from machine import Machine
 pytestmark = [pytest.mark.long, pytest.mark.thorough]
 
 AS_HESPER = ["setpriv", "--reuid=hesper", "--regid=hesper", "--clear-groups"]
-USED = "hesper: Settings are those of the service: /usr/lib/systemd/system/hesper.service, /etc/default/hesper.\n"
+USED = "hesper: Using the settings of the service: /usr/lib/systemd/system/hesper.service, /etc/default/hesper.\n"
 PLACES = ["/usr", "/lib/systemd", "/etc", "/var/lib/hesper", "/var/lib/systemd"]
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="installing a package takes root")
@@ -110,7 +110,7 @@ def test_install_upgrade_remove_purge(package: Path, newer: Path, machine: Machi
     with machine.serving(port):
         assert [note["text"] for note in client.get("/v1/notes").json()["notes"]] == ["Milk"]
     checked = machine.does(*AS_HESPER, "hesper", "check")
-    assert checked == "Checked 1 account: all is well.\n"
+    assert checked == "Checked 1 account: no problems found.\n"
 
     machine.does("dpkg", "--remove", "hesper")
     assert machine.run("hesper", "--version").returncode != 0
@@ -152,8 +152,8 @@ def test_commands_use_the_settings_of_the_service(package: Path, machine: Machin
     assert "\nhttps://notes.example.org/sign-up?invitation=" in invited.stdout
     told = machine.run(*AS_HESPER, "hesper", "doctor")
     assert (told.returncode, told.stderr) == (0, USED), told.stdout
-    assert "ok: The folder of the data, /var/lib/hesper, is its owner's alone, and has room." in told.stdout.splitlines()
-    assert "warning: HESPER_PROT is no setting of this version." in told.stdout.splitlines()
+    assert "ok: The data folder /var/lib/hesper is private and has enough free space." in told.stdout.splitlines()
+    assert "warning: Unknown setting HESPER_PROT." in told.stdout.splitlines()
     elsewhere = machine.does(*AS_HESPER, "hesper", "account", "invite", "--url", "https://other.example.org")
     assert "\nhttps://other.example.org/" in elsewhere
 
@@ -162,12 +162,12 @@ def test_commands_use_the_settings_of_the_service(package: Path, machine: Machin
     here = ["hesper", "account", "list"]
     for words in (["env", "HESPER_DATA=/tmp/mine", *here], [*here, "--data", "/tmp/mine"]):
         other = machine.run(*AS_HESPER, *words)
-        assert "/tmp/mine has no hesper.sqlite" in other.stderr and "service" not in other.stderr
+        assert "/tmp/mine contains no hesper.sqlite" in other.stderr and "service" not in other.stderr
     machine.does(*AS_HESPER, "mkdir", "/tmp/mine/data")
     beside = machine.run(*AS_HESPER, "sh", "-c", "cd /tmp/mine && hesper account list")
-    assert beside.stderr == "hesper: data has no hesper.sqlite: name the data folder with --data or HESPER_DATA.\n"
+    assert beside.stderr == "hesper: data contains no hesper.sqlite: set the data folder with --data or HESPER_DATA.\n"
     built = "mkdir -p /tmp/built/bin && cp -r /usr/lib/hesper/. /tmp/built && cd /tmp/built && bin/hesper account list"
-    assert "data has no hesper.sqlite" in machine.run(*AS_HESPER, "sh", "-c", built).stderr
+    assert "data contains no hesper.sqlite" in machine.run(*AS_HESPER, "sh", "-c", built).stderr
 
     # Another user is told what to do, root too: files of two owners would mix.
     for user in ([], ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]):

@@ -230,7 +230,7 @@ def test_while_the_bucket_is_away_serving_goes_on(seaweed: SeaweedFS, tmp_path: 
         try:
             server.start()
             assert client.get("/v1/account", timeout=60).status_code == 200
-            assert "The marker of the attachments cannot be read; until it can, no bytes are removed" in server.log
+            assert "Cannot read the marker of the attachments; no attachments are removed until it can be read" in server.log
         finally:
             assert seaweed.start()
         wait_for(lambda: OK in said(server))

@@ -130,18 +130,18 @@ def test_everything_goes_along(household: tuple[Household, list], address: str, 
     moved = migrate(house.data, address)
     assert moved.returncode == 0, moved.stderr
     first, *more = moved.stdout.splitlines()
-    assert first.startswith("Moved 3 accounts with ") and first.endswith(" rows to PostgreSQL. Every row was compared.")
+    assert first.startswith("Migrated 3 accounts with ") and first.endswith(" rows to PostgreSQL. Every row was compared.")
     assert more == [
-        f"The bytes of 4 attachments stay in {house.data}/attachments: all are there.",
-        f"Serve with HESPER_ATTACHMENTS={house.data}/attachments: several servers need that very folder, or all that is in "
-        "it in S3.",
-        f"{house.data}/hesper.sqlite is as it was. Put it away: what a server writes to one of the two never comes to the "
+        f"4 attachments in {house.data}/attachments: all present.",
+        f"Start the server with HESPER_ATTACHMENTS={house.data}/attachments. "
+        "Several servers must share this folder, or use S3.",
+        f"{house.data}/hesper.sqlite is unchanged. Archive it: changes made in one database do not reach the "
         "other.",
     ]
     with Server(tmp_path / "elsewhere", ["--attachments", str(house.data / "attachments")], database=address) as server:
         check_equal(house.picture(server), seen)
         check = server.command("check", "--attachments", str(house.data / "attachments"))
-        assert (check.returncode, check.stdout.splitlines()[-1]) == (0, "Checked 3 accounts: all is well.")
+        assert (check.returncode, check.stdout.splitlines()[-1]) == (0, "Checked 3 accounts: no problems found.")
         phone, laptop, bob, _ = house.devices
         phone.client.wait_for_index()
         found = phone.client.get("/v1/search", params={"q": "milk", "limit": 50}).json()["results"]
@@ -209,7 +209,7 @@ def test_killed_in_the_middle(
         served = run(tmp_path, "serve", "--port", "0", "--data", str(house.data))
         assert served.returncode == FAILED and "database is locked" in served.stderr
         second = migrate(house.data, address)
-        assert second.returncode == FAILED and "is in use: stop hesper serve" in second.stderr
+        assert second.returncode == FAILED and "is in use. Stop hesper serve" in second.stderr
     finally:
         process.kill()
         process.wait()
@@ -224,7 +224,7 @@ def test_killed_in_the_middle(
 
     moved = migrate(house.data, address)
     assert moved.returncode == 0, moved.stderr
-    assert moved.stdout.startswith("2 scopes of 3 had been moved before.\nMoved 3 accounts with ")
+    assert moved.stdout.startswith("2 of 3 scopes had already been migrated.\nMigrated 3 accounts with ")
     assert postgresql.sql("SELECT id, xmin FROM scopes ORDER BY id", name_in(address))[:2] == kept
     with Server(tmp_path / "elsewhere", ["--attachments", str(house.data / "attachments")], database=address) as server:
         check_equal(house.picture(server), seen)
@@ -242,7 +242,7 @@ def test_killed_wherever_it_is(household: tuple[Household, list], address: str, 
     moved = migrate(house.data, address)
     if moved.returncode != 0:
         # The last of them may have come to its end.
-        assert "This installation is in the target already, and whole." in moved.stderr
+        assert "The target already contains this installation completely." in moved.stderr
     with Server(tmp_path / "elsewhere", ["--attachments", str(house.data / "attachments")], database=address) as server:
         check_equal(house.picture(server), seen)
         assert server.command("check", "--no-attachments").returncode == 0
@@ -296,12 +296,12 @@ def test_a_target_that_holds_something(
     """Another installation, a part of another one, or this very one: nothing is changed."""
     house, _ = household
     with Server(database=address) as server:
-        refuse(migrate(house.data, address), FAILED, "A server has the target open: stop it.")
+        refuse(migrate(house.data, address), FAILED, "A server is using the target database. Stop it.")
         ada = Device(server.client(email="ada@example.org"))
         ada.make_note("of another installation")
         ada.sync()
     before = rows_of(postgresql, address)
-    refuse(migrate(house.data, address), FAILED, "The target holds another installation, or a part of one")
+    refuse(migrate(house.data, address), FAILED, "The target contains another installation, or part of one")
     assert rows_of(postgresql, address) == before
 
     small = tmp_path / "small"
@@ -312,11 +312,11 @@ def test_a_target_that_holds_something(
     stopped.kill()
     stopped.wait()
     stopped.stderr.close()
-    refuse(migrate(small, other), FAILED, "The target holds another installation, or a part of one")
+    refuse(migrate(small, other), FAILED, "The target contains another installation, or part of one")
     postgresql.drop(other)
     third = postgresql.database()
     assert migrate(small, third).returncode == 0
-    refuse(migrate(small, third), FAILED, "This installation is in the target already, and whole.")
+    refuse(migrate(small, third), FAILED, "The target already contains this installation completely.")
     postgresql.drop(third)
 
 
@@ -327,7 +327,7 @@ def test_a_target_that_is_served_under_any_name(address: str, tmp_path: Path, na
     with Server(tmp_path / "data") as source:
         source.client(email="ada@example.org")
     with Server(database=theirs) as server:
-        refuse(migrate(tmp_path / "data", ours), FAILED, "A server has the target open: stop it.")
+        refuse(migrate(tmp_path / "data", ours), FAILED, "A server is using the target database. Stop it.")
         assert Client(server.url).get("/readyz").status_code == 200
     assert migrate(tmp_path / "data", ours).returncode == 0
     with Server(tmp_path / "data", database=theirs) as server:
@@ -337,7 +337,7 @@ def test_a_target_that_is_served_under_any_name(address: str, tmp_path: Path, na
 def test_a_source_that_is_served(address: str) -> None:
     with Server() as server:
         server.client()
-        refuse(migrate(server.data, address), FAILED, f"{server.data} is in use: stop hesper serve")
+        refuse(migrate(server.data, address), FAILED, f"{server.data} is in use. Stop hesper serve")
         server.kill()
         assert migrate(server.data, address).returncode == 0
 
@@ -351,8 +351,8 @@ def test_bytes_that_are_missing(household: tuple[Household, list], address: str,
         path.unlink()
     moved = migrate(house.data, address, HESPER_ATTACHMENTS=str(tmp_path / "attachments"))
     assert moved.returncode == FAILED
-    assert f"hesper: ada@example.org: The bytes of attachment {lost} are missing: there is no 1/" in moved.stderr
-    assert f"The bytes of 4 attachments stay in {tmp_path}/attachments, where 1 of them are missing." in moved.stdout
+    assert f"hesper: ada@example.org: The data of attachment {lost} is missing: 1/" in moved.stderr
+    assert f"4 attachments in {tmp_path}/attachments: 1 missing." in moved.stdout
     with Server(house.data, database=address) as server:
         assert server.command("account", "list").returncode == 0
 
@@ -369,26 +369,26 @@ def test_the_password_apart(household: tuple[Household, list], postgresql: Postg
     done = run(tmp_path, *arguments, PGPASSFILE=str(file))
     assert done.returncode == 0, done.stderr
     again = run(tmp_path, *arguments, PGPASSWORD=DATABASE_PASSWORD)
-    refuse(again, FAILED, "This installation is in the target already")
+    refuse(again, FAILED, "The target already contains this installation")
 
 
 def test_the_command_line(household: tuple[Household, list], tmp_path: Path) -> None:
     house, _ = household
     help_text = run(tmp_path, "migrate-data", "--help").stdout
-    for words in ("--from <sqlite:FOLDER>", "--to <postgresql://…>", "HESPER_DATABASE", "PGPASSFILE", "do the same again"):
+    for words in ("--from <sqlite:FOLDER>", "--to <postgresql://…>", "HESPER_DATABASE", "PGPASSFILE", "run it again"):
         assert words in help_text
     rows = [
         ([], WRONG_USAGE, "--from"),
-        (["--from", f"sqlite:{house.data}"], WRONG_USAGE, "Name the database to move to"),
-        (["--from", "postgresql://host/x"], WRONG_USAGE, "only sqlite:FOLDER can be moved"),
-        (["--from", "data"], WRONG_USAGE, "--from: sqlite: or postgresql://user@host/database is wanted."),
-        (["--from", f"sqlite:{tmp_path}", "--to", "postgresql://host/x"], WRONG_SETTING, "has no hesper.sqlite"),
-        (["--from", f"sqlite:{house.data}", "--to", "x"], WRONG_USAGE, "--to: sqlite: or postgresql://user@host/database is wanted."),
-        (["--from", f"sqlite:{house.data}", "--to", "sqlite:x"], WRONG_USAGE, "Name the database to move to"),
+        (["--from", f"sqlite:{house.data}"], WRONG_USAGE, "Set the database to migrate to"),
+        (["--from", "postgresql://host/x"], WRONG_USAGE, "must have the form sqlite:FOLDER"),
+        (["--from", "data"], WRONG_USAGE, "--from: must have the form sqlite: or postgresql://user@host/database."),
+        (["--from", f"sqlite:{tmp_path}", "--to", "postgresql://host/x"], WRONG_SETTING, "contains no hesper.sqlite"),
+        (["--from", f"sqlite:{house.data}", "--to", "x"], WRONG_USAGE, "--to: must have the form sqlite: or postgresql://user@host/database."),
+        (["--from", f"sqlite:{house.data}", "--to", "sqlite:x"], WRONG_USAGE, "Set the database to migrate to"),
     ]
     for arguments, status, why in rows:
         done = run(tmp_path, "migrate-data", *arguments)
         assert done.returncode == status, (arguments, done.stderr)
         assert why in done.stderr, (arguments, done.stderr)
     gone = run(tmp_path, "migrate-data", "--from", f"sqlite:{house.data}", "--to", "postgresql://127.0.0.1:1/x")
-    refuse(gone, FAILED, "The target (--to or HESPER_DATABASE names it) is not to be had: ")
+    refuse(gone, FAILED, "Cannot connect to the target database set with --to or HESPER_DATABASE: ")

@@ -27,7 +27,7 @@ def test_a_dump_is_put_back(postgresql: PostgreSQL, tmp_path: Path) -> None:
     postgresql.run("pg_restore", "-d", name_in(restored), str(dump))
     postgresql.sql(f"{NEW_EPOCH}; DELETE FROM devices; DELETE FROM tickets", name_in(restored))
     with Server(database=restored) as server:
-        assert server.command("check").stdout == "Checked 1 account: all is well.\n"
+        assert server.command("check").stdout == "Checked 1 account: no problems found.\n"
         device.client.url = server.url
         with pytest.raises(Refused) as refusal:
             device.client.sync(since=device.token)

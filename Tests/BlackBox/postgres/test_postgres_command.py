@@ -30,7 +30,7 @@ def test_a_day_on_postgresql(postgres_server: Server, tmp_path: Path) -> None:
     assert phone.copy.digest == laptop.copy.digest
 
     checked = server.command("check")
-    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "Checked 1 account: all is well.\n", "")
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "Checked 1 account: no problems found.\n", "")
     made = server.command("account", "create", "eve@example.org", input=PASSWORD + "\n")
     assert made.returncode == 0, made.stderr
     assert [line.split("\t")[0] for line in server.command("account", "list").stdout.splitlines()] == [
@@ -48,7 +48,7 @@ def test_a_day_on_postgresql(postgres_server: Server, tmp_path: Path) -> None:
     assert reset.returncode == 0, reset.stderr
     assert phone.client.get("/v1/account").status_code == 401
     assert not list(server.data.glob("*.sqlite*"))
-    assert f"Attachments are in the folder {server.data}/attachments: all servers on this database need" in server.log
+    assert f"Attachments are in the folder {server.data}/attachments. All servers on this database must use" in server.log
 
 
 def test_no_password_is_told(postgres_server: Server) -> None:
@@ -77,7 +77,7 @@ def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     ended = serve(tmp_path, f"postgresql://hesper:{SECRETS[1]}@127.0.0.1:{port}/hesper")
     assert (ended.returncode, ended.stdout) == (FAILED, "")
     assert f'connection to server at "127.0.0.1", port {port} failed: Connection refused' in ended.stderr
-    assert "hesper: The database is not to be had (HESPER_DATABASE or --database names it): " in ended.stderr
+    assert "hesper: Cannot connect to the database set with HESPER_DATABASE or --database: " in ended.stderr
     assert not any(secret in ended.stderr for secret in SECRETS)
 
 
@@ -118,7 +118,7 @@ def test_a_mistyped_name_becomes_no_database(tmp_path: Path, postgresql: Postgre
     address = postgresql.database()
     ended = command(tmp_path, address, *arguments)
     assert ended.returncode == WRONG_SETTING
-    assert ended.stderr.startswith("hesper: The database has nothing of Hesper's: name the one that hesper serve uses")
+    assert ended.stderr.startswith("hesper: The database contains no Hesper data. Set the database that hesper serve uses")
     assert postgresql.sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", name_in(address)) == [["0"]]
     postgresql.drop(address)
 
@@ -126,10 +126,10 @@ def test_a_mistyped_name_becomes_no_database(tmp_path: Path, postgresql: Postgre
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("mysql://localhost/hesper", "sqlite: or postgresql://user@host/database is wanted."),
-        ("postgresql:", "sqlite: or postgresql://user@host/database is wanted."),
-        ("postgresql://hesper:s@cret@host/", "the @ and / of a user's name and password are written %40 and %2F in a URL."),
-        ("postgresql://hesper:s/cret@host/", "the @ and / of a user's name and password are written %40 and %2F in a URL."),
+        ("mysql://localhost/hesper", "must have the form sqlite: or postgresql://user@host/database."),
+        ("postgresql:", "must have the form sqlite: or postgresql://user@host/database."),
+        ("postgresql://hesper:s@cret@host/", "@ and / in a user name or password must be written as %40 and %2F."),
+        ("postgresql://hesper:s/cret@host/", "@ and / in a user name or password must be written as %40 and %2F."),
         ("postgresql://hesper:%zzsecret@host/", "invalid percent-encoded token."),
         ("postgresql://hesper:secret@host/?sslmod=require", "invalid URI query parameter."),
     ],
@@ -143,7 +143,7 @@ def test_a_url_that_is_none(tmp_path: Path, text: str, why: str) -> None:
 def test_a_number_of_connections_that_is_none(tmp_path: Path, count: str) -> None:
     ended = run(tmp_path, "serve", "--port", "0", "--database-connections", count)
     assert ended.returncode == WRONG_SETTING
-    assert ended.stderr.startswith("hesper: --database-connections: a number of connections from 2 to 1000 is wanted, not ")
+    assert ended.stderr.startswith("hesper: --database-connections: must be a number of connections from 2 to 1000, not ")
 
 
 def test_no_more_connections_than_are_set(postgresql: PostgreSQL) -> None:

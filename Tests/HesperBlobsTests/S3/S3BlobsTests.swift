@@ -10,13 +10,13 @@ import Testing
 @Suite("Blobs in S3", .enabled(if: SeaweedFS.isInstalled, "\(SeaweedFS.absence)"))
 struct S3BlobsTests {
     @Test(.timeLimit(.minutes(10)), arguments: BlobStoreContract.cases)
-    func keeps(_ contract: BlobStoreContract.Case) async throws {
+    func fulfils(_ contract: BlobStoreContract.Case) async throws {
         let folder = Folder()
         let blobs = S3Blobs(try await SeaweedFS.running.location())
         try await contract.run(BlobStoreContract.Subject(blobs: blobs, folder: folder.url))
     }
 
-    @Test func letsUsIn() async throws {
+    @Test func checkSucceeds() async throws {
         try await S3Blobs(try await SeaweedFS.running.location()).check()
         try await S3Blobs(try await SeaweedFS.running.location(prefix: "")).check()
     }
@@ -28,14 +28,14 @@ struct S3BlobsTests {
             S3Credentials(accessKeyID: SeaweedFS.keys.accessKeyID, secretAccessKey: "s3cret")
         ),
         ("HESPER_ATTACHMENTS", "no-such-bucket", SeaweedFS.keys),
-    ]) func namesWhatIsWrong(_ variable: String, bucket: String, keys: S3Credentials) async throws {
+    ]) func reportsTheInvalidSetting(_ variable: String, bucket: String, keys: S3Credentials) async throws {
         let blobs = S3Blobs(try await SeaweedFS.running.location(bucket: bucket, keys: keys))
         let error = await #expect(throws: S3LocationError.self) { try await blobs.check() }
         #expect(error?.variable == variable, "\(error?.description ?? "")")
         #expect(error?.description.contains("s3cret") == false)
     }
 
-    @Test func saysWhatS3SaidAndNothingSecret() async throws {
+    @Test func errorsContainTheCodeButNoSecrets() async throws {
         let keys = S3Credentials(accessKeyID: SeaweedFS.keys.accessKeyID, secretAccessKey: "s3cret")
         let blobs = S3Blobs(try await SeaweedFS.running.location(keys: keys))
         let name = BlobStoreContract.Subject.name()
@@ -55,25 +55,25 @@ struct S3BlobsTests {
         }
     }
 
-    @Test func leavesWhatIsOthersAlone() async throws {
+    @Test func ignoresOtherObjects() async throws {
         let location = try await SeaweedFS.running.location()
         let (blobs, client) = (S3Blobs(location), S3Client(location))
         let subject = BlobStoreContract.Subject(blobs: blobs, folder: Folder().url)
         let name = try await subject.write(BlobSample(5))
-        let odd = "a b/<&>\"'+%20é\u{301}/ü.txt"
-        try await S3Object(client: client, key: "\(location.prefix)/\(odd)").put(ByteBuffer(string: "four"))
+        let unusualKey = "a b/<&>\"'+%20é\u{301}/ü.txt"
+        try await S3Object(client: client, key: "\(location.prefix)/\(unusualKey)").put(ByteBuffer(string: "four"))
         try await S3Object(client: client, key: "\(location.prefix)-too/1").put(ByteBuffer(string: "four"))
         let foreign = try await S3Upload.begin("\(location.prefix)/1/readme", by: client)
         let entries = try await subject.entries()
-        #expect(Set(entries.map(\.path)) == [name.path, odd])
-        #expect(entries.first { $0.path == odd }?.name == nil)
-        #expect(entries.first { $0.path == odd }?.byteCount == 4)
+        #expect(Set(entries.map(\.path)) == [name.path, unusualKey])
+        #expect(entries.first { $0.path == unusualKey }?.name == nil)
+        #expect(entries.first { $0.path == unusualKey }?.byteCount == 4)
         try await subject.expectNothingUnfinished()
         let tag = try await foreign.send(ByteBuffer(string: "mine"), number: 1)
         try await foreign.complete([tag], byteCount: 4)
     }
 
-    @Test func aWholeBucketWillDo() async throws {
+    @Test func worksWithoutAPrefix() async throws {
         let location = try await SeaweedFS.running.location(prefix: "")
         let blobs = S3Blobs(location)
         let subject = BlobStoreContract.Subject(blobs: blobs, folder: Folder().url)

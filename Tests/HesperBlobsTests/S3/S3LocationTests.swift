@@ -9,9 +9,9 @@ import Testing
         try S3Location(url, environment: S3LocationTests.keys.merging(more) { $1 })
     }
 
-    /// What is asked for, where.
+    /// The URLs of requests.
     @Test(arguments: [
-        // Amazon's own: the bucket in the name of the host, unless it has dots.
+        // Amazon S3: the bucket is in the host name, unless it contains dots.
         ("s3://notes", ["AWS_REGION": "eu-central-1"], "https://notes.s3.eu-central-1.amazonaws.com/12/k?a=b"),
         ("s3://notes/", ["AWS_DEFAULT_REGION": "eu-west-1"], "https://notes.s3.eu-west-1.amazonaws.com/12/k?a=b"),
         (
@@ -24,7 +24,7 @@ import Testing
             "s3://notes", ["AWS_REGION": "eu-west-1", "HESPER_S3_PATH_STYLE": "true"],
             "https://s3.eu-west-1.amazonaws.com/notes/12/k?a=b"
         ),
-        // One's own: the bucket in the path, unless told otherwise.
+        // Other endpoints: the bucket is in the path by default.
         ("s3://notes", ["AWS_ENDPOINT_URL": "http://localhost:9000"], "http://localhost:9000/notes/12/k?a=b"),
         ("s3://notes", ["AWS_ENDPOINT_URL": "http://[::1]:9000/"], "http://[::1]:9000/notes/12/k?a=b"),
         ("s3://notes", ["AWS_ENDPOINT_URL": "https://e.example:443/s3/"], "https://e.example/s3/notes/12/k?a=b"),
@@ -36,12 +36,12 @@ import Testing
             "s3://notes", ["AWS_ENDPOINT_URL_S3": "https://a.example", "HESPER_S3_PATH_STYLE": "false"],
             "https://notes.a.example/12/k?a=b"
         ),
-    ]) func leadsTo(_ url: String, _ environment: [String: String], _ target: String) throws {
+    ]) func hasTarget(_ url: String, _ environment: [String: String], _ target: String) throws {
         let location = try location(url, environment)
         #expect(location.target(of: S3Request(.GET, "12/k", query: [("a", "b")])).url == target)
     }
 
-    @Test func hasAPrefix() throws {
+    @Test func parsesThePrefix() throws {
         let endpoint = ["AWS_ENDPOINT_URL": "http://h"]
         #expect(try location("s3://notes/home/ada", endpoint).prefix == "home/ada")
         #expect(try location("s3://notes/home/", endpoint).prefix == "home")
@@ -69,16 +69,16 @@ import Testing
         ("s3://notes", ["AWS_ENDPOINT_URL": "http://h:70000"], "AWS_ENDPOINT_URL"),
         ("s3://notes", ["AWS_ENDPOINT_URL_S3": "x", "AWS_ENDPOINT_URL": "http://h"], "AWS_ENDPOINT_URL_S3"),
         ("s3://notes", ["AWS_ENDPOINT_URL": "http://h", "HESPER_S3_PATH_STYLE": "yes"], "HESPER_S3_PATH_STYLE"),
-    ]) func namesWhatIsWrong(_ url: String, _ environment: [String: String], _ variable: String) throws {
+    ]) func reportsTheInvalidSetting(_ url: String, _ environment: [String: String], _ variable: String) throws {
         let error = #expect(throws: S3LocationError.self) { try location(url, environment) }
         #expect(error?.variable == variable, "\(error?.description ?? "")")
         for secret in ["SK", "A K"] { #expect(error?.description.contains(secret) == false) }
     }
 
-    @Test func knowsWhatIsMeantForIt() {
-        #expect(S3Location.isMeant(by: "s3://notes"))
-        #expect(S3Location.isMeant(by: "s3:notes"))
-        #expect(!S3Location.isMeant(by: "data/s3"))
-        #expect(!S3Location.isMeant(by: "/s3://x"))
+    @Test func recognizesURLs() {
+        #expect(S3Location.isURL("s3://notes"))
+        #expect(S3Location.isURL("s3:notes"))
+        #expect(!S3Location.isURL("data/s3"))
+        #expect(!S3Location.isURL("/s3://x"))
     }
 }

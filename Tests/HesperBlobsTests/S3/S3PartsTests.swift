@@ -6,7 +6,7 @@ import Testing
 @testable import HesperBlobs
 
 @Suite struct S3PartsTests {
-    /// Parts of 3 and 3, then of 10; there can be five.
+    /// The first two parts have 3 bytes, the others 10. There are at most five.
     private func parts(_ byteCount: Int, pieces: Int) -> S3Parts<BlobPieces> {
         S3Parts(BlobSample(Int64(byteCount)).pieces(of: pieces)) { $0 > 5 ? nil : $0 > 2 ? 10 : 3 }
     }
@@ -16,7 +16,7 @@ import Testing
             (0, [0]), (1, [1]), (3, [3]), (4, [3, 1]), (6, [3, 3]), (7, [3, 3, 1]), (16, [3, 3, 10]),
             (17, [3, 3, 10, 1]),
             (36, [3, 3, 10, 10, 10]),
-        ], [1, 2, 3, 7, 100]) func areAsLargeAsTheyMayBe(_ sample: (Int, [Int]), pieces: Int) async throws
+        ], [1, 2, 3, 7, 100]) func haveTheMaximumSize(_ sample: (Int, [Int]), pieces: Int) async throws
     {
         var parts = parts(sample.0, pieces: pieces)
         var bytes = ByteBuffer()
@@ -31,13 +31,13 @@ import Testing
         #expect(parts.data == BlobSample(Int64(sample.0)).data)
     }
 
-    @Test func thereAreNoMoreThanThereCanBe() async throws {
+    @Test func numberOfPartsIsLimited() async throws {
         var parts = parts(37, pieces: 5)
         for _ in 0..<5 { _ = try await parts.next() }
         await #expect(throws: S3TooManyParts.self) { _ = try await parts.next() }
     }
 
-    @Test func growAfterAThousand() {
+    @Test func sizeGrowsAfterAThousandParts() {
         #expect(S3PartSize.size(ofPart: 1) == 8 << 20)
         #expect(S3PartSize.size(ofPart: 1_000) == 8 << 20)
         #expect(S3PartSize.size(ofPart: 1_001) == 64 << 20)

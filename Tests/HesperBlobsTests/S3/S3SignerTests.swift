@@ -4,7 +4,7 @@ import Testing
 
 @testable import HesperBlobs
 
-/// The examples of "Authenticating Requests: Using the Authorization Header" in Amazon's reference of S3.
+/// The examples in "Authenticating Requests: Using the Authorization Header" of the Amazon S3 API Reference.
 @Suite struct S3SignerTests {
     struct Example: Sendable, CustomTestStringConvertible {
         let request: S3Request
@@ -30,13 +30,13 @@ import Testing
             signature: "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"),
     ]
 
-    @Test(arguments: examples) func signsAsAmazonDoes(_ example: Example) throws {
+    @Test(arguments: examples) func matchesTheExamplesOfAmazon(_ example: Example) throws {
         let location = try S3Location(
             "s3://examplebucket",
             environment: [
                 "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_REGION": "us-east-1",
                 "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-                // Amazon's example has the address without a region.
+                // The example uses the endpoint without a region.
                 "AWS_ENDPOINT_URL_S3": "https://s3.amazonaws.com", "HESPER_S3_PATH_STYLE": "false",
             ])
         let target = location.target(of: example.request)
@@ -51,7 +51,7 @@ import Testing
                 "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, SignedHeaders="))
     }
 
-    @Test func signsATokenThatComesWithTheKeys() throws {
+    @Test func sessionTokenIsSigned() throws {
         let signer = S3Signer(
             credentials: S3Credentials(accessKeyID: "AK", secretAccessKey: "SK", sessionToken: "tok"), region: "x")
         let headers = signer.headers(S3Request(.GET), host: "h", path: "/", at: Timestamp(clamping: 0))
@@ -59,7 +59,7 @@ import Testing
         #expect(headers.first(name: "Authorization")?.contains("x-amz-date;x-amz-security-token,") == true)
     }
 
-    @Test func credentialsAreNeverDescribed() {
+    @Test func descriptionHasNoSecrets() {
         let keys = S3Credentials(accessKeyID: "AK", secretAccessKey: "SK", sessionToken: "TK")
         var text = "\(keys) \(String(reflecting: keys))"
         dump(keys, to: &text)

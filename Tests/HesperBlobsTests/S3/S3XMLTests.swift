@@ -3,7 +3,7 @@ import Testing
 @testable import HesperBlobs
 
 @Suite struct S3XMLTests {
-    @Test func readsAnAnswer() throws {
+    @Test func parsesAResponse() throws {
         let xml = try #require(
             S3XML(
                 reading: """
@@ -31,9 +31,9 @@ import Testing
         "<a>&x;</a>", "<a>&amp</a>", "<a>&#xd800;</a>", "<a>&;</a>", "<!DOCTYPE a><a></a>",
         "<a><![CDATA[x]]></a>", "<a><!-- x --></a>",
         String(repeating: "<a>", count: 20) + String(repeating: "</a>", count: 20),
-    ]) func refusesWhatS3DoesNotSend(_ text: String) { #expect(S3XML(reading: text) == nil) }
+    ]) func refusesUnsupportedXML(_ text: String) { #expect(S3XML(reading: text) == nil) }
 
-    @Test func readsWhatItWrites() {
+    @Test func encodedTextIsParsedBack() {
         let text = "\"5eb63bbbe01eeed093cb22bb8f5acdc3-2\" & <more>"
         #expect(S3XML(reading: "<ETag>\(S3XML.encoded(text))</ETag>")?.text == text)
     }

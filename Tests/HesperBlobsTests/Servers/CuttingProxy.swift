@@ -1,17 +1,17 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Between a client and a server on loopback: cuts connections in the middle of a request, or lets nothing pass for a
-/// while. It takes from one side only what it can give to the other, and is there until the process ends.
+/// A proxy between a client and a server on loopback. It cuts connections during requests or pauses them. It applies
+/// back-pressure, and runs until the process ends.
 final class CuttingProxy: Sendable {
-    enum Direction { case request, answer }
+    enum Direction { case request, response }
 
-    /// When to cut.
+    /// A rule for cutting connections.
     struct Cut: Sendable {
-        /// What is in the first line of a request.
+        /// A part of the request line.
         let request: String
         let direction: Direction
-        /// How many bytes of the request or of its answer are let through, at least.
+        /// The minimum number of bytes of the request or response that pass.
         let bytes: Int
         var times = 1
     }
@@ -23,7 +23,7 @@ final class CuttingProxy: Sendable {
         var isPaused = false
     }
 
-    /// What is under way on one connection.
+    /// The current request on a connection.
     private struct Exchange {
         var line = ""
         var passed: [Direction: Int] = [:]
@@ -43,13 +43,13 @@ final class CuttingProxy: Sendable {
         }
     }
 
-    /// How often a connection was cut.
+    /// The number of cut connections.
     var cutCount: Int { state.withLockedValue { $0.cutCount } }
 
-    /// How many bytes were let through.
+    /// The number of bytes that passed.
     func passed(_ direction: Direction) -> Int { state.withLockedValue { $0.passed[direction] ?? 0 } }
 
-    /// Whether requests wait.
+    /// Whether requests are paused.
     func pause(_ isPaused: Bool) { state.withLockedValue { $0.isPaused = isPaused } }
 
     private static func serve(_ client: Int32, _ target: Int, _ state: NIOLockedValueBox<State>) {
@@ -59,7 +59,7 @@ final class CuttingProxy: Sendable {
         }
         let exchange = NIOLockedValueBox(Exchange())
         let isOver = NIOLockedValueBox(false)
-        for (from, to, direction) in [(client, server, Direction.request), (server, client, .answer)] {
+        for (from, to, direction) in [(client, server, Direction.request), (server, client, .response)] {
             Thread.detachNewThread {
                 while let bytes = Loopback.receive(from) {
                     while direction == .request, state.withLockedValue({ $0.isPaused }) { usleep(5_000) }
@@ -67,7 +67,7 @@ final class CuttingProxy: Sendable {
                 }
                 Loopback.end(client)
                 Loopback.end(server)
-                // The second of the two closes both.
+                // The second of the two threads closes both sockets.
                 guard
                     isOver.withLockedValue({ isOver in
                         defer { isOver = true }
@@ -80,7 +80,7 @@ final class CuttingProxy: Sendable {
         }
     }
 
-    /// Counts what passes, and says whether it is to end here.
+    /// Counts the bytes, and returns whether to cut the connection.
     private static func cuts(
         _ bytes: [UInt8], _ direction: Direction, _ exchange: NIOLockedValueBox<Exchange>,
         _ state: NIOLockedValueBox<State>

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Sockets of loopback, which block: for servers that a test makes, each connection on threads of its own.
+/// Blocking loopback sockets, for test servers with a thread per connection.
 enum Loopback {
     struct Failure: Error { let call: String, code: Int32 }
 
@@ -10,7 +10,7 @@ enum Loopback {
         private static let stream = Int32(SOCK_STREAM.rawValue)
     #endif
 
-    /// - Parameter port: 0 for any that is free.
+    /// - Parameter port: 0 for any free port.
     static func listen(port: UInt16 = 0) throws -> (descriptor: Int32, port: Int) {
         let descriptor = try check("socket", socket(AF_INET, stream, 0))
         var address = address(port)
@@ -36,21 +36,21 @@ enum Loopback {
         return descriptor
     }
 
-    /// Ports that were free a moment ago.
+    /// Ports that are currently free.
     static func freePorts(_ count: Int) throws -> [Int] {
         let sockets = try (0..<count).map { _ in try listen() }
         for socket in sockets { close(socket.descriptor) }
         return sockets.map(\.port)
     }
 
-    /// What has come; nil when nothing more will.
+    /// The received bytes. Nil when the connection is closed.
     static func receive(_ descriptor: Int32) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
         let count = recv(descriptor, &bytes, bytes.count, 0)
         return count > 0 ? Array(bytes[..<count]) : nil
     }
 
-    /// - Returns: whether it is gone out.
+    /// - Returns: whether all bytes were sent.
     static func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -61,7 +61,7 @@ enum Loopback {
         return true
     }
 
-    /// Wakes whoever waits on either side.
+    /// Shuts the connection down, which unblocks readers and writers on both sides.
     static func end(_ descriptor: Int32) { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     #if canImport(Darwin)

@@ -1,14 +1,13 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// A server that gives answers it was told, one to each connection, and keeps what it was asked. It is
-/// there until the process ends.
+/// A server that sends predefined responses, one per connection, and records the requests. It runs until the process ends.
 final class ScriptedServer: Sendable {
-    struct Answer: Sendable {
+    struct Response: Sendable {
         let status: String
         let headers: [String]
         let body: String
-        /// What the head says of the body; an answer to HEAD has none.
+        /// The Content-Length. A response to HEAD has no body.
         let byteCount: Int
 
         init(status: String, headers: [String] = [], body: String = "", byteCount: Int? = nil) {
@@ -18,48 +17,48 @@ final class ScriptedServer: Sendable {
             self.byteCount = byteCount ?? body.utf8.count
         }
 
-        /// As S3 says no.
-        static func error(_ status: String, _ code: String) -> Answer {
-            Answer(
+        /// An error in the format of S3.
+        static func error(_ status: String, _ code: String) -> Response {
+            Response(
                 status: status,
                 body: "<?xml version=\"1.0\"?>\n<Error><Code>\(code)</Code><Message>No</Message></Error>")
         }
     }
 
     let port: Int
-    private let asked = NIOLockedValueBox<[String]>([])
+    private let received = NIOLockedValueBox<[String]>([])
 
-    /// - Parameter answers: the last is given again and again.
-    init(_ answers: [Answer]) throws {
+    /// - Parameter responses: the responses. The last one is repeated.
+    init(_ responses: [Response]) throws {
         let (descriptor, port) = try Loopback.listen()
         self.port = port
-        Thread.detachNewThread { [asked] in
+        Thread.detachNewThread { [received] in
             while case let client = accept(descriptor, nil, nil), client >= 0 {
                 guard let request = ScriptedServer.request(client) else { continue }
-                let number = asked.withLockedValue { asked in
-                    asked.append(request)
-                    return asked.count
+                let number = received.withLockedValue { received in
+                    received.append(request)
+                    return received.count
                 }
-                let answer = answers[min(number, answers.count) - 1]
+                let response = responses[min(number, responses.count) - 1]
                 let head =
-                    ["HTTP/1.1 \(answer.status)", "Connection: close", "Content-Length: \(answer.byteCount)"]
-                    + answer.headers
-                _ = Loopback.send(Array((head.joined(separator: "\r\n") + "\r\n\r\n" + answer.body).utf8), to: client)
+                    ["HTTP/1.1 \(response.status)", "Connection: close", "Content-Length: \(response.byteCount)"]
+                    + response.headers
+                _ = Loopback.send(Array((head.joined(separator: "\r\n") + "\r\n\r\n" + response.body).utf8), to: client)
                 Loopback.end(client)
                 close(client)
             }
         }
     }
 
-    /// The first lines of the requests that came.
-    var requests: [String] { asked.withLockedValue { $0 } }
+    /// The first lines of the received requests.
+    var requests: [String] { received.withLockedValue { $0 } }
 
-    /// Reads one to its end.
+    /// Reads a complete request.
     private static func request(_ client: Int32) -> String? {
         var all: [UInt8] = []
         while let bytes = Loopback.receive(client) {
             all += bytes
-            // A byte that is no text stands for one character, so that they can be counted.
+            // Invalid bytes are decoded as one character each, so that they can be counted.
             let text = String(String.UnicodeScalarView(all.prefix(4_096).map { Unicode.Scalar($0) }))
             guard let end = text.range(of: "\r\n\r\n") else { continue }
             let head = text[..<end.lowerBound]

@@ -5,7 +5,7 @@ import NIOCore
 
 @testable import HesperBlobs
 
-/// A real server of S3's protocol, one for all tests; it ends with their process, however that ends.
+/// A server with the S3 API, shared by all tests. It ends with the test process.
 struct SeaweedFS: Sendable {
     let port: Int
     static let bucket = "hesper-tests"
@@ -15,16 +15,16 @@ struct SeaweedFS: Sendable {
         .deletingLastPathComponent().deletingLastPathComponent()
     private static let program = root.appending(path: ".build/venv/bin/weed").path
     static let isInstalled = FileManager.default.isExecutableFile(atPath: program)
-    static let absence = "SeaweedFS is not installed: Tools/set-up.sh test"
+    static let absence = "SeaweedFS is not installed. Run Tools/set-up.sh test"
 
-    /// Started for the first who asks.
+    /// Started on first use.
     static var running: SeaweedFS { get async throws { try await server.value } }
     private static let server = Task {
         for _ in 0..<2 { if let server = try? await start() { return server } }
         return try await start()
     }
 
-    /// What must be held for the server to live.
+    /// The pipe that keeps the server running.
     private static let lifelines = NIOLockedValueBox<[Pipe]>([])
 
     struct DidNotStart: Error { let log: String }
@@ -42,7 +42,7 @@ struct SeaweedFS: Sendable {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
         process.currentDirectoryURL = folder
-        // The shell waits for the end of its input, which comes when nobody holds the other end any more.
+        // The shell waits for the end of its input, which is closed when the test process ends.
         process.arguments = [
             "-c", #"exec >log 2>&1; "$@" & cat; kill -9 $!; wait; rm -rf "$PWD""#, "sh",
             program, "server", "-ip", "127.0.0.1", "-ip.bind", "127.0.0.1", "-dir", "data", "-filer", "-s3",
@@ -70,8 +70,8 @@ struct SeaweedFS: Sendable {
         throw DidNotStart(log: log.map { String($0.suffix(2_000)) } ?? "no log")
     }
 
-    /// A place of its own in the bucket.
-    /// - Parameter port: of a proxy that leads to the server.
+    /// A location with its own prefix in the bucket.
+    /// - Parameter port: the port of a proxy for the server.
     func location(
         prefix: String = UUID().uuidString, port: Int? = nil, bucket: String = SeaweedFS.bucket,
         keys: S3Credentials = SeaweedFS.keys

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Built with the flags of the run that follows: what reports nothing here would report nothing there.
+// Built with the same flags as the tests, to verify that these flags report the faults.
 let package = Package(
     name: "faults",
     targets: [

@@ -2,7 +2,7 @@ import Hummingbird
 import NIOCore
 import ServiceLifecycle
 
-/// Answers "hello" to everybody, and has a stream of events that says nothing: `hello PORT`.
+/// Responds with "hello", and has an idle event stream: `hello PORT`.
 @main
 struct Hello {
     static func main() async throws {

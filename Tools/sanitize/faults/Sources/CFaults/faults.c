@@ -9,7 +9,7 @@ int overflow(void) {
 }
 
 void forget(void) {
-    // More than one: a register or the stack may still hold the last.
+    // More than one, because a register or the stack may still hold the last pointer.
     for (int count = 0; count < 100; count++) {
         volatile char *bytes = malloc(77);
         if (bytes) bytes[0] = 1;

@@ -2,12 +2,12 @@ import CFaults
 import Dispatch
 import Foundation
 
-/// What two threads change without a lock. Unchecked: that is the fault.
+/// A counter that two threads change without a lock. `@unchecked Sendable` hides the intended fault from the compiler.
 final class Count: @unchecked Sendable {
     var value = 0
 }
 
-// One fault a run, by its name; Tools/sanitize.sh expects each to be reported, and `none` not to be.
+// Causes the named fault. Tools/sanitize.sh expects a report for each, and none for `none`.
 switch CommandLine.arguments.dropFirst().first {
 case "none":
     print("no fault")

@@ -1,5 +1,5 @@
-/// Adds one to the greatest number, which C leaves undefined.
+/// Overflows a signed integer, which is undefined behaviour.
 int overflow(void);
 
-/// Takes memory and forgets where it is.
+/// Leaks memory.
 void forget(void);

@@ -2,8 +2,8 @@ import Testing
 
 @testable import hesper
 
-/// A setting that is wrong, as it is told.
-func complaint(_ body: () throws -> Void) -> String? {
+/// Returns the message of a settings error thrown by `body`.
+func settingsError(_ body: () throws -> Void) -> String? {
     do {
         try body()
         return nil

@@ -8,8 +8,8 @@ import NIOCore
 
 @testable import hesper
 
-/// One account on a store of its own, into which folders are imported and whose notes a device edits.
-final class Household: Sendable {
+/// One account with a store of its own, for importing and exporting, and a device that edits its notes.
+final class TestAccount: Sendable {
     let store: SQLiteStore
     let blobs: FolderBlobs
     let scope: ScopeID
@@ -35,17 +35,17 @@ final class Household: Sendable {
         try await Importer(store: store, scope: scope).run(try SourceFolder(path)) { _, _ in }
     }
 
-    /// Imports a zip, whatever it is of.
+    /// Imports a zip of text files or an export.
     @discardableResult
     func importArchive(_ path: String, largest: Int64 = 1 << 30) async throws -> ImportReport {
         guard let contents = try await ExportContents(of: path) else {
             return try await Importer(store: store, scope: scope).run(try SourceArchive(path)) { _, _ in }
         }
         let importer = ArchiveImporter(
-            path, contents, store: store, blobs: blobs, scope: scope, largest: largest)
+            path, contents, store: store, blobs: blobs, scope: scope, maximumAttachmentBytes: largest)
         var done = 0
         let report = try await importer.run { count, _ in done += count }
-        guard done == importer.count else { throw Failure("\(done) of \(importer.count) were told.") }
+        guard done == importer.count else { throw Failure("Progress was reported for \(done) of \(importer.count).") }
         return report
     }
 
@@ -60,15 +60,15 @@ final class Household: Sendable {
         return path
     }
 
-    // MARK: What there is
+    // MARK: Contents
 
-    /// Removes them behind the store's back.
+    /// Removes the data of an attachment from the blob store only.
     func loseBytes(of id: UniqueID) async throws {
         guard let blob = try await store.read({ [scope] in try $0.blob(of: id, in: scope) }) else { return }
         try await blobs.remove(blob.name)
     }
 
-    /// All bytes of an attachment; nil if there are none.
+    /// The data of an attachment. Nil if it is unknown.
     func bytes(of id: UniqueID) async throws -> [UInt8]? {
         guard let blob = try await store.read({ [scope] in try $0.blob(of: id, in: scope) }) else { return nil }
         var bytes: [UInt8] = []
@@ -91,7 +91,7 @@ final class Household: Sendable {
         }
     }
 
-    /// All notes, by their texts.
+    /// All notes, sorted by text.
     func notes() async throws -> [Note] {
         try await entities().compactMap { if case .note(let note) = $0 { note } else { nil } }
             .sorted { $0.text < $1.text }
@@ -115,7 +115,7 @@ final class Household: Sendable {
         }
     }
 
-    // MARK: What a device does
+    // MARK: Edits by a device
 
     @discardableResult
     func push(_ elements: [Push.Element], at date: Timestamp = .now) async throws -> [Receipt] {
@@ -137,7 +137,7 @@ final class Household: Sendable {
         ])
     }
 
-    func takeOut(_ tag: Tag, of note: Note) async throws {
+    func remove(_ tag: Tag, from note: Note) async throws {
         let edits = [Edit(.tag(tag.uniqueID), .bool(false), at: try clock())]
         try await push([.change(Change(uniqueID: note.uniqueID, section: .notes, edits: edits))])
     }
@@ -147,7 +147,7 @@ final class Household: Sendable {
         try await push([.change(Change(uniqueID: id, section: .tags, edits: edits))])
     }
 
-    /// Makes a note with whatever is set beside its text.
+    /// Creates a note, with further attributes.
     @discardableResult
     func makeNote(_ text: String, _ more: (Attribute, Value)..., at date: Timestamp = .now) async throws -> UniqueID {
         let (id, clock) = (UniqueID.random(), try clock(date))

@@ -1,8 +1,8 @@
 import HesperModel
 import HesperStore
 
-/// Whether the bytes of all attachments that a store names are where they are looked for, without reading them.
-struct AttachmentLook {
+/// Checks that the data of all attachments exists with the right size. Does not read the data.
+struct AttachmentPresenceCheck {
     let store: any Store
     let blobs: any BlobStore
 
@@ -11,10 +11,10 @@ struct AttachmentLook {
         var missing = 0
     }
 
-    /// How many are asked for at once: a bucket is far away.
-    private static let atOnce = 16
+    /// The number of concurrent requests, to reduce the effect of a bucket's latency.
+    private static let concurrency = 16
 
-    /// Names those that are missing, or not whole.
+    /// Prints the missing and incomplete attachments.
     func run() async throws -> Report {
         var report = Report()
         for account in try await store.read({ try $0.accounts() }) {
@@ -24,11 +24,11 @@ struct AttachmentLook {
                 return known
             }
             report.count += known.count
-            for start in stride(from: 0, to: known.count, by: AttachmentLook.atOnce) {
-                let batch = known[start..<min(start + AttachmentLook.atOnce, known.count)]
+            for start in stride(from: 0, to: known.count, by: AttachmentPresenceCheck.concurrency) {
+                let batch = known[start..<min(start + AttachmentPresenceCheck.concurrency, known.count)]
                 for finding in try await findings(batch) {
                     report.missing += 1
-                    Terminal.complain("\(account.email): \(finding)")
+                    Terminal.printError("\(account.email): \(finding)")
                 }
             }
         }
@@ -45,8 +45,8 @@ struct AttachmentLook {
     private func finding(_ blob: Blob) async throws -> String? {
         switch try await blobs.byteCount(of: blob.name) {
         case blob.data.byteCount: nil
-        case nil: "The bytes of attachment \(blob.name.attachment) are missing: there is no \(blob.name)."
-        case let count?: "\(blob.name) has \(count) bytes, not \(blob.data.byteCount)."
+        case nil: "The data of attachment \(blob.name.attachment) is missing: \(blob.name) does not exist."
+        case let count?: "\(blob.name) has \(count) bytes instead of \(blob.data.byteCount)."
         }
     }
 }

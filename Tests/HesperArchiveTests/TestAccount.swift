@@ -8,8 +8,8 @@ import NIOCore
 
 @testable import HesperArchive
 
-/// An account on a store and a folder of blobs of its own, with what an export is made of.
-final class Holding: Sendable {
+/// An account with its own store and blobs, for exports.
+final class TestAccount: Sendable {
     let store: SQLiteStore
     let blobs: FolderBlobs
     let scope: ScopeID
@@ -25,9 +25,9 @@ final class Holding: Sendable {
         blobs = try FolderBlobs(path: folder.appending(path: "blobs").path)
         queue = PushQueue(store: store)
         let account = try await store.write {
-            try $0.insertAccount(.random(), email: "ada@example.org", passwordHash: "-", creationDate: Holding.now)
+            try $0.insertAccount(.random(), email: "ada@example.org", passwordHash: "-", creationDate: TestAccount.now)
         }
-        guard let account else { throw ArchiveError("The account was not made.") }
+        guard let account else { throw ArchiveError("The account was not created.") }
         scope = account.scope
     }
 
@@ -36,11 +36,11 @@ final class Holding: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    // MARK: What is in it
+    // MARK: Contents
 
     @discardableResult
     func push(_ elements: [Push.Element]) async throws -> Scope.PushResult {
-        let scope = Scope(scope, queue: queue, installation: store.installation, now: { Holding.now })
+        let scope = Scope(scope, queue: queue, installation: store.installation, now: { TestAccount.now })
         let applied = try await scope.apply(Push(elements), by: device, since: nil, of: Feed(.all))
         for receipt in applied.receipts where receipt.status == .rejected {
             throw ArchiveError("refused: \(receipt)")
@@ -48,10 +48,10 @@ final class Holding: Sendable {
         return applied
     }
 
-    /// A clock so many seconds after 2026 began.
+    /// A clock some seconds after the start of 2026.
     func clock(_ seconds: UInt64) throws -> Clock {
         guard let clock = Clock(milliseconds: (1_767_225_600 + seconds) * 1_000, node: device) else {
-            throw ArchiveError("There is no such clock.")
+            throw ArchiveError("The clock is out of range.")
         }
         return clock
     }
@@ -91,7 +91,7 @@ final class Holding: Sendable {
 
     // MARK: Exporting
 
-    func export(to path: String, date: Timestamp = Holding.now) async throws -> ExportReport {
+    func export(to path: String, date: Timestamp = TestAccount.now) async throws -> ExportReport {
         let export = try await Export(of: scope, store: store, blobs: blobs, date: date)
         try Data().write(to: URL(filePath: path))
         let file = try FileHandle(forWritingTo: URL(filePath: path))
@@ -99,7 +99,7 @@ final class Holding: Sendable {
         return try await export.write { try file.write(contentsOf: Data($0.readableBytesView)) }
     }
 
-    /// All files of an export and their bytes.
+    /// Exports the account and reads all files of the archive.
     func exported() async throws -> (report: ExportReport, files: [String: [UInt8]], entries: [ZipReader.Entry]) {
         let path = folder.appending(path: "export.zip").path
         let report = try await export(to: path)
@@ -115,7 +115,7 @@ final class Holding: Sendable {
 }
 
 extension JSON {
-    /// A member that must be there.
+    /// A required member of an object.
     func member(_ name: String) throws -> JSON {
         guard let value = self[name] else { throw ArchiveError("there is no \(name)") }
         return value
