@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes `openapi.yaml` from the parts beside this file: `make contract`. README.md here says how the parts are written."""
+"""Writes `openapi.yaml` from the parts in this folder (`make contract`). README.md in this folder describes their format."""
 
 import copy
 import re
@@ -20,13 +20,13 @@ WIDTH = 120
 
 
 class Loader(yaml.SafeLoader):
-    """YAML as JSON has it: no key twice, and dates are text."""
+    """Reads YAML with the rules of JSON: duplicate keys are errors, and dates are strings."""
 
     def construct_mapping(self, node, deep=False):
         keys = [self.construct_object(key) for key, _ in node.value]
         for key in keys:
             if keys.count(key) > 1:
-                raise SystemExit(f"{node.start_mark.name}: {key!r} is there twice, line {node.start_mark.line + 1}")
+                raise SystemExit(f"{node.start_mark.name}: duplicate key {key!r}, line {node.start_mark.line + 1}")
         return super().construct_mapping(node, deep)
 
 
@@ -55,7 +55,7 @@ class Document:
                 self.examples[name] = example
 
     def make(self):
-        """The document as Python values, in the order in which it is written."""
+        """Returns the document as Python values, in the order in which they are written."""
         head = self.worded(load("document"))
         tags = [part["tag"] for part in self.parts]
         paths = {path: self.path(path, item, part["tag"]["name"]) for part in self.parts
@@ -64,13 +64,13 @@ class Document:
             "securitySchemes": self.worded(self.shared["securitySchemes"]),
             "parameters": {name: self.parameter(each) for name, each in self.shared["parameters"].items()},
             "headers": {name: self.header(each) for name, each in self.shared["headers"].items()},
-            "responses": {name: self.error(each) for name, each in self.errors["answers"].items()},
+            "responses": {name: self.error(each) for name, each in self.errors["responses"].items()},
             "schemas": {},
         }
         document = {**head, "tags": tags, "paths": paths, "components": components}
         made = {name: self.schema(name, each) for part in [*self.parts, self.errors]
                 for name, each in part.get("schemas", {}).items()}  # fmt: skip
-        # What requests use is closed; a map, whose keys are the app's, is neither closed nor open.
+        # Schemas that requests use are closed. Maps, whose keys the app chooses, are neither closed nor open.
         requests = reached(made, [body for _, _, operation in operations(paths) for body in bodies(operation)])
         closed = {name for name in requests if "properties" in made[name]}
         maps = {name for name in made if "properties" not in made[name]}
@@ -81,10 +81,10 @@ class Document:
                         made[name]["additionalProperties"] = False
                     components["schemas"][name] = in_order(made[name])
         self.comments = {
-            next(name for name in made if name in closed): "Requests: closed. A field that is not here is refused by name.",
-            next(name for name in made if name in maps): "In requests and answers alike: maps whose keys are not ours.",
+            next(name for name in made if name in closed): "Requests: closed. Unknown fields are refused by name.",
+            next(name for name in made if name in maps): "In requests and responses: maps whose keys the app chooses.",
             next(name for name in made if name not in closed | maps):
-                "Answers: open. Fields may be added; ignore what you do not know.",
+                "Responses: open. Fields may be added; ignore those that you do not know.",
         }  # fmt: skip
         return document
 
@@ -101,7 +101,7 @@ class Document:
         return made
 
     def operation(self, path, method, source, shared, tag):
-        known = {"id", "summary", "description", "open", "parameters", "body", "answers", "errors"}
+        known = {"id", "summary", "description", "open", "parameters", "body", "responses", "errors"}
         if not set(source) <= known or method not in METHODS:
             raise SystemExit(f"{method} {path}: {sorted(set(source) - known)}")
         made = {"operationId": source["id"], "tags": [tag], "summary": source["summary"]}
@@ -116,14 +116,14 @@ class Document:
             made["requestBody"] = {"required": body.get("required", True), "description": self.words(body["description"])}
             made["requestBody"]["content"] = self.content(body)
         limited = [] if source.get("open") else ["RateLimit", "RateLimitPolicy"]
-        answers = {str(status): self.answer(each, limited) for status, each in source["answers"].items()}
+        responses = {str(status): self.response(each, limited) for status, each in source["responses"].items()}
         for status, name in self.errors_of(path, method, source, [*shared, *parameters]).items():
-            answers[str(status)] = reference("responses", name)
-        made["responses"] = dict(sorted(answers.items()))
+            responses[str(status)] = reference("responses", name)
+        made["responses"] = dict(sorted(responses.items()))
         return made
 
     def errors_of(self, path, method, source, parameters):
-        """The shared answers of an operation by status: those that follow from what it is, then those it names itself."""
+        """Returns the error responses of an operation by status: those that the rules give, then those that it names."""
         reads, body = method in ("get", "head"), source.get("body")
         rules = self.errors["rules"]
         errors = dict(rules["all"])
@@ -145,7 +145,7 @@ class Document:
         errors |= source.get("errors", {})
         return {status: name for status, name in errors.items() if name}
 
-    def answer(self, source, headers):
+    def response(self, source, headers):
         if isinstance(source, str):
             source = {"description": source}
         headers = [*source.get("headers", []), *headers]
@@ -156,7 +156,7 @@ class Document:
         return made
 
     def headers(self, names):
-        """Every answer has the ID of its request, and may be for a page of another origin."""
+        """Adds the headers that every response has: the request's ID, and those for pages of other origins."""
         return {self.shared["headers"][name]["header"].removesuffix("!"): reference("headers", name)
                 for name in ["RequestID", *names, "AllowOrigin", "ExposeHeaders"]}  # fmt: skip
 
@@ -193,7 +193,7 @@ class Document:
         return self.described(made, source)
 
     def described(self, made, source):
-        """A parameter or header: its description is its own, and what is left of the field is its schema."""
+        """Returns a parameter or header. The description is moved out of the schema."""
         example = self.example(source.pop("example"))
         schema = self.field(source)
         made["description"] = schema.pop("description")
@@ -231,7 +231,7 @@ class Document:
         own, common = source["fields"], {}
         for each in source.get("with", []):
             common |= self.shared["fields"][each]
-        # Those of the schema come first; one that both have is the schema's, in the place of the common one.
+        # The fields of the schema come first. A field that both have is the schema's, at the position of the common one.
         fields = {key: own[key] for key in own if key not in common} | common | own
         made = {"type": "object", "description": self.words(source["description"])}
         required = [field.removesuffix("!") for field in fields if field.endswith("!")]
@@ -247,7 +247,7 @@ class Document:
         return {"type": "object", "description": source["limits"], "required": required, "properties": properties}
 
     def field(self, source):
-        """A schema: the name of one, or `type: description` with what else holds for it."""
+        """Returns a schema from the name of one, or from `type: description` with further keywords."""
         if isinstance(source, str):
             return reference("schemas", source)
         source = dict(source)
@@ -285,7 +285,7 @@ class Document:
         return self.limits[name]["value"]
 
     def words(self, text):
-        """A text, in which `{pushObjects}` is that limit: `2,000`, or `8 MiB` if it is one of bytes."""
+        """Replaces names of limits such as `{pushObjects}` by their values: `2,000`, or `8 MiB` for a number of bytes."""
         return re.sub(r"\{(\w+)\}", lambda match: self.number(match.group(1)) or match.group(), text)
 
     def number(self, name):
@@ -309,7 +309,7 @@ class Document:
         return self.words(node) if isinstance(node, str) else node
 
     def example(self, node):
-        """An example, in which `$name` is another one, and the key `$` has the fields of another one."""
+        """Returns an example. `$name` is replaced by another example, and the key `$` by the fields of another one."""
         if isinstance(node, str) and node.startswith("$"):
             if node == "$limits":
                 return {name: each["value"] for name, each in self.limits.items() if "published" in each}
@@ -348,7 +348,7 @@ def bodies(operation):
 
 
 def reached(schemas, waiting):
-    """The names of the schemas that these use."""
+    """Returns the names of the schemas that these use, directly or indirectly."""
     found = set()
     while waiting:
         node = waiting.pop()
@@ -369,7 +369,7 @@ KEYWORDS = (
 
 
 def in_order(schema):
-    """A schema with its keywords in one order."""
+    """Returns a schema with its keywords in a fixed order."""
     if "$ref" in schema:
         return schema
     return {key: schema[key] for key in KEYWORDS if key in schema}
@@ -407,12 +407,12 @@ def scalar(value, flow=False):
     plain = value and value[0] not in special and value == value.strip() and "\n" not in value and "\t" not in value
     if not plain or ": " in value or " #" in value or value.endswith(":") or (flow and re.search(r"[,\[\]{}]", value)):
         return quoted(value)
-    # What YAML reads as another type than text is quoted.
+    # Text that YAML would read as another type is quoted.
     return value if yaml.safe_load(value) == value else quoted(value)
 
 
 def text_lines(text, indent):
-    """A long text as a block: lines that are short already stay as they are, others are filled."""
+    """Formats a long text as a YAML block. Texts with short or indented lines keep their lines; others are wrapped."""
     room = WIDTH - len(indent)
     lines = text.split("\n")
     if len(lines) > 1 and (all(len(line) <= WIDTH for line in lines) or any(line[:1] == " " for line in lines)):
@@ -481,15 +481,15 @@ def write_value(start, value, indent, out, comments):
 
 
 def text():
-    """What `openapi.yaml` must be."""
+    """Returns the content of `openapi.yaml`."""
     source = Document()
     document = source.make()
     check_references(document, document)
-    out = ["# Written by contract/write.py from the parts in contract/. Change those, then run `make contract`."]
+    out = ["# Written by contract/write.py from the parts in contract/. Change the parts, then run `make contract`."]
     write(document, "", out, source.comments)
     written = "\n".join(out) + "\n"
     if yaml.load(written, Loader) != document:
-        raise SystemExit("contract/write.py wrote YAML that reads otherwise than what it was given")
+        raise SystemExit("the written YAML does not parse to the same document")
     return written
 
 

@@ -51,7 +51,7 @@ def test_errors_follow_from_the_operation(parts):
     "file, old, new",
     [
         ("notes.yaml", "parameters: [UniqueID]", "parameters: [NoSuchParameter]"),
-        ("notes.yaml", "summary: One note", "sumary: One note"),
+        ("notes.yaml", "summary: Get a note", "sumary: Get a note"),
         ("notes.yaml", "example: $note\n", "example: $nosuch\n"),
         ("tags.yaml", "  tagState:", "  noteState:"),
         ("limits.yaml", "textAfter:\n", "textBytes:\n"),
