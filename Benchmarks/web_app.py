@@ -61,8 +61,8 @@ def web_app() -> list[Row]:
             typing(app, browser, plain, typed)
             second_start(app, browser, plain, begun)
             context.close()
-            if app.complaints:
-                raise RuntimeError("; ".join(app.complaints))
+            if app.page_errors:
+                raise RuntimeError("; ".join(app.page_errors))
         return begun.rows + typed.rows
 
 

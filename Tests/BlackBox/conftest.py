@@ -1,4 +1,4 @@
-"""What the black-box tests share: a server for all, a server for one test, a fresh account, devices, a seed."""
+"""Options and fixtures of the black-box tests: servers, accounts, devices and random seeds."""
 
 import os
 import time
@@ -11,15 +11,15 @@ from client import Client, Server
 from device import Device
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--everything", action="store_true", help="run the random tests in full, for hours")
+    parser.addoption("--everything", action="store_true", help="run the random tests in full, which takes hours")
     parser.addoption(
         "--store",
         choices=["sqlite", "postgresql"],
         default="sqlite",
-        help="where the servers of the tests keep their data",
+        help="the database of the test servers",
     )
-    parser.addoption("--seeds", type=int, help="how many random lives differential/ has: 2, or 40")
-    parser.addoption("--operations", type=int, help="how many operations each of them has: 300, or 1250")
+    parser.addoption("--seeds", type=int, help="the number of random runs of differential/ (default 2, with --everything 40)")
+    parser.addoption("--operations", type=int, help="the operations per random run (default 300, with --everything 1250)")
 
 
 @pytest.fixture(scope="session")
@@ -34,12 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if postgres.programs() is None:
         pytest.exit("PostgreSQL is not installed: Tools/set-up.sh test", 2)
     if config.getoption("numprocesses", None) and not is_worker(config):
-        return  # this process hands out tests, and runs none
+        return  # the xdist controller only distributes tests
     Server.store = postgres.running()
 
 
 def is_worker(config: pytest.Config) -> bool:
-    """Whether this is one of several processes that run tests at once (`pytest -n`): each has servers of its own."""
+    """Whether this process is an xdist worker (`pytest -n`). Each worker has its own servers."""
     return hasattr(config, "workerinput")
 
 
@@ -47,11 +47,11 @@ def is_worker(config: pytest.Config) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     select(config, items)
     if is_worker(config):
-        mix(items)
+        distribute(items)
 
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what the markers say (pytest.ini); a file that is named runs in any case."""
+    """Deselects tests by marker (see pytest.ini). A file named on the command line always runs."""
     named = {Path(argument.split("::")[0]).resolve() for argument in config.args}
 
     def is_left_out(item: pytest.Item) -> bool:
@@ -67,48 +67,51 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if not is_left_out(item)]
 
 
-def mix(items: list[pytest.Item]) -> None:
-    """Puts long files first and mixes the others: those of one folder would all wait at once, or all want the processor."""
+def distribute(items: list[pytest.Item]) -> None:
+    """Orders the files for xdist: files marked `long` first, then the files of all folders interleaved.
+
+    The files of one folder use the same resource, such as the processor or a timer, so running them together is slower.
+    """
     folders: dict[Path, list[Path]] = {}
     for path in dict.fromkeys(item.path for item in items):
         folders.setdefault(path.parent, []).append(path)
-    # How far into its folder each file is; the long ones before all.
-    place = {path: (index + 0.5) / len(files) for files in folders.values() for index, path in enumerate(files)}
+    # The relative position of each file in its folder. Long files come before all others.
+    position = {path: (index + 0.5) / len(files) for files in folders.values() for index, path in enumerate(files)}
     for item in items:
         if item.get_closest_marker("long"):
-            place[item.path] = -1
-    items.sort(key=lambda item: place[item.path])
+            position[item.path] = -1
+    items.sort(key=lambda item: position[item.path])
 
 
 @pytest.fixture(scope="session")
 def postgresql() -> postgres.PostgreSQL:
-    """A PostgreSQL for all who leave the server as it is."""
+    """A PostgreSQL server shared by the tests that do not restart or reconfigure it."""
     return postgres.running()
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """One server for everybody who changes nothing but accounts of his own."""
+    """A server shared by all tests that change only accounts they created."""
     with Server() as running:
         yield running
 
 
 @pytest.fixture
 def fresh_server() -> Iterator[Server]:
-    """A server that this test may stop, kill, restart and fill."""
+    """A server that the test may stop, kill, restart and fill."""
     with Server() as running:
         yield running
 
 
 @pytest.fixture
 def client(server: Server) -> Client:
-    """A fresh account, signed in as one device, on the server for all."""
+    """A new account on the shared server, signed in as one device."""
     return server.client()
 
 
 @pytest.fixture
 def devices(server: Server) -> Callable[[int], list[Device]]:
-    """`devices(2)`: so many devices of one fresh account, each with an empty copy."""
+    """`devices(2)` returns two devices of one new account, each with an empty copy."""
 
     def make(count: int) -> list[Device]:
         first = server.client(device_name="A")
@@ -120,7 +123,7 @@ def devices(server: Server) -> Callable[[int], list[Device]]:
 
 @pytest.fixture
 def seed() -> int:
-    """HESPER_SEED repeats the choices of a run; the timing of the machine it cannot."""
+    """The random seed: HESPER_SEED, or a new one. A seed repeats the random choices of a run, but not its timing."""
     seed = int(os.environ.get("HESPER_SEED", time.time_ns() % 1_000_000))
     print(f"HESPER_SEED={seed}")
     return seed

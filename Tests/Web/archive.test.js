@@ -10,7 +10,7 @@ import {importFiles} from "../../Public/js/archive/import.js"
 import {ZipWriter, listZip, readEntry} from "../../Public/js/archive/zip.js"
 import {FakeCopy} from "./fake-copy.js"
 
-globalThis.crypto ??= webcrypto // node 18 keeps it to itself
+globalThis.crypto ??= webcrypto // not a global in Node 18
 
 const DATE = Date.parse("2026-11-21T08:47:12.000Z")
 const NOTE = "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90", TAG = "77c1f2e0-4d3b-4a8e-9b1a-0c5d6e7f8091"
@@ -19,8 +19,8 @@ const PICTURE = "c9a646d3-9c61-4cb7-bfcd-ee2522c8f633"
 const file = (blob, name, {path = "", date = DATE} = {}) =>
   Object.assign(new Blob([blob]), {name, webkitRelativePath: path, lastModified: date})
 
-/** What others make of a zip: Python's zipfile, and Info-ZIP where it is installed. */
-const readElsewhere = async blob => {
+/** Reads a zip with Python's zipfile, and checks it with Info-ZIP if it is installed. */
+const readWithPython = async blob => {
   const folder = mkdtempSync(join(tmpdir(), "hesper-zip-")), path = join(folder, "a.zip")
   try {
     writeFileSync(path, new Uint8Array(await blob.arrayBuffer()))
@@ -39,11 +39,11 @@ const readElsewhere = async blob => {
 const zipOf = async files => {
   const zip = new ZipWriter()
   for (const [path, text] of files) await zip.add(path, new Blob([text]), DATE)
-  return whole(zip.finish())
+  return singlePart(zip.finish())
 }
 
-/** The same with the files of these names deflated, which others do and we only read. */
-const deflating = async (blob, ...names) => {
+/** The same zip with these files deflated. The app reads deflated files but writes none. */
+const deflate = async (blob, ...names) => {
   const folder = mkdtempSync(join(tmpdir(), "hesper-zip-")), paths = ["a.zip", "b.zip"].map(name => join(folder, name))
   try {
     writeFileSync(paths[0], new Uint8Array(await blob.arrayBuffer()))
@@ -57,15 +57,15 @@ const deflating = async (blob, ...names) => {
   }
 }
 
-/** In one piece: slices of a Blob of several are wrong in node 18. */
-const whole = async blob => new Blob([await blob.arrayBuffer()])
+/** A Blob of one part. Slices of Blobs of several parts are wrong in Node 18. */
+const singlePart = async blob => new Blob([await blob.arrayBuffer()])
 
 const add = (copy, type, uniqueID, fixed, values = {}) => copy.transaction([], "readwrite", async tx =>
   tx.put("made", {uniqueID, type, fixed})).then(async () => {
   for (const [attribute, value] of Object.entries(values)) await copy.edit(type, uniqueID, attribute, value)
 })
 
-/** A copy with a note, its tag and its picture. */
+/** A copy with a note that has a tag and a picture. */
 const filled = async () => {
   const copy = new FakeCopy(), bytes = Buffer.from("not quite a picture")
   await add(copy, "tag", TAG, {}, {name: "Paris"})
@@ -80,27 +80,27 @@ const filled = async () => {
 const withoutIDs = copy => [...copy.entities()].map(({type, fixed, registers}) => ({type, fixed, registers}))
 const imported = async (copy, blob, name = "a.zip") => importFiles(copy, [file(await blob.arrayBuffer(), name)])
 
-test("zips: what others read, and what we read of them", async () => {
+test("zips are read by other programs, and theirs by the app", async () => {
   const large = new Uint8Array(300_000).map((_, i) => i * i)
   const files = [["é/日本.md", "Milk\n"], ["empty.md", ""], ["large.bin", large], ["stored.png", large]]
-  const stored = await zipOf(files), zip = await deflating(stored, "large.bin", "empty.md")
-  const elsewhere = await readElsewhere(zip)
-  assert.deepEqual(Object.values(await readElsewhere(stored)).map(([bytes]) => bytes),
-    Object.values(elsewhere).map(([bytes]) => bytes))
-  assert.deepEqual(Object.keys(elsewhere), ["é/日本.md", "empty.md", "large.bin", "stored.png"])
-  assert.equal(elsewhere["large.bin"][0], Buffer.from(large).toString("hex"))
-  assert.deepEqual(Object.values(elsewhere).map(([, , method]) => method), [0, 8, 8, 0])
+  const stored = await zipOf(files), zip = await deflate(stored, "large.bin", "empty.md")
+  const found = await readWithPython(zip)
+  assert.deepEqual(Object.values(await readWithPython(stored)).map(([bytes]) => bytes),
+    Object.values(found).map(([bytes]) => bytes))
+  assert.deepEqual(Object.keys(found), ["é/日本.md", "empty.md", "large.bin", "stored.png"])
+  assert.equal(found["large.bin"][0], Buffer.from(large).toString("hex"))
+  assert.deepEqual(Object.values(found).map(([, , method]) => method), [0, 8, 8, 0])
   const entries = await listZip(zip)
-  assert.deepEqual(entries.map(({path, date}) => [path, date]), Object.keys(elsewhere).map(path => [path, DATE]))
+  assert.deepEqual(entries.map(({path, date}) => [path, date]), Object.keys(found).map(path => [path, DATE]))
   for (const entry of entries) {
     const bytes = Buffer.from(await (await readEntry(zip, entry)).arrayBuffer())
-    assert.equal(bytes.toString("hex"), elsewhere[entry.path][0])
+    assert.equal(bytes.toString("hex"), found[entry.path][0])
   }
-  assert.deepEqual(await readElsewhere(await zipOf([])), {})
+  assert.deepEqual(await readWithPython(await zipOf([])), {})
 })
 
-test("zips: what is broken, or made to do harm, is refused", async () => {
-  const zip = await deflating(await zipOf([["a.txt", "0".repeat(100_000)], ["b.txt", "stored"]]), "a.txt")
+test("broken and malicious zips are rejected", async () => {
+  const zip = await deflate(await zipOf([["a.txt", "0".repeat(100_000)], ["b.txt", "stored"]]), "a.txt")
   const bytes = new Uint8Array(await zip.arrayBuffer())
   const refused = async (change, expected) => {
     const other = bytes.slice()
@@ -111,9 +111,9 @@ test("zips: what is broken, or made to do harm, is refused", async () => {
     }, error => error.constructor.name === "ArchiveError" && expected.test(error.message))
   }
   const list = bytes.findIndex((_, i) => bytes[i] === 0x50 && bytes[i + 1] === 0x4b && bytes[i + 2] === 1)
-  await refused(other => { other[60] ^= 1 }, /broken/) // a bit of the deflated body
-  await refused(other => { other[list - 1] ^= 1 }, /broken/) // of the stored one
-  await refused((_, view) => view.setUint32(list + 24, 10, true), /broken/) // says that it is smaller than it is
+  await refused(other => { other[60] ^= 1 }, /broken/) // a bit of the deflated content
+  await refused(other => { other[list - 1] ^= 1 }, /broken/) // a bit of the stored content
+  await refused((_, view) => view.setUint32(list + 24, 10, true), /broken/) // a size that is too small
   await refused((_, view) => view.setUint32(list + 24, 2 ** 31, true), /broken/)
   await refused((_, view) => view.setUint16(list + 8, 0x0801, true), /packed-otherwise/)
   await refused((_, view) => view.setUint16(list + 10, 93, true), /packed-otherwise/)
@@ -123,17 +123,17 @@ test("zips: what is broken, or made to do harm, is refused", async () => {
   await assert.rejects(listZip(new Blob([])), /broken/)
   for (let at = 0; at < bytes.length; at += 7) {
     const blob = new Blob([bytes.subarray(0, at)])
-    await assert.rejects(listZip(blob), /broken/, `cut at ${at}`)
+    await assert.rejects(listZip(blob), /broken/, `truncated at ${at}`)
   }
 })
 
-test("an export is what a server's is, and comes back whole, once", async () => {
+test("an export has the server's format, and importing it twice restores it once", async () => {
   const copy = await filled()
   const {blob, name, notes, attachments, missing} = await exportAll(copy, {now: DATE})
   assert.deepEqual({name, notes, attachments, missing}, {name: "hesper-2026-11-21.zip", notes: 1, attachments: 1, missing: []})
-  const elsewhere = await readElsewhere(blob)
-  assert.deepEqual(Object.keys(elsewhere), ["Été à Paris-Nord.md", "Attachments/Eiffel-tower-.PNG", "hesper.json"])
-  const document = JSON.parse(Buffer.from(elsewhere["hesper.json"][0], "hex"))
+  const found = await readWithPython(blob)
+  assert.deepEqual(Object.keys(found), ["Été à Paris-Nord.md", "Attachments/Eiffel-tower-.PNG", "hesper.json"])
+  const document = JSON.parse(Buffer.from(found["hesper.json"][0], "hex"))
   assert.deepEqual(document.files, {[NOTE]: "Été à Paris-Nord.md", [PICTURE]: "Attachments/Eiffel-tower-.PNG"})
   assert.deepEqual(document.notes[0].tags, [TAG])
   assert.match(document.digest, /^[0-9a-f]{32}$/)
@@ -151,13 +151,13 @@ test("an export is what a server's is, and comes back whole, once", async () => 
   assert.deepEqual([again.notes, again.unchanged, again.tags, again.attachments], [0, 1, 0, 0])
   await other.edit("note", NOTE, "text", "written since")
   await imported(other, blob)
-  assert.equal(other.entity(NOTE).registers.text[0], "written since", "what changed since is not undone")
+  assert.equal(other.entity(NOTE).registers.text[0], "written since", "later changes are kept")
   await other.transaction([], "readwrite", tx => tx.put("deleted", {uniqueID: NOTE, objectType: "note"}))
   assert.equal((await imported(other, blob)).deleted, 1)
-  assert.equal(other.entity(NOTE), undefined, "what is deleted stays deleted")
+  assert.equal(other.entity(NOTE), undefined, "deleted notes stay deleted")
 })
 
-test("an export says what is missing, and names that collide get numbers", async () => {
+test("an export reports missing files and numbers equal names", async () => {
   const copy = await filled()
   copy.stores.bytes.clear()
   for (let i = 0; i < 3; i++) {
@@ -166,15 +166,15 @@ test("an export says what is missing, and names that collide get numbers", async
   }
   const {blob, missing} = await exportAll(copy, {now: DATE})
   assert.equal(missing.length, 1)
-  const elsewhere = await readElsewhere(blob)
-  assert.deepEqual(Object.keys(elsewhere),
+  const found = await readWithPython(blob)
+  assert.deepEqual(Object.keys(found),
     ["Été à Paris-Nord.md", "CON_.md", "con_ 2.md", "Archive/Untitled.md", "hesper.json"])
   const report = await imported(new FakeCopy(), blob)
   assert.equal(report.notes, 4)
   assert.deepEqual(report.refused, [{path: `attachments ${PICTURE}`, reason: "bytes-missing"}])
 })
 
-test("an export from anybody: what is wrong in it is refused, the rest is taken", async () => {
+test("invalid items of an export are rejected and the others imported", async () => {
   const note = (uniqueID, more) => ({uniqueID, creationDate: "2026-11-21T08:40:00.000Z", text: "t", archived: false, tags: [],
     attachments: [], attributes: {}, clocks: {text: "2026-11-21T08:40:00.000Z-0000-9f86d081884c7d65"}, ...more})
   const id = digit => `${digit}f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90`
@@ -190,12 +190,12 @@ test("an export from anybody: what is wrong in it is refused, the rest is taken"
   assert.equal(report.notes, 2)
   assert.deepEqual(report.refused.map(({path}) => path.split(" ")[1]),
     ["undefined", "undefined", "../x", id(1), "NOT-AN-ID", id(2), id(3), id(6)])
-  assert.deepEqual(copy.members(id(5), "tags"), [TAG], "a tag that was merged leads to the one that lives")
+  assert.deepEqual(copy.members(id(5), "tags"), [TAG], "a merged tag is replaced by the remaining one")
   const later = await zipOf([["hesper.json", JSON.stringify({...document, formatVersion: 2})]])
   assert.match((await imported(copy, later)).refused[0].reason, /not-as-exported/)
 })
 
-test("texts: as hesper import takes them, from folders, zips and one by one", async () => {
+test("texts are imported like by hesper import, from folders, zips and single files", async () => {
   const copy = new FakeCopy()
   const zip = await zipOf([["Notes/Work/plan.md", "\ufeffPlan"], ["Notes/Work/work/to do.txt", "x"], ["Notes/photo.jpg", "…"],
     ["Notes/.hidden.md", "…"], ["__MACOSX/Notes/plan.md", "…"], ["Notes/empty.txt", ""], ["Notes/../out.md", "out"]])
@@ -204,7 +204,7 @@ test("texts: as hesper import takes them, from folders, zips and one by one", as
     {notes: 2, tags: 1, attachments: 0, objects: 0, changed: 0, unchanged: 0, deleted: 0, refused: [],
       skipped: 5})
   const plan = [...copy.entities()].find(({registers}) => registers.text?.[0] === "Plan")
-  // From Sources/hesper/Import: Notes/Work/plan.md in the namespace of notes, its text in that of texts.
+  // IDs and clocks are derived from paths and texts, as in Sources/hesper/Import.
   assert.equal(plan.registers.text[1].slice(0, 24), "2026-11-21T08:47:12.000Z")
   assert.equal(plan.registers.text[1].slice(30), plan.uniqueID.slice(19).replace("-", ""))
   assert.equal(plan.fixed.creationDate, "2026-11-21T08:47:12.000Z")
@@ -212,9 +212,9 @@ test("texts: as hesper import takes them, from folders, zips and one by one", as
   assert.deepEqual(tags, [["Work", 2]])
 
   const folder = [file("Plan", "plan.md", {path: "Notes/Work/plan.md"})]
-  assert.equal((await importFiles(copy, folder)).unchanged, 1, "the same, whether packed or not")
+  assert.equal((await importFiles(copy, folder)).unchanged, 1, "zips and folders give the same notes")
   const changed = [file("Plan B", "plan.md", {path: "Notes/Work/plan.md", date: DATE + 1000})]
-  assert.equal((await importFiles(copy, changed)).unchanged, 1, "an unsent text is not written over")
+  assert.equal((await importFiles(copy, changed)).unchanged, 1, "an unsent text is not replaced")
 
   const single = await importFiles(copy, [file("One", "a.txt"), file("Two", "a.txt"), file("One", "a.txt"), file("…", "b.png")])
   assert.deepEqual([single.notes, single.unchanged, single.skipped], [2, 1, 1])

@@ -3,30 +3,30 @@ import test from "node:test"
 import {difference, moveCaret, putIn, rebase, splice} from "../../Public/js/model/difference.js"
 import {random} from "./random.js"
 
-const HARD = ["a", "b ", "word", " ", "\n", "\r\n", "é", "e\u0301", "👍🏽", "👩‍👩‍👧‍👦", "🇩🇪", "🇫🇷", "1\ufe0f\u20e3",
+const PARTS = ["a", "b ", "word", " ", "\n", "\r\n", "é", "e\u0301", "👍🏽", "👩‍👩‍👧‍👦", "🇩🇪", "🇫🇷", "1\ufe0f\u20e3",
   "東京", "กำ", "น้ำ", "हिन्दी", "각", "각", "x\u200dy",
   "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "𠮷", "שָׁ", "!", "--", "க்ஷி"]
 
-const hardText = (pick, length) => Array.from({length}, () => HARD[pick(HARD.length)]).join("")
+const randomText = (pick, length) => Array.from({length}, () => PARTS[pick(PARTS.length)]).join("")
 
-const edited = (pick, text) => {
+const randomEdit = (pick, text) => {
   const parts = [...new Intl.Segmenter().segment(text)].map(({segment}) => segment)
-  for (let edits = pick(4) + 1; edits; edits--) parts.splice(pick(parts.length + 1), pick(3), HARD[pick(HARD.length)])
+  for (let edits = pick(4) + 1; edits; edits--) parts.splice(pick(parts.length + 1), pick(3), PARTS[pick(PARTS.length)])
   return parts.join("")
 }
 
-/** Where a text may be parted: between what people see as characters. */
+/** The boundaries of grapheme clusters, where a text may be divided. */
 const boundaries = text => {
-  const places = new Set([0, text.length])
-  for (const {index} of new Intl.Segmenter().segment(text)) places.add(index)
-  return places
+  const positions = new Set([0, text.length])
+  for (const {index} of new Intl.Segmenter().segment(text)) positions.add(index)
+  return positions
 }
 
 const of = (kinds, pieces) => pieces.filter(({kind}) => kinds.includes(kind)).map(({text}) => text).join("")
 const shown = (before, after) =>
   difference(before, after).map(({kind, text}) => `${{same: "", removed: "-", added: "+"}[kind]}${text}`).join("|")
 
-test("differences: words inside of lines", () => {
+test("differences: words within lines", () => {
   assert.equal(shown("The red fox jumps\nhi\n", "The blue fox leaps\nhi\nmore\n"),
     "The |-red|+blue| fox |-jumps|+leaps|\nhi\n|+more\n")
   assert.equal(shown("a\nb\nc\n", "b\nc\nd\n"), "-a\n|b\nc\n|+d\n")
@@ -38,11 +38,11 @@ test("differences: words inside of lines", () => {
   assert.deepEqual(difference("", ""), [])
 })
 
-test("differences: both texts are in the pieces, whole characters each", () => {
+test("differences: the pieces contain both texts, and whole characters", () => {
   const pick = random(1)
   for (let round = 0; round < 1500; round++) {
-    const before = hardText(pick, pick(30))
-    const after = pick(5) ? edited(pick, before) : hardText(pick, pick(30))
+    const before = randomText(pick, pick(30))
+    const after = pick(5) ? randomEdit(pick, before) : randomText(pick, pick(30))
     const pieces = difference(before, after)
     assert.equal(of(["same", "removed"], pieces), before)
     assert.equal(of(["same", "added"], pieces), after)
@@ -56,13 +56,13 @@ test("differences: both texts are in the pieces, whole characters each", () => {
   }
 })
 
-test("splices: the one stretch that was replaced, whole characters", () => {
+test("splices: the replaced range, in whole characters", () => {
   assert.deepEqual(splice("abcdef", "abXdef"), {start: 2, end: 3, text: "X"})
   assert.deepEqual(splice("aa", "aaa"), {start: 2, end: 2, text: "a"})
   assert.deepEqual(splice("👍🏻", "👍🏿"), {start: 0, end: 4, text: "👍🏿"})
   const pick = random(2)
   for (let round = 0; round < 1500; round++) {
-    const before = hardText(pick, pick(20)), after = edited(pick, before)
+    const before = randomText(pick, pick(20)), after = randomEdit(pick, before)
     const {start, end, text} = splice(before, after)
     assert.equal(before.slice(0, start) + text + before.slice(end), after)
     for (const at of [start, end]) assert.ok(boundaries(before).has(at), JSON.stringify([before, after, start, end]))
@@ -70,7 +70,7 @@ test("splices: the one stretch that was replaced, whole characters", () => {
   }
 })
 
-test("the cursor stays beside its words", () => {
+test("the cursor stays at its words", () => {
   const moved = (before, after) => {
     const at = moveCaret(before.indexOf("^"), before.replace("^", ""), after)
     return `${after.slice(0, at)}^${after.slice(at)}`
@@ -85,7 +85,7 @@ test("the cursor stays beside its words", () => {
   assert.equal(moved("^", "new"), "new^")
   const pick = random(3)
   for (let round = 0; round < 800; round++) {
-    const before = hardText(pick, pick(20)), after = edited(pick, before)
+    const before = randomText(pick, pick(20)), after = randomEdit(pick, before)
     for (const at of boundaries(before)) {
       const to = moveCaret(at, before, after)
       assert.ok(boundaries(after).has(to), JSON.stringify([before, after, at, to]))
@@ -99,12 +99,12 @@ test("rebasing: both changes, or null", () => {
   assert.equal(rebase("x y z", "x y z", "other"), "other")
   assert.equal(rebase("x y z", "X y Z", "x why z"), null)
   assert.equal(rebase("red", "blue", "green"), null)
-  assert.equal(rebase("list\n", "list\na\n", "list\nb\n"), null, "two insertions at one place: the server decides")
+  assert.equal(rebase("list\n", "list\na\n", "list\nb\n"), null, "two insertions at one position: the server decides")
   assert.equal(rebase("", "a", "b"), null)
   assert.equal(rebase("a b c", "a b d", "a b d"), "a b d")
 })
 
-test("words that did not stand are put back in their places", () => {
+test("replaced words are restored at their positions", () => {
   const standing = "The green car\nand the black one"
   assert.equal(putIn(standing, [{text: "blue", location: 4, length: 5}]), "The blue car\nand the black one")
   const both = [{text: "blue", location: 4, length: 5}, {text: " white", location: 21, length: 6}]
@@ -113,13 +113,13 @@ test("words that did not stand are put back in their places", () => {
   assert.equal(putIn("all of it", [{text: "another", location: 0, length: 9}]), "another")
   const pick = random(5)
   for (let round = 0; round < 300; round++) {
-    const before = hardText(pick, pick(20)), after = edited(pick, before)
+    const before = randomText(pick, pick(20)), after = randomEdit(pick, before)
     const {start, end, text} = splice(before, after)
     assert.equal(putIn(before, [{text, location: start, length: end - start}]), after)
   }
 })
 
-test("the work is bounded", () => {
+test("the time is bounded", () => {
   const pick = random(4)
   const lines = Array.from({length: 40_000}, () => `line ${pick(1000)}`)
   const other = lines.map(line => pick(3) ? line : `other ${pick(1000)}`)

@@ -1,4 +1,4 @@
-// A copy without IndexedDB, which node does not have: the real one over stores that are maps.
+// The Copy of the app with maps instead of IndexedDB, which Node does not have.
 import {Copy} from "../../Public/js/store/copy.js"
 import {edit} from "../../Public/js/store/records.js"
 

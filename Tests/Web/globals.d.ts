@@ -1,4 +1,4 @@
-// What browsers have and the libraries of TypeScript 4.8 do not know.
+// Classes of browsers that are missing in the libraries of TypeScript 4.8.
 declare class CompressionStream {
   constructor(format: "gzip" | "deflate" | "deflate-raw")
   readonly readable: ReadableStream<Uint8Array>

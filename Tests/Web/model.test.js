@@ -8,11 +8,11 @@ import {derivedID, hashOfFile, isID, newID, sha1, sha256, utf8} from "../../Publ
 import {haystackOf, matches, queryOf} from "../../Public/js/model/search.js"
 import {random} from "./random.js"
 
-globalThis.crypto ??= webcrypto // node 18 keeps it to itself
+globalThis.crypto ??= webcrypto // not a global in Node 18
 const NODE = "9f86d081884c7d65"
 const clock = (minute, node = NODE) => `2026-11-21T08:${minute}:00.000Z-0000-${node}`
 
-test("hashes are those of node's own, at every length around a block", async () => {
+test("hashes equal those of Node for all lengths around a block", async () => {
   const bytes = Uint8Array.from({length: 400}, (_, i) => i * 7 % 256)
   for (let length = 0; length <= bytes.length; length++) {
     const part = bytes.subarray(0, length)
@@ -26,7 +26,7 @@ test("hashing is fast: 100 MB, and 5,000 objects", () => {
   const bytes = new Uint8Array(100e6).fill(3)
   let begin = process.cpuUsage()
   assert.equal(sha256(bytes), createHash("sha256").update(bytes).digest("hex"))
-  // About 0.5 s and 40 ms, of the processor: a busy machine shall pass here, a slow algorithm not.
+  // Usually 0.5 s and 40 ms of processor time. The limits allow busy machines, but no slow algorithm.
   const took = () => process.cpuUsage(begin).user / 1000 // ms
   assert.ok(took() < 8000, `${took()} ms`)
   const note = emptyEntity(newID(), "note")
@@ -37,7 +37,7 @@ test("hashing is fast: 100 MB, and 5,000 objects", () => {
   assert.ok(took() < 4000, `${took()} ms`)
 })
 
-test("IDs: random ones differ, derived ones are those of RFC 9562", () => {
+test("random IDs differ, and derived IDs follow RFC 9562", () => {
   const made = new Set(Array.from({length: 1000}, newID))
   assert.equal(made.size, 1000)
   for (const id of made) assert.ok(isID(id) && id[14] === "4" && "89ab".includes(id[19]))
@@ -46,7 +46,7 @@ test("IDs: random ones differ, derived ones are those of RFC 9562", () => {
   assert.equal(isID("2ED6657D-E927-568B-95E1-2665A8AEA6A2"), false)
 })
 
-test("a clock learns how far the wall clock is off, and keeps it", () => {
+test("a clock source corrects the wall clock's offset and keeps it", () => {
   const source = new ClockSource(NODE), wall = parseDate("2020-01-01T00:00:00.000Z") ?? 0
   source.learn("2026-11-21T08:47:12.345Z-0000-2c26b46b68ffc68f", wall)
   assert.equal(source.tick(wall + 5), `2026-11-21T08:47:12.350Z-0000-${NODE}`)
@@ -58,10 +58,10 @@ test("a clock learns how far the wall clock is off, and keeps it", () => {
   assert.throws(() => again.observe("nonsense"), RangeError)
   const last = "9999-12-31T23:59:59.999Z-ffff-ffffffffffffffff"
   again.observe(last)
-  assert.equal(again.tick(wall), `9999-12-31T23:59:59.999Z-ffff-${NODE}`, "time stands still, and nothing breaks")
+  assert.equal(again.tick(wall), `9999-12-31T23:59:59.999Z-ffff-${NODE}`, "the greatest clock does not increase further")
 })
 
-test("folding says whether anything changed", () => {
+test("folding returns whether anything changed", () => {
   const one = emptyEntity("a", "note"), two = emptyEntity("a", "note")
   two.fixed.creationDate = "2026-11-21T08:40:00.000Z"
   two.registers.text = ["new", clock(42)]
@@ -76,7 +76,7 @@ test("folding says whether anything changed", () => {
   assert.equal(xor(xor(ZERO, "f".repeat(32)), "0123456789abcdef".repeat(2)), "fedcba9876543210".repeat(2))
 })
 
-test("members lead through merges, and a ring of them ends", () => {
+test("members follow merges, and cycles end", () => {
   const deleted = new Map([["a", "b"], ["b", "a"], ["c", "d"]].map(([uniqueID, mergedInto]) =>
     [uniqueID, {uniqueID, objectType: "tag", mergedInto}]))
   const isLive = id => id === "d" || id === "e"
@@ -87,7 +87,7 @@ test("members lead through merges, and a ring of them ends", () => {
   for (const [id, register] of Object.entries(given)) note.registers[`tags.${id}`] = register
   assert.deepEqual(membersOf(note, "tags", deleted, isLive), ["e"])
   note.registers["tags.d"] = [true, clock(43)]
-  assert.deepEqual(membersOf(note, "tags", deleted, isLive), ["e", "d"], "of equal clocks, in stands")
+  assert.deepEqual(membersOf(note, "tags", deleted, isLive), ["e", "d"], "with equal clocks, the member is kept")
 })
 
 test("search over 10,000 notes of 1 KB", () => {

@@ -1,5 +1,5 @@
-/** Numbers below `most`, the same in every run, so that a failure can be made again. */
-export const random = seed => most => {
+/** Pseudorandom numbers below `limit`, the same in every run, so that failures can be reproduced. */
+export const random = seed => limit => {
   seed = (Math.imul(seed, 1103515245) + 12345) >>> 0
-  return (seed >>> 8) % most
+  return (seed >>> 8) % limit
 }

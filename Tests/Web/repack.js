@@ -1,5 +1,5 @@
-// Imports files as the browser would, and exports what came of it: `node Tests/Web/repack.js OUT.zip FILE-OR-FOLDER`.
-// Prints the import's report. For the tests of the command, which let the server read what this makes, and the reverse.
+// Imports files like the browser and exports the result: `node Tests/Web/repack.js OUT.zip FILE-OR-FOLDER`.
+// Prints the report of the import. Tests of the command use it to compare imports and exports of browser and server.
 import {readFileSync, readdirSync, statSync, writeFileSync} from "node:fs"
 import {basename, dirname, join, relative} from "node:path"
 import {webcrypto} from "node:crypto"
@@ -7,7 +7,7 @@ import {exportAll} from "../../Public/js/archive/export.js"
 import {importFiles} from "../../Public/js/archive/import.js"
 import {FakeCopy} from "./fake-copy.js"
 
-globalThis.crypto ??= webcrypto // node 18 keeps it to itself
+globalThis.crypto ??= webcrypto // not a global in Node 18
 
 const [, , out, source] = process.argv
 

@@ -20,7 +20,7 @@ test("titles: the first line with words, without Markdown's marks", () => {
   assert.equal(excerptOf("Milk"), "")
 })
 
-test("links: http and https alone, without the sentence around them", () => {
+test("links: only http and https, without surrounding punctuation", () => {
   assert.deepEqual(found("See https://example.com/a_(b). And (http://x.org/y), www.foo.de!"), [
     "link https://example.com/a_(b) https://example.com/a_(b)", "link http://x.org/y http://x.org/y",
     "link www.foo.de https://www.foo.de/",
@@ -44,7 +44,7 @@ test("mail addresses", () => {
   assert.deepEqual(values("https://medium.com/@user/x@example.org"), ["https://medium.com/@user/x@example.org"])
 })
 
-test("dates, where they cannot be anything else", () => {
+test("dates that are unambiguous", () => {
   assert.deepEqual(found("on 2026-11-21 14:30, 21.11.2026, 11/21/2026 and 21/11/2026"), [
     "date 2026-11-21 14:30 2026-11-21T14:30", "date 21.11.2026 2026-11-21", "date 11/21/2026 2026-11-21",
     "date 21/11/2026 2026-11-21",
@@ -60,7 +60,7 @@ test("dates, where they cannot be anything else", () => {
   for (const none of others) assert.deepEqual(findings(none).filter(({kind}) => kind === "date"), [], none)
 })
 
-test("findings come in order and apart", () => {
+test("findings are in order and do not overlap", () => {
   const text = "a@b.de 2026-11-21 https://x.org/2026-11-21?m=a@b.de www.y.org a@www.z.org 1.1.2026"
   let end = 0
   for (const one of findings(text)) {
@@ -71,7 +71,7 @@ test("findings come in order and apart", () => {
   assert.equal(findings(text).length, 6)
 })
 
-test("the time is linear, whatever somebody types", () => {
+test("the time is linear for every text", () => {
   const most = 1 << 20
   const bad = ["a", "@", "a@", "www.", "http://", "https://a.b", "(", ")", "https://a)", "1.", "1/", "1", "11.11.",
     "2026-", "may ", "1 may ", " ", "\n", "- ", "#", "# \n", "[ ] ", "a.", "@a.", "a@a.a", "mailto:", ".", "a-", "12:", "\u0301",

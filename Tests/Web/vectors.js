@@ -1,5 +1,5 @@
-// The vectors that concern a client (Tests/Vectors), for node's test runner and for a page: it is told the data. What
-// only a server does (merging texts, refusing clocks that are ahead) is left out, the rest is checked case by case.
+// Checks the vectors for clients (Tests/Vectors), in Node's test runner and in a page. The caller passes the data.
+// Cases for servers only (merging texts, rejecting clocks that are ahead) are skipped.
 import {ClockSource, formatDate, makeClock, parseDate, partsOf} from "../../Public/js/model/clock.js"
 import {ZERO, hashOf, hashOfDeleted, linesOf, xor} from "../../Public/js/model/digest.js"
 import * as model from "../../Public/js/model/entity.js"
@@ -8,7 +8,7 @@ import {foldCase, foldName, haystackOf, matches, queryOf, termsOf} from "../../P
 const write = value => JSON.stringify(value, (_, one) =>
   one && one.constructor === Object ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => a < b ? -1 : 1)) : one)
 
-/** Throws unless the two are the same JSON, whatever the order of members. */
+/** Throws if the two are not the same JSON, regardless of the order of members. */
 const expect = (found, expected, what = "") => {
   const [a, b] = [write(found), write(expected)]
   if (a !== b) throw new Error(`${what} is ${a}, not ${b}`)
@@ -21,7 +21,7 @@ const expectMalformed = text => {
     if (error instanceof RangeError) return
     throw error
   }
-  throw new Error(`${text} was read`)
+  throw new Error(`${text} was accepted`)
 }
 
 const bytesOf = ({milliseconds, counter, node}) =>
@@ -52,15 +52,15 @@ const clocks = one => {
     expectMalformed(`2026-11-21T08:47:12.345Z-0003-${one.malformedNode}`)
   } else if ("ascending" in one) {
     expect([...one.ascending].reverse().sort(), one.ascending, "the order")
-    expect(one.ascending.map(partsOf).map(bytesOf).sort(), one.ascending.map(partsOf).map(bytesOf), "that of bytes")
+    expect(one.ascending.map(partsOf).map(bytesOf).sort(), one.ascending.map(partsOf).map(bytesOf), "the order of bytes")
   } else if ("steps" in one) {
     tickAll(one)
   } else {
-    return "server" // clocks as bytes, and those that are ahead
+    return "server" // clocks as bytes, and clocks that are ahead
   }
 }
 
-/** The digest of what sync shows: lists by section. */
+/** The digest of a sync response's sections. */
 const digestOf = changes => {
   let sum = ZERO
   for (const [section, list] of Object.entries(changes)) {
@@ -74,7 +74,7 @@ const digestOf = changes => {
 }
 
 const folds = one => {
-  // In any order, and with anything repeated.
+  // Order and repetitions must not matter.
   for (const edits of [one.edits, [...one.edits].reverse(), [...one.edits, ...one.edits]]) foldOnce(one, edits)
 }
 
@@ -117,25 +117,25 @@ const digests = one => {
   expect(digestOf({[section]: [one.object]}), one.digest, "the digest")
 }
 
-/** Merging is the server's. A client reads what stands afterwards, and writes pushes that say what it read. */
+/** The server merges. A client reads the result, and writes pushes that contain what it read. */
 const pushes = one => {
   expect(digestOf(one.objects), one.digest, "the digest")
   for (const [section, list] of Object.entries(one.objects)) {
     for (const shown of section === "deletedObjects" ? [] : list) {
       const entity = model.readState(section, shown)
-      expect(model.exists(entity), true, "that it exists")
-      expect(model.writeState(entity), shown, "what was read")
-      expect(model.readState(section, model.writeChange(entity)), entity, "what was written and read again")
+      expect(model.exists(entity), true, "exists")
+      expect(model.writeState(entity), shown, "the read object")
+      expect(model.readState(section, model.writeChange(entity)), entity, "the object after writing and reading it")
     }
   }
 }
 
 const tagNames = one => {
   expect(foldName(one.input), one.folded, "the folded name")
-  expect(foldName(one.folded), one.folded, "folded again, it")
+  expect(foldName(one.folded), one.folded, "the name folded again")
 }
 
-/** All scalars there are: those of the table become what it says, all others stay. */
+/** All Unicode scalars. Those in the table are folded, and others are unchanged. */
 const caseFolding = table => {
   const text = codes => String.fromCodePoint(...codes.split(" ").map(code => parseInt(code, 16)))
   const folded = new Map(Object.entries(table).map(([code, codes]) => [text(code), text(codes)]))
@@ -148,7 +148,7 @@ const caseFolding = table => {
 const searchTerms = one => {
   if (one.terms) return expect(termsOf(one.text), one.terms, "the terms")
   const {needles, problem} = queryOf(one.query)
-  if ("matches" in one) return expect(matches(queryOf(one.query), haystackOf(one.text)), one.matches, "that it matches")
+  if ("matches" in one) return expect(matches(queryOf(one.query), haystackOf(one.text)), one.matches, "the match")
   if (one.error) return expect(problem, one.error, "the problem")
   const phrase = terms => terms.map((text, i) => ({text, isPrefix: i === terms.length - 1}))
   expect(needles.map(needle => phrase(needle.replaceAll(":", "").split(" "))), one.phrases, "the phrases")
@@ -158,14 +158,14 @@ const CHECKS = {
   clocks, folds, digests, pushes, "tag-names": tagNames, "case-folding": caseFolding, "search-terms": searchTerms,
 }
 
-/** The files that `check` knows, by the names they have in Tests/Vectors, less `.json`. */
+/** The names of the files in Tests/Vectors that `check` supports, without `.json`. */
 export const KINDS = Object.keys(CHECKS)
 
 /**
- * Runs all cases of a file. `passed` counts those that hold, `skipped` those that are for servers alone; a failure has
- * the case's name and what is wrong. Whoever calls this should expect `passed` to be more than nothing.
+ * Runs all cases of a file. `skipped` counts the cases for servers only. A failure has the case's name and the problem.
+ * Callers should check that `passed` is not zero.
  * @param {string} kind one of KINDS
- * @param {any} data what is in the file
+ * @param {any} data the parsed file
  * @returns {{passed: number, skipped: number, failures: {name: string, problem: string}[]}}
  */
 export const check = (kind, data) => {

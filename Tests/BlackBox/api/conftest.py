@@ -1,4 +1,4 @@
-"""What the tests of the API share."""
+"""Fixtures of the API tests."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,7 +11,7 @@ from writer import Writer
 
 @pytest.fixture(scope="session")
 def somebody(server: Server) -> Client:
-    """One account for all tests that only make objects of their own: signing in is made to be slow."""
+    """An account shared by tests that use only objects they created, because signing in is slow by design."""
     return server.client(device_name="somebody")
 
 
@@ -22,7 +22,7 @@ def writer(somebody: Client) -> Writer:
 
 @pytest.fixture
 def fresh_writer(client: Client) -> Writer:
-    """A writer whose account is empty."""
+    """A writer with a new, empty account."""
     return Writer(client)
 
 
@@ -34,6 +34,6 @@ def pair(devices: Callable[[int], list[Device]]) -> list[Device]:
 
 @pytest.fixture(scope="session")
 def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TLSServer]:
-    """One server with TLS, for whoever makes accounts of his own."""
+    """A server with TLS, shared by tests that create their own accounts."""
     with TLSServer(tmp_path_factory.mktemp("tls")) as running:
         yield running

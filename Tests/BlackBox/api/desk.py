@@ -1,4 +1,4 @@
-"""One note on a server, and its texts push by push, under clocks that a test names by small numbers."""
+"""Pushes texts of one note, with clocks that a test gives as small numbers."""
 
 import clocks
 from convergence import read_history
@@ -9,13 +9,13 @@ A, B, C = (letter * 16 for letter in "abc")
 
 
 def at(time: int, node: str = A) -> str:
-    """The clock of a device at a time: an hour ago, and so many seconds later."""
+    """The clock of a device: an hour ago plus `time` in seconds."""
     return clocks.clock(BEGIN + time * 1_000, 0, node)
 
 
 class Desk:
     def __init__(self, writer: Writer, text: str, clock: str):
-        """Starts with a note that has a text."""
+        """Creates a note with a text."""
         self.writer, self.note = writer, new_id()
         self.result: dict = {}  # the receipt of the latest push
         self.push(text, clock, creationDate=clocks.date(BEGIN))
@@ -29,7 +29,7 @@ class Desk:
         value: str | None = None,
         **more,
     ) -> dict:
-        """Pushes a text; `after` None is a client that sends no `textAfter`. Its receipt's field."""
+        """Pushes a text. `after` None omits `textAfter`. Returns the text's field of the receipt."""
         change = {"uniqueID": self.note, "text": text, "clocks": {"text": clock}, **more}
         change |= {"textAfter": list(after)} if after is not None else {}
         change |= {"textBase": base} if base else {}
@@ -39,7 +39,7 @@ class Desk:
         return self.result.get("fields", {}).get("text", {})
 
     def give_back(self, text: str, clock: str) -> dict:
-        """To a restored server, a text that stood."""
+        """Pushes a text to a restored server, as a device does with a text that it had synced before the restore."""
         return self.push(text, clock, base=clock)
 
     @property
@@ -54,6 +54,6 @@ class Desk:
 
     @property
     def history(self) -> list[str | None]:
-        """All values of its text, newest first; None for one that thinning dropped."""
+        """All values of the text, newest first. None stands for values removed by thinning."""
         edits = read_history(self.writer.client, self.note)
         return [edit.get("value") for edit in edits if edit["attribute"] == "text"]

@@ -1,4 +1,4 @@
-"""A recorded session of several people typing one text, as github.com/josephg/editing-traces has them."""
+"""Reads recorded editing sessions of several people, in the format of github.com/josephg/editing-traces."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ SHARED = Path(os.environ.get("HESPER_SHARED", ROOT.parent / "shared"))
 
 @dataclass
 class Patch:
-    """At a position, in code points of what the person saw, some are deleted and others inserted."""
+    """An edit at a position in the user's view, in code points: characters to delete and a string to insert."""
 
     position: int
     deleted: int
@@ -22,7 +22,7 @@ class Patch:
 
 @dataclass
 class Transaction:
-    """What one person did at once, after the transactions with these indexes."""
+    """An edit by one agent. `parents` are the indexes of the transactions that it follows."""
 
     agent: int
     parents: list[int]
@@ -36,7 +36,7 @@ class Trace:
 
 
 def read_trace(name: str) -> Trace | None:
-    """A trace from the shared folder; None if there is none."""
+    """A trace from the shared folder, or None if the file does not exist."""
     file = SHARED / f"data/editing-traces/{name}.json.gz"
     if not file.exists():
         return None
@@ -51,7 +51,7 @@ def read_trace(name: str) -> Trace | None:
 
 @dataclass
 class Step:
-    """One character inserted after another (`after`, None: at the beginning), or hidden (`character` None)."""
+    """A character inserted after another (`after`, None for the beginning), or deleted (`character` None)."""
 
     item: int
     character: str | None = None
@@ -59,16 +59,16 @@ class Step:
 
 
 class View:
-    """What one person of a trace saw: every character ever inserted, in order, those deleted hidden.
+    """One user's view of a trace: all characters ever inserted, in order. Deleted ones are hidden.
 
-    Positions in a trace are those of the person's own view, so the other's edits have to be put into it as they were
-    when it was recorded. Nobody inserted where another did at the same time, so after its left neighbour is enough.
+    Positions in a trace refer to the user's own view, so the other user's edits are applied at the recorded time. The users
+    never insert at the same position concurrently, so the left neighbour defines the position of an insertion.
     """
 
     def __init__(self) -> None:
         self.items: list[int] = []
-        self.characters: list[str] = []  # of the items; "" once it is hidden
-        self.cursor, self.position = 0, 0  # an index, and how many visible items are before it: typing goes on nearby
+        self.characters: list[str] = []  # of the items; "" if deleted
+        self.cursor, self.position = 0, 0  # an index, and the number of visible items before it
         self.remote = 0
 
     @property
@@ -76,7 +76,7 @@ class View:
         return "".join(self.characters)
 
     def type(self, patch: Patch, next_item: int) -> list[Step]:
-        """Applies a patch of this person's own; what it did, for the other's view."""
+        """Applies a patch of this user. Returns its steps for the other user's view."""
         steps = []
         self.move(patch.position)
         index, left = self.cursor, patch.deleted
@@ -93,8 +93,8 @@ class View:
             next_item += 1
         return steps
 
-    def see(self, step: Step) -> None:
-        """Applies what the other person did."""
+    def apply_remote(self, step: Step) -> None:
+        """Applies a step of the other user."""
         if step.character is None:
             index = self.index(step.item)
             if self.characters[index]:
@@ -119,7 +119,7 @@ class View:
             self.cursor += 1
 
     def index(self, item: int) -> int:
-        """Looks around the place of the last step first."""
+        """The index of an item. The search starts near the previous step."""
         for distance in range(200):
             for index in (self.remote - distance, self.remote + distance):
                 if 0 <= index < len(self.items) and self.items[index] == item:

@@ -1,4 +1,4 @@
-"""An API test as a row: name, method, path, body, status, what the answer holds and must not hold."""
+"""API tests as table rows: name, method, path, body, status, and what the response contains or lacks."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,128}$")
 
 
 class Like:
-    """Equal to every string that its pattern matches as a whole."""
+    """Equals every string that the pattern matches completely."""
 
     def __init__(self, pattern: str):
         self.pattern = re.compile(pattern, re.DOTALL)
@@ -32,37 +32,37 @@ DIGEST = Like(r"[0-9a-f]{32}")
 
 @dataclass
 class Row:
-    """`{name}` in path, body, headers and what is expected is filled in from the world of the test."""
+    """One request and its expected response. `{name}` is replaced by values of the test's `world`."""
 
     name: str
     method: str
     path: str
     body: Any = None
     status: int = 200
-    holds: dict = field(default_factory=dict)  # members of the answer's JSON; of objects in it, these members
-    lacks: tuple = ()  # members that are not there, and strings that stand nowhere in the answer
+    holds: dict = field(default_factory=dict)  # expected members of the response's JSON, at every depth
+    lacks: tuple = ()  # members and strings that the response must not contain
     headers: dict = field(default_factory=dict)  # of the request
-    answers: dict = field(default_factory=dict)  # headers of the answer; None for one that is not there
+    answers: dict = field(default_factory=dict)  # headers of the response; None for a header that must be absent
 
     def run(self, client: Client, world: Mapping[str, str]) -> Any:
-        """Asks, checks, and gives the answer's JSON, if it is JSON."""
+        """Sends the request and checks the response. Returns the response's JSON, or None if it is not JSON."""
         response = client.request(
             self.method,
             filled(self.path, world),
             json=filled(self.body, world),
             headers=filled(self.headers, world),
         )
-        told = f"{self.name}: {self.method} {response.request.url} -> {response.status_code} {response.text[:600]}"
-        assert response.status_code == self.status, told
-        assert REQUEST_ID.match(response.headers["X-Request-ID"]), told
+        summary = f"{self.name}: {self.method} {response.request.url} -> {response.status_code} {response.text[:600]}"
+        assert response.status_code == self.status, summary
+        assert REQUEST_ID.match(response.headers["X-Request-ID"]), summary
         for name, value in filled(self.answers, world).items():
-            assert response.headers.get(name) == value, f"{told}\n{name}: {response.headers.get(name)}"
+            assert response.headers.get(name) == value, f"{summary}\n{name}: {response.headers.get(name)}"
         answer = response.json() if "json" in response.headers.get("Content-Type", "") else None
         if self.status >= 400:
             check_problem(response)
-        check_holds(answer, filled(self.holds, world), told)
+        check_holds(answer, filled(self.holds, world), summary)
         for unwanted in filled(self.lacks, world):
-            assert unwanted not in (answer or {}) and unwanted not in response.text, f"{unwanted} stands in {told}"
+            assert unwanted not in (answer or {}) and unwanted not in response.text, f"{unwanted} occurs in {summary}"
         return answer
 
 
@@ -71,7 +71,7 @@ def parametrize(rows: list[Row]):
 
 
 def filled(value: Any, world: Mapping[str, str]) -> Any:
-    """`value` with `{name}` replaced, at whatever depth; braces around anything else stay."""
+    """`value` with every `{name}` of `world` replaced, at any depth. Other braces stay."""
     match value:
         case str():
             return re.sub(r"\{(\w+)\}", lambda found: world.get(found[1], found[0]), value)
@@ -84,21 +84,21 @@ def filled(value: Any, world: Mapping[str, str]) -> Any:
     return value
 
 
-def check_holds(actual: Any, expected: Any, told: str = "", at: str = "") -> None:
-    """Objects hold the members that are expected, perhaps more; everything else is equal."""
+def check_holds(actual: Any, expected: Any, summary: str = "", at: str = "") -> None:
+    """Checks that objects have the expected members, possibly more, and that everything else is equal."""
     if isinstance(expected, dict) and isinstance(actual, dict) and expected:
         for name, value in expected.items():
-            assert name in actual, f"{at}/{name} is missing: {told or actual}"
-            check_holds(actual[name], value, told, f"{at}/{name}")
+            assert name in actual, f"{at}/{name} is missing: {summary or actual}"
+            check_holds(actual[name], value, summary, f"{at}/{name}")
     elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
-            check_holds(one, other, told, f"{at}/{index}")
+            check_holds(one, other, summary, f"{at}/{index}")
     elif expected != {} or at:
-        assert actual == expected, f"{at} is {actual!r}, not {expected!r}: {told}"
+        assert actual == expected, f"{at} is {actual!r}, not {expected!r}: {summary}"
 
 
 def check_problem(response, slug: str | None = None, status: int | None = None, pointer: str | None = None) -> dict:
-    """RFC 9457 and the contract: every refusal has all that a client needs, and nothing of the server's inside."""
+    """Checks an error response against RFC 9457 and the contract, and that it reveals no internals."""
     assert response.headers["Content-Type"] == "application/problem+json", response.text[:500]
     assert response.headers["Cache-Control"] == "no-store"
     problem = response.json()

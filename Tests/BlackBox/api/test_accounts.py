@@ -1,4 +1,4 @@
-"""`/v1/accounts` and `/v1/account`, from sign-up to the end: over real HTTP, where each password takes its time."""
+"""`/v1/accounts` and `/v1/account`."""
 
 import secrets
 import time
@@ -6,7 +6,7 @@ import time
 import pytest
 import requests
 from attachments import attach, download
-from client import PASSWORD, Client, Refused, Server
+from client import PASSWORD, Client, ErrorResponse, Server
 from database import dump, query
 from rows import DATE, UUID, Like, Row, check_holds, check_problem, parametrize
 
@@ -21,7 +21,7 @@ def usage(client: Client) -> dict:
     return client.get("/v1/account").json()["usage"]
 
 
-def test_sign_up_tells_who_one_is(server):
+def test_sign_up_returns_account_device_and_token(server):
     client = Client(server.url)
     body = {"email": "Ada.Lovelace+notes@Example.org", "password": PASSWORD, "deviceName": "Ada’s 📱"}
     response = client.post("/v1/accounts", body | {"appVersion": "Vesper 3.1"}, headers={"User-Agent": "Vesper/210"})
@@ -36,13 +36,13 @@ def test_sign_up_tells_who_one_is(server):
     assert PASSWORD not in response.text
     client.token = answer["token"]
     assert client.get("/v1/account").json() == answer["account"]
-    # The address is taken, in whatever case; the account that has it hears nothing of this.
+    # The address is taken, compared without case. Nothing changes for the existing account.
     again = client.post("/v1/accounts", body | {"email": body["email"].upper()})
     assert "token" not in check_problem(again, "email-taken", 409, "/email")
     assert len(client.get("/v1/devices").json()["devices"]) == 1
 
 
-def test_usage_counts_what_is_kept(client):
+def test_usage_counts_objects_and_bytes(client):
     assert usage(client) == {"objects": 0, "bytes": 0, "attachmentBytes": 0, "storedBytes": 0}
     client.post("/v1/notes", {"text": "x" * 10_000})
     after_note = usage(client)
@@ -52,8 +52,8 @@ def test_usage_counts_what_is_kept(client):
     assert usage(client)["bytes"] > after_note["bytes"]
 
 
-def test_what_a_password_costs():
-    """What OWASP asks for, unless the operator sets another; whoever has an account gets in at the cost of before."""
+def test_password_cost():
+    """The default is the cost that OWASP recommends. Passwords hashed at another cost still work."""
     with Server(environment={"HESPER_PASSWORD_COST": ""}) as server:
         ada = server.client()
         server.stop()
@@ -66,8 +66,8 @@ def test_what_a_password_costs():
     assert costs == {ada.email: "ln=17,r=8,p=1", bob.email: "ln=15,r=8,p=1"}
 
 
-def test_no_secret_is_kept(client, server):
-    """Neither the token nor the password can be read out of the files, nor out of the log."""
+def test_no_token_or_password_is_stored_or_logged(client, server):
+    """Neither the database nor the log contains the token or the password."""
     client.post("/v1/notes", {"text": "kept as it is"})
     kept = dump(server)
     assert client.email in kept and "kept as it is" in kept
@@ -99,8 +99,8 @@ REFUSED = [
 
 
 @parametrize(REFUSED)
-def test_refused(row, somebody):
-    """And nothing is different afterwards: the token holds, nobody new is signed in."""
+def test_refused_requests_change_nothing(row, somebody):
+    """The token stays valid, and no device is added."""
     devices = somebody.get("/v1/devices").json()
     account = somebody.get("/v1/account").json()
     row.run(somebody, {"email": somebody.email})
@@ -108,8 +108,8 @@ def test_refused(row, somebody):
     assert somebody.get("/v1/devices").json() == devices
 
 
-def test_a_new_password_signs_the_others_out(client):
-    """Whoever changes it stays signed in; who was signed in must prove that they know it."""
+def test_a_new_password_signs_out_other_devices(client):
+    """The device that changes the password stays signed in."""
     other = client.another_device()
     note = other.post("/v1/notes", {"text": "stays"}).json()
     changed = client.patch("/v1/account", {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD})
@@ -117,22 +117,22 @@ def test_a_new_password_signs_the_others_out(client):
     assert changed.headers["Cache-Control"] == "no-store"
     check_problem(other.get("/v1/notes"), "unauthenticated", 401)
     assert [device["current"] for device in client.get("/v1/devices").json()["devices"]] == [True]
-    with pytest.raises(Refused, match="401"):
+    with pytest.raises(ErrorResponse, match="401"):
         other.sign_in(client.email, PASSWORD)
     other.sign_in(client.email.upper(), NEW_PASSWORD)
     assert other.get(f"/v1/notes/{note['uniqueID']}").json() == note
 
 
-def test_the_other_devices_may_stay(client):
+def test_other_devices_stay_signed_in_on_request(client):
     other = client.another_device()
     change = {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD, "signOutOthers": False}
     assert client.patch("/v1/account", change).status_code == 200
     assert other.get("/v1/account").json()["email"] == client.email
-    with pytest.raises(Refused, match="401"):
+    with pytest.raises(ErrorResponse, match="401"):
         Client(client.url).sign_in(client.email, PASSWORD)
 
 
-def test_erasing_leaves_nothing(fresh_server: Server):
+def test_erasing_removes_everything(fresh_server: Server):
     client = fresh_server.client()
     other = client.another_device()
     bystander = fresh_server.client()
@@ -146,10 +146,10 @@ def test_erasing_leaves_nothing(fresh_server: Server):
     for device in (client, other):
         check_problem(device.get("/v1/account"), "unauthenticated", 401)
         check_problem(device.post("/v1/sync", {}), "unauthenticated", 401)
-    with pytest.raises(Refused, match="401"):
+    with pytest.raises(ErrorResponse, match="401"):
         Client(fresh_server.url).sign_in(client.email)
     assert bystander.get(f"/v1/notes/{note['uniqueID']}").json() == note
-    # The address is free again, for somebody who finds nothing of what was there.
+    # The address can be used again. The new account is empty.
     client.sign_up(client.email)
     found, _ = client.read_all()
     assert not any(found.values())
@@ -160,8 +160,8 @@ def test_erasing_leaves_nothing(fresh_server: Server):
     assert fresh_server.command("check").returncode == 0
 
 
-def test_erasing_takes_the_bytes_of_attachments(fresh_server: Server):
-    """The bytes themselves are looked for, in all that lies in the folder."""
+def test_erasing_removes_attachment_bytes(fresh_server: Server):
+    """Searches all files in the data folder for the bytes."""
     client, bystander = fresh_server.client(), fresh_server.client()
     own, others = secrets.token_bytes(50_000), secrets.token_bytes(50_000)
     attach(client, own)
@@ -174,13 +174,13 @@ def test_erasing_takes_the_bytes_of_attachments(fresh_server: Server):
     assert client.delete("/v1/account", json={"password": PASSWORD}).status_code == 204
     deadline = time.monotonic() + 60
     while own in files():
-        assert time.monotonic() < deadline, "its bytes are still there"
+        assert time.monotonic() < deadline, "the attachment's bytes were not removed"
         time.sleep(0.2)
     assert others in files() and download(bystander, kept) == others
 
 
-def test_erasing_leaves_nothing_in_the_files(fresh_server: Server):
-    """On SQLite: PostgreSQL's own server sees to its files."""
+def test_erasing_overwrites_the_database_file(fresh_server: Server):
+    """SQLite only. PostgreSQL manages its own files."""
     if fresh_server.database:
         pytest.skip("PostgreSQL's files are its own")
     client, bystander = fresh_server.client(), fresh_server.client()
@@ -196,13 +196,13 @@ def test_erasing_leaves_nothing_in_the_files(fresh_server: Server):
     assert client.delete("/v1/account", json={"password": PASSWORD}).status_code == 204
     deadline = time.monotonic() + 60
     while b"ylophonequagga" in files() or client.email.encode() in files():
-        assert time.monotonic() < deadline, "its words are still there"
+        assert time.monotonic() < deadline, "the account's text is still in the files"
         time.sleep(0.1)
     assert b"bystanders" in files()
 
 
-def test_sign_up_may_be_closed():
-    """Who has an account still signs in, and the server says so before anybody tries."""
+def test_closed_sign_up():
+    """With sign-up closed, existing accounts can sign in, and `GET /v1/server` reports it."""
     with Server(arguments=["--sign-up", "closed"]) as server:
         made = server.command("account", "create", "ada@example.org", input=PASSWORD + "\n")
         assert made.returncode == 0, made.stderr
@@ -210,14 +210,14 @@ def test_sign_up_may_be_closed():
         assert client.get("/v1/server").json()["signUp"] == "closed"
         body = {"email": "eve@example.org", "password": PASSWORD, "deviceName": "x"}
         check_problem(client.post("/v1/accounts", body), "sign-up-closed", 403)
-        # Neither does it tell whose address is known.
+        # The error does not reveal whether an address is registered.
         check_problem(client.post("/v1/accounts", body | {"email": "ada@example.org"}), "sign-up-closed", 403)
         client.sign_in("ada@example.org")
         assert client.get("/v1/account").json()["email"] == "ada@example.org"
 
 
-def test_the_page_of_another_site_makes_no_account(server):
-    """Its name may stand for 127.0.0.1 (DNS rebinding); to a browser, it then is of this server's origin."""
+def test_a_page_of_another_site_cannot_sign_up(server):
+    """DNS rebinding: another site's host name resolves to 127.0.0.1, so the browser treats the server as the page's origin."""
     address, _, port = server.url.removeprefix("http://").partition(":")
     body = {"email": f"{secrets.token_hex(8)}@example.org", "password": PASSWORD, "deviceName": "x"}
 
@@ -232,8 +232,8 @@ def test_the_page_of_another_site_makes_no_account(server):
     assert answer({"Host": f"Localhost:{port}"}).status_code == 201
 
 
-def test_the_link_for_the_first_account_holds_under_any_name(fresh_server):
-    """Where sign-up is open to this machine alone, too: it may begin with HESPER_URL."""
+def test_the_first_invitation_works_under_any_host_name(fresh_server):
+    """The link may contain the host of HESPER_URL even if sign-up is open only to this machine."""
     secret = fresh_server.log.split("invitation=")[1].split()[0]
 
     def sign_up(invitation: str | None) -> requests.Response:

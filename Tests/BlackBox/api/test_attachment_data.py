@@ -1,4 +1,4 @@
-"""`/v1/attachments/{uniqueID}/data`: bytes up and down (protocol.md, Attachments; RFC 9110, 13 and 14; RFC 9530)."""
+"""`/v1/attachments/{uniqueID}/data`: upload and download of bytes (protocol.md, Attachments; RFC 9110, 13 and 14; RFC 9530)."""
 
 import email
 import http.client
@@ -21,11 +21,11 @@ def there(somebody) -> str:
     return attach(somebody, DATA)
 
 
-# Up
+# Upload
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 524_288, 524_289, 3_000_000])
-def test_every_size_comes_back_as_it_went(somebody, size):
+def test_sizes(somebody, size):
     data = some_bytes(size, size)
     attachment = new_id()
     answer = somebody.put(data_path(attachment), data=data or b"", headers={"Content-Length": str(size)})
@@ -36,14 +36,14 @@ def test_every_size_comes_back_as_it_went(somebody, size):
     assert download(somebody, attachment) == data
 
 
-def test_a_body_in_chunks(somebody):
+def test_a_chunked_body(somebody):
     attachment = new_id()
     chunks = (DATA[at : at + 7_777] for at in range(0, len(DATA), 7_777))
     assert somebody.put(data_path(attachment), data=chunks).status_code == 201
     assert download(somebody, attachment) == DATA
 
 
-def test_the_same_again_is_unchanged_and_others_are_refused(somebody):
+def test_repeating_an_upload_is_accepted_and_other_bytes_are_refused(somebody):
     attachment = upload(somebody, DATA)
     again = somebody.put(data_path(attachment), data=DATA)
     assert (again.status_code, again.json()["sha256"]) == (200, sha256(DATA))
@@ -53,15 +53,15 @@ def test_the_same_again_is_unchanged_and_others_are_refused(somebody):
     assert download(somebody, attachment) == DATA
 
 
-def test_bytes_that_are_here_need_not_be_sent(server, somebody, there):
+def test_stored_bytes_need_not_be_sent(server, somebody, there):
     with Wire(server.port, somebody.token) as wire:
         wire.send_head("PUT", data_path(there), {
             "Content-Length": str(len(DATA)), "Repr-Digest": digest(DATA), "Expect": "100-continue",
         })  # fmt: skip
-        answer = wire.answer_or_interim()
+        answer = wire.any_response()
         assert answer.status in (100, 200)
         if answer.status == 100:
-            answer = wire.answer()
+            answer = wire.response()
         assert answer.status == 200
 
 
@@ -70,7 +70,7 @@ def test_digests_are_checked(somebody, name):
     attachment = new_id()
     wrong = somebody.put(data_path(attachment), data=DATA, headers={name: digest(b"other bytes")})
     assert (wrong.status_code, wrong.json()["slug"], wrong.json()["pointer"]) == (422, "invalid-field", name)
-    assert somebody.get(data_path(attachment)).status_code == 404, "nothing of it is kept"
+    assert somebody.get(data_path(attachment)).status_code == 404, "the refused bytes were stored"
     for bad in ("sha-256=abc", "sha-256=:abc:", "sha-256", "nonsense :", "sha-256=:AAAA:"):
         response = somebody.put(data_path(attachment), data=DATA, headers={name: bad})
         assert (response.status_code, response.json()["pointer"]) == (422, name), bad
@@ -78,7 +78,7 @@ def test_digests_are_checked(somebody, name):
     assert somebody.put(data_path(attachment), data=DATA, headers=headers).status_code == 201
 
 
-def test_a_body_that_breaks_off_leaves_nothing(server, somebody):
+def test_an_incomplete_body_is_discarded(server, somebody):
     attachment = new_id()
     with Wire(server.port, somebody.token) as wire:
         wire.send_head("PUT", data_path(attachment), {"Content-Length": str(len(DATA))})
@@ -87,13 +87,13 @@ def test_a_body_that_breaks_off_leaves_nothing(server, somebody):
     assert upload(somebody, DATA, attachment) == attachment
 
 
-def test_without_a_length_there_is_no_body(server, somebody):
+def test_a_body_needs_a_length(server, somebody):
     with Wire(server.port, somebody.token) as wire:
         wire.send_head("PUT", data_path(new_id()), {})
-        assert wire.answer().status == 411
+        assert wire.response().status == 411
 
 
-def test_a_coding_is_refused(somebody):
+def test_content_encoding_is_refused(somebody):
     response = somebody.put(data_path(new_id()), data=DATA, headers={"Content-Encoding": "gzip"})
     assert response.status_code == 415
 
@@ -107,11 +107,11 @@ def test_other_ids(somebody):
     assert somebody.put(data_path("no-id"), data=DATA).status_code == 404
 
 
-def test_nobody_elses(server, somebody, there):
+def test_attachments_of_other_accounts(server, somebody, there):
     other = server.client()
     for response in (other.get(data_path(there)), other.request("HEAD", data_path(there))):
         assert response.status_code == 404
-    # The same ID in another account is another attachment.
+    # The same ID in another account refers to another attachment.
     assert upload(other, b"other bytes", there) == there
     assert download(somebody, there) == DATA
     assert download(other, there) == b"other bytes"
@@ -124,17 +124,17 @@ def test_limits():
         limits = client.get("/v1/server").json()["limits"]
         assert (limits["attachmentBytes"], limits["quotaBytes"]) == (102_400, 200_000)
         assert client.get("/v1/account").json()["quotaBytes"] == 200_000
-        # Told before the body is sent.
+        # Refused before the body is sent.
         with Wire(server.port, client.token) as wire:
             wire.send_head("PUT", data_path(new_id()), {"Content-Length": "102401", "Expect": "100-continue"})
-            answer = wire.answer_or_interim()
+            answer = wire.any_response()
             assert (answer.status, answer.headers["connection"]) == (413, "close")
         too_large = client.put(data_path(new_id()), data=(DATA[:10_000] for _ in range(11)))
         assert (too_large.status_code, too_large.json()["limit"]) == (413, 102_400)
         first = upload(client, DATA)
         with Wire(server.port, client.token) as wire:
             wire.send_head("PUT", data_path(new_id()), {"Content-Length": "100001", "Expect": "100-continue"})
-            answer = wire.answer_or_interim()
+            answer = wire.any_response()
             assert (answer.status, answer.headers["connection"]) == (507, "close")
         full = client.put(data_path(new_id()), data=some_bytes(100_001))
         assert (full.status_code, full.json()["slug"]) == (507, "quota-exceeded")
@@ -142,16 +142,16 @@ def test_limits():
         in_chunks = client.put(data_path(new_id()), data=iter([some_bytes(50_001), some_bytes(50_000)]))
         assert (in_chunks.status_code, in_chunks.json()["slug"]) == (507, "quota-exceeded")
         second = upload(client, DATA)
-        assert client.put(data_path(second), data=DATA).status_code == 200, "the same again takes no room"
+        assert client.put(data_path(second), data=DATA).status_code == 200, "a repeated upload uses no storage"
         assert client.delete(f"/v1/attachments/{first}").status_code in (200, 404)
         files = list((server.data / "attachments").glob("*/*/*"))
-        assert len(files) == 2, "what was refused left nothing"
+        assert len(files) == 2, "refused uploads left files"
 
 
-# Down
+# Download
 
 
-def test_headers_of_all_bytes(somebody, there):
+def test_headers(somebody, there):
     for method in ("GET", "HEAD"):
         answer = somebody.request(method, data_path(there))
         assert answer.status_code == 200
@@ -201,7 +201,7 @@ def test_ranges(somebody, there, value, expected):
     ["bytes", "bytes=", "bytes=a-b", "bytes=9-0", "bytes=-", "bytes=1-2-3", "items=0-9", "bytes=0-9;", "bytes=--5",
      "bytes=+1-2", ",".join(["bytes=0-1"] + ["2-3"] * 16)],
 )  # fmt: skip
-def test_what_is_no_range_is_ignored(somebody, there, value):
+def test_invalid_ranges_are_ignored(somebody, there, value):
     answer = somebody.get(data_path(there), headers={"Range": value})
     assert (answer.status_code, len(answer.content)) == (200, 100_000)
 
@@ -245,7 +245,7 @@ TYPES = [
 
 
 @pytest.mark.parametrize("mime_type, filename, content_type, disposition", TYPES)
-def test_no_browser_runs_anything(somebody, mime_type, filename, content_type, disposition):
+def test_browsers_do_not_execute_attachments(somebody, mime_type, filename, content_type, disposition):
     attachment = attach(somebody, b"<script>alert(1)</script>", mime_type, **({"filename": filename} if filename else {}))
     answer = somebody.get(data_path(attachment))
     assert answer.headers["Content-Type"] == content_type
@@ -254,14 +254,14 @@ def test_no_browser_runs_anything(somebody, mime_type, filename, content_type, d
     assert "sandbox" in answer.headers["Content-Security-Policy"]
 
 
-def test_bytes_without_an_attachment_are_there_and_kept_by_nobody(somebody):
+def test_bytes_without_an_attachment_are_readable_and_not_cached(somebody):
     attachment = upload(somebody, DATA)
     answer = somebody.get(data_path(attachment))
     assert (answer.content, answer.headers["Cache-Control"]) == (DATA, "no-store")
     assert answer.headers["Content-Type"] == "application/octet-stream"
 
 
-def test_a_download_that_is_given_up_harms_nobody(server, client):
+def test_aborted_downloads_leak_no_files(server, client):
     data = some_bytes(20_000_000)
     attachment = upload(client, data)
     before = len(os.listdir(f"/proc/{server.pid}/fd"))
@@ -273,7 +273,7 @@ def test_a_download_that_is_given_up_harms_nobody(server, client):
     assert len(os.listdir(f"/proc/{server.pid}/fd")) < before + 15
 
 
-def test_bytes_that_are_gone_from_the_disk_are_an_error_and_never_half_an_answer(fresh_server):
+def test_bytes_missing_on_disk_are_an_error(fresh_server):
     client = fresh_server.client()
     data = some_bytes(5_000_000)
     attachment = upload(client, data)
@@ -288,13 +288,13 @@ def test_bytes_that_are_gone_from_the_disk_are_an_error_and_never_half_an_answer
 
 
 @pytest.mark.parametrize("is_checked", [False, True])
-def test_bytes_that_are_gone_from_the_disk_come_back_from_whoever_has_them(fresh_server, is_checked):
+def test_bytes_missing_on_disk_can_be_uploaded_again(fresh_server, is_checked):
     client = fresh_server.client()
     attachment = attach(client, DATA)
     (file,) = [path for path in (fresh_server.data / "attachments").rglob("*") if attachment in path.name]
     headers = {"Repr-Digest": digest(DATA)} if is_checked else {}
-    for spoil in (file.unlink, lambda: os.truncate(file, 10)):
-        spoil()
+    for damage in (file.unlink, lambda: os.truncate(file, 10)):
+        damage()
         other = client.put(data_path(attachment), data=DATA[:-1] + b"\0")
         assert (other.status_code, other.json()["slug"]) == (409, "immutable")
         answer = client.put(data_path(attachment), data=DATA, headers=headers)

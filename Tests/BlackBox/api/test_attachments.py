@@ -36,8 +36,8 @@ ROWS = [
     Row("get, deleted", "GET", GONE, status=410, holds=DELETED),
     Row("put, new", "PUT", BYTES, {"mimeType": "text/plain"}, 201, answers={"Location": BYTES},
         holds={"uniqueID": "{bytes}", "mimeType": "text/plain", "byteCount": 1000, "sha256": sha256(DATA)}),
-    Row("put, what was read", "PUT", THERE, WHOLE, holds=WHOLE, answers={"ETag": "{etag}"}),
-    Row("put, less of the same", "PUT", THERE, {"mimeType": "image/png"}, holds=WHOLE, answers={"ETag": "{etag}"}),
+    Row("put, unchanged", "PUT", THERE, WHOLE, holds=WHOLE, answers={"ETag": "{etag}"}),
+    Row("put, a subset of the properties", "PUT", THERE, {"mimeType": "image/png"}, holds=WHOLE, answers={"ETag": "{etag}"}),
     Row("put, another type", "PUT", THERE, {**PUT, "mimeType": "image/gif"}, 409, holds={"slug": "immutable"}),
     Row("put, another width", "PUT", THERE, {**PUT, "width": 4}, 409, holds={"slug": "immutable"}),
     Row("put, another byteCount", "PUT", BYTES, {"mimeType": "a/b", "byteCount": 999}, 409,
@@ -56,13 +56,13 @@ ROWS = [
         holds={"pointer": "/preview"}),
     Row("put, attributes", "PUT", BYTES, {"mimeType": "a/b", "attributes": {}}, 422, holds={"slug": "unknown-field"}),
     Row("put, only if new", "PUT", THERE, PUT, 412, headers={"If-None-Match": "*"}),
-    Row("patch is none of it", "PATCH", THERE, {}, 405, answers={"Allow": "GET, HEAD, PUT, DELETE, OPTIONS"}),
-    Row("post is none of it", "POST", "/v1/attachments", {"mimeType": "a/b"}, 405,
+    Row("patch is not allowed", "PATCH", THERE, {}, 405, answers={"Allow": "GET, HEAD, PUT, DELETE, OPTIONS"}),
+    Row("post is not allowed", "POST", "/v1/attachments", {"mimeType": "a/b"}, 405,
         answers={"Allow": "GET, HEAD, OPTIONS"}),
     Row("delete", "DELETE", THERE, holds={"uniqueID": "{there}", "objectType": "attachment"}),
     Row("delete, again", "DELETE", GONE, holds={"uniqueID": "{gone}", "objectType": "attachment"}),
     Row("delete, never seen", "DELETE", "/v1/attachments/{unknown}", status=404),
-    Row("delete, not that version", "DELETE", THERE, status=412, headers={"If-Match": '"0"'}),
+    Row("delete, another version", "DELETE", THERE, status=412, headers={"If-Match": '"0"'}),
 ]  # fmt: skip
 
 
@@ -76,13 +76,13 @@ def test_feed_carries_attachments_and_their_deletions(client):
     page = client.get("/v1/attachments").json()
     assert [each["uniqueID"] for each in page["attachments"]] == [gone, kept]  # newest first
     assert client.delete(f"/v1/attachments/{gone}").status_code == 200
-    client.post("/v1/notes", {"text": "no business of this feed"})
+    client.post("/v1/notes", {"text": "not in this feed"})
     page = client.get(f"/v1/attachments?since={page['syncToken']}").json()
     assert page["attachments"] == []
     assert [each["uniqueID"] for each in page["deletedObjects"]] == [gone]
 
 
-def test_a_deleted_attachment_takes_its_bytes_along(client):
+def test_deleting_an_attachment_removes_its_bytes(client):
     attachment = attach(client, DATA)
     assert client.get("/v1/account").json()["usage"]["attachmentBytes"] == 1000
     client.delete(f"/v1/attachments/{attachment}")
@@ -91,19 +91,19 @@ def test_a_deleted_attachment_takes_its_bytes_along(client):
         assert (response.status_code, response.json()["slug"]) == (410, "deleted")
 
 
-def test_a_note_shows_its_attachments_and_only_it_may_have_them(client):
+def test_an_attachment_belongs_to_one_note(client):
     picture, other = attach(client, DATA), attach(client, DATA)
     note = client.post("/v1/notes", {"text": "with a picture", "attachments": [picture]}).json()
     assert note["attachments"] == [picture]
     refused = client.post("/v1/notes", {"text": "a thief", "attachments": [other, picture]})
     assert (refused.status_code, refused.json()["slug"]) == (409, "attachment-in-use")
     assert client.delete(f"/v1/notes/{note['uniqueID']}").status_code == 200
-    # Deleting a note keeps its attachments for a while: its undo uploads nothing again.
+    # Attachments outlive their note for a grace period, so that undo needs no upload.
     assert download(client, picture) == DATA
     again = client.post("/v1/notes", {"text": "with a picture", "attachments": [picture]})
     assert (again.status_code, again.json()["attachments"]) == (201, [picture])
 
 
-def test_a_note_cannot_show_what_is_not_there(client):
+def test_an_unknown_attachment_is_refused(client):
     response = client.post("/v1/notes", {"text": "", "attachments": [new_id()]})
     assert (response.status_code, response.json()["pointer"]) == (422, "/attachments/0")

@@ -1,6 +1,6 @@
-"""Bad input gets a problem that says what and where; nothing of a refused change is stored, the rest of a push stands.
+"""Invalid input is refused with a problem that names the cause and its location. The other changes of a push are applied.
 
-`test_sync.py` has the wrong types and the missing clocks of a note's fields; here is everything else.
+`test_sync.py` tests wrong types and missing clocks of a note's fields.
 """
 
 import json
@@ -23,25 +23,25 @@ JSON = {"Content-Type": "application/json"}
 
 @pytest.fixture(scope="module")
 def somebody(server) -> Client:
-    """An account of this file's own: what is at the limits is large."""
+    """An account for this file, because changes at the limits are large."""
     return server.client()
 
 
-# What is not JSON is refused whole: malformed-request, and at which byte. GOOD is a note that nothing is wrong with.
+# Malformed JSON is refused as a whole, with the byte offset. GOOD is replaced by a valid note.
 
 MALFORMED = [
     ("empty", b"", "missing at the end"),
     ("blank", b" \r\n\t", "missing at the end"),
-    ("only NUL", b"\0", "cannot begin"),
+    ("NUL only", b"\0", "cannot begin"),
     ("a byte order mark", b"\xef\xbb\xbf{}", "cannot begin"),
     ("UTF-16", '{"changes": {}}'.encode("utf-16-le"), "no name"),
     ("cut off in a list", '{"changes": {"notes": [GOOD', "neither , nor ]"),
     ("cut off in a string", '{"changes": {"notes": [GOOD]}, "syncToken": "abc', "does not end"),
     ("cut off in an escape", '{"changes": {"notes": [GOOD]}, "syncToken": "\\u12', "four hex digits"),
     ("cut off in a word", '{"changes": {"notes": [GOOD]}, "limit": tru', "cannot begin"),
-    ("something after it", '{"changes": {"notes": [GOOD]}} x', "follows"),
-    ("another after it", '{"changes": {"notes": [GOOD]}} {}', "follows"),
-    ("NUL after it", '{"changes": {"notes": [GOOD]}}\0', "follows"),
+    ("text after the value", '{"changes": {"notes": [GOOD]}} x', "follows"),
+    ("a second value", '{"changes": {"notes": [GOOD]}} {}', "follows"),
+    ("NUL after the value", '{"changes": {"notes": [GOOD]}}\0', "follows"),
     ("a comma too many in an object", '{"changes": {"notes": [GOOD]},}', "no name"),
     ("a comma too many in a list", '{"changes": {"notes": [GOOD,]}}', "cannot begin"),
     ("a comma missing", '{"changes": {"notes": [GOOD GOOD]}}', "neither , nor ]"),
@@ -51,28 +51,28 @@ MALFORMED = [
     ("a comment", '{/* now */ "changes": {"notes": [GOOD]}}', "no name"),
     ("NaN", '{"changes": {"notes": [GOOD]}, "limit": NaN}', "cannot begin"),
     ("-Infinity", '{"changes": {"notes": [GOOD]}, "limit": -Infinity}', "number"),
-    ("a number beyond doubles", '{"changes": {"notes": [GOOD]}, "limit": 1e400}', "too large"),
+    ("a number out of range of a double", '{"changes": {"notes": [GOOD]}, "limit": 1e400}', "too large"),
     ("a number of 10,000 digits", '{"changes": {"notes": [GOOD]}, "limit": ' + "9" * 10_000 + "}", "too large"),
     ("a leading zero", '{"changes": {"notes": [GOOD]}, "limit": 010}', "number"),
     ("a leading plus", '{"changes": {"notes": [GOOD]}, "limit": +1}', "cannot begin"),
-    ("a point without digits", '{"changes": {"notes": [GOOD]}, "limit": 1.}', "no digit after its point"),
+    ("a decimal point without digits", '{"changes": {"notes": [GOOD]}, "limit": 1.}', "no digit after its point"),
     ("an exponent without digits", '{"changes": {"notes": [GOOD]}, "limit": 1e}', "no digit in its exponent"),
     ("a hexadecimal number", '{"changes": {"notes": [GOOD]}, "limit": 0x10}', "neither , nor }"),
     ("a line break in a string", '{"changes": {"notes": [GOOD]}, "syncToken": "a\nb"}', "control character"),
     ("NUL in a string", '{"changes": {"notes": [GOOD]}, "syncToken": "a\0b"}', "control character"),
     ("an unknown escape", '{"changes": {"notes": [GOOD]}, "syncToken": "\\x41"}', "escape"),
-    ("no UTF-8", b'{"changes": {"notes": [GOOD]}, "syncToken": "\xff"}', "UTF-8"),
+    ("invalid UTF-8", b'{"changes": {"notes": [GOOD]}, "syncToken": "\xff"}', "UTF-8"),
     ("Latin-1", b'{"changes": {"notes": [GOOD]}, "syncToken": "caf\xe9"}', "UTF-8"),
-    ("UTF-8 of a surrogate", b'{"changes": {"notes": [GOOD]}, "syncToken": "\xed\xa0\x80"}', "UTF-8"),
-    ("UTF-8 longer than it need be", b'{"changes": {"notes": [GOOD]}, "syncToken": "\xc0\x80"}', "UTF-8"),
-    ("UTF-8 beyond Unicode", b'{"changes": {"notes": [GOOD]}, "syncToken": "\xf4\x90\x80\x80"}', "UTF-8"),
-    ("UTF-8 cut off", b'{"changes": {"notes": [GOOD]}, "syncToken": "\xe2\x82"}', "UTF-8"),
-    ("no UTF-8 in a name", b'{"changes": {"notes": [GOOD]}, "\xff": 1}', "UTF-8"),
-    ("no UTF-8 between values", b'{"changes": {"notes": [GOOD]}}\xff', "follows"),
-    ("a high surrogate alone", '{"changes": {"notes": [GOOD]}, "syncToken": "\\ud83d"}', "surrogate"),
-    ("a low surrogate alone", '{"changes": {"notes": [GOOD]}, "syncToken": "\\ude00"}', "surrogate"),
-    ("surrogates the wrong way round", '{"changes": {"notes": [GOOD]}, "syncToken": "\\ude00\\ud83d"}', "surrogate"),
-    ("a surrogate alone in a name", '{"changes": {"notes": [GOOD]}, "\\ud83d": 1}', "surrogate"),
+    ("UTF-8, a surrogate", b'{"changes": {"notes": [GOOD]}, "syncToken": "\xed\xa0\x80"}', "UTF-8"),
+    ("UTF-8, an overlong encoding", b'{"changes": {"notes": [GOOD]}, "syncToken": "\xc0\x80"}', "UTF-8"),
+    ("UTF-8, a code point out of range", b'{"changes": {"notes": [GOOD]}, "syncToken": "\xf4\x90\x80\x80"}', "UTF-8"),
+    ("UTF-8, truncated", b'{"changes": {"notes": [GOOD]}, "syncToken": "\xe2\x82"}', "UTF-8"),
+    ("invalid UTF-8 in a name", b'{"changes": {"notes": [GOOD]}, "\xff": 1}', "UTF-8"),
+    ("invalid UTF-8 after the value", b'{"changes": {"notes": [GOOD]}}\xff', "follows"),
+    ("an unpaired high surrogate", '{"changes": {"notes": [GOOD]}, "syncToken": "\\ud83d"}', "surrogate"),
+    ("an unpaired low surrogate", '{"changes": {"notes": [GOOD]}, "syncToken": "\\ude00"}', "surrogate"),
+    ("surrogates in the wrong order", '{"changes": {"notes": [GOOD]}, "syncToken": "\\ude00\\ud83d"}', "surrogate"),
+    ("an unpaired surrogate in a name", '{"changes": {"notes": [GOOD]}, "\\ud83d": 1}', "surrogate"),
     ("a key twice", '{"changes": {"notes": [GOOD]}, "limit": 5, "limit": 5}', '"limit" is used twice'),
     ("a key twice, once escaped", '{"changes": {"notes": [GOOD]}, "limit": 5, "\\u006cimit": 5}', "is used twice"),
     ("a key twice, far apart", '{"changes": {"notes": [GOOD]}, ' + "".join(f'"a{index}": 0, ' for index in range(99))
@@ -97,16 +97,16 @@ def test_malformed(writer, body, what):
     assert writer.client.get(f"/v1/notes/{note['uniqueID']}").status_code == 404
 
 
-def test_16_deep_is_not_too_deep(writer):
+def test_a_depth_of_16_is_accepted(writer):
     note = writer.note(text="good")
     deep = json.loads("[" * 13 + "]" * 13)
     bad, good = writer.push(notes=[deep, note])["results"]
     assert (bad["problem"]["slug"], good["status"]) == ("invalid-field", "applied")
 
 
-def test_250000_values_are_not_too_many(writer):
+def test_250000_values_are_accepted(writer):
     values = writer.client.get("/v1/server").json()["limits"]["jsonValues"]
-    # Two values stand around them.
+    # The two lists count as values.
     many = "[[%s]]" % ",".join(["0"] * (values - 2))
     headers = {"Content-Type": "application/json"}
     just = writer.client.request("POST", "/v1/notes", data=many, headers=headers)
@@ -115,7 +115,7 @@ def test_250000_values_are_not_too_many(writer):
     assert (over.status_code, over.json()["slug"], over.json()["limit"]) == (413, "too-large", values)
 
 
-# Every operation with a body of JSON, from the contract.
+# Every operation of the contract with a JSON body.
 
 
 def operations_with_a_body() -> Iterator[Any]:
@@ -131,7 +131,7 @@ def operations_with_a_body() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("method", "path", "example"), list(operations_with_a_body()))
 def test_every_body(somebody, method, path, example):
-    """The same answers wherever there is a body, before anybody looks at what it says."""
+    """Checks that precede the validation of the content give the same errors for every body."""
 
     def send(body: bytes, **headers: str):
         return somebody.request(method, path, data=body, headers=JSON | headers)
@@ -152,14 +152,14 @@ def test_every_body(somebody, method, path, example):
     assert "Known fields" in problem["detail"]
 
 
-# One thing is wrong in one element of a push: it alone is refused.
+# Only the element of a push that is invalid is refused.
 
 NODE = "9f86d081884c7d65"
 
 
 @dataclass
 class Bad:
-    """`make` gives the element; `field` is the one that is wrong, None for all of the element; `at` is where in it."""
+    """An invalid element that `make` creates. `field`: the invalid field, or None for all of it. `at`: its JSON pointer."""
 
     name: str
     section: str
@@ -171,7 +171,7 @@ class Bad:
 
 
 def note(name: str, field: str, value: Any, **more: Any) -> Bad:
-    """A note, good but for one field that has a clock."""
+    """A note with one invalid field that has a clock."""
     return Bad(name, "notes", lambda writer: writer.note(attributes={"good": 1}, **{field: value}), field, **more)
 
 
@@ -210,7 +210,7 @@ ELEMENTS = [
     note("text, 1 MiB in characters, more in bytes", "text", "é" * (MIB // 2 + 1), limit=MIB),
     Bad("textBaseValue, 1 MiB and a byte", "notes", lambda writer: writer.note(
         attributes={"good": 1}, base=writer.tick()) | {"textBaseValue": "a" * (MIB + 1)}, "textBaseValue", limit=MIB),
-    # Dates, RFC 3339, in the years 0001 to 9999 in UTC.
+    # Dates: RFC 3339, years 0001 to 9999 in UTC.
     *[note(f"date, {value!r}", "sortDate", value) for value in (
         "0000-12-31T23:59:59.999Z", "0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01",
         "9999-12-31T23:59:59.9995Z", "10000-01-01T00:00:00Z", "-0001-01-01T00:00:00Z", "+2024-01-01T00:00:00Z",
@@ -220,7 +220,7 @@ ELEMENTS = [
         "2024-01-01 00:00:00Z", "2024-01-01T00:00:00.Z", "2024-01-01T00:00Z", "20240101T000000Z",
         "2024-W01-1T00:00:00Z", " 2024-01-01T00:00:00Z", "2024-01-01T00:00:00Z\n", "٢٠٢٤-01-01T00:00:00Z",
         "Mon, 01 Jan 2024 00:00:00 GMT", "now", "", 1704067200, 1.5, True, None, [], {})],
-    # Attributes: 64 of 8 KiB each, whole numbers that a double holds.
+    # Attributes: at most 64 of 8 KiB each. Integers must be exact in a double.
     *[attribute(f"attribute, {value}", value, limit=2**53 - 1)
       for value in (2**53, -(2**53), 2**63, 2**64, 1e300, -1e300)],
     attribute("attribute, NUL", "a\0b"),
@@ -230,10 +230,10 @@ ELEMENTS = [
     attribute("attribute, an object", {"a": 1}),
     attribute("attribute's name, empty", 1, ""),
     attribute("attribute's name, 65 letters", 1, "a" * 65),
-    attribute("attribute's name, a digit first", 1, "1a"),
+    attribute("attribute's name, starts with a digit", 1, "1a"),
     attribute("attribute's name, a space", 1, "a b"),
     attribute("attribute's name, not ASCII", 1, "é"),
-    attribute("attribute's name, to be escaped", 1, "a/b~c"),
+    attribute("attribute's name, escaped in a pointer", 1, "a/b~c"),
     attribute("attribute's name, NUL", 1, "a\0"),
     Bad("attributes, 65 of a note", "notes", lambda writer: writer.note(
         attributes={"good": 1} | {f"a{index}": 1 for index in range(64)}),
@@ -242,13 +242,13 @@ ELEMENTS = [
         new_id(), good=1, **{f"a{index}": 1 for index in range(64)}), "attributes.a63", "/attributes/a63", limit=64),
     Bad("attributes, 257 of an app's object", "objects", lambda writer: writer.thing(
         good=1, **{f"a{index}": 1 for index in range(256)}), "attributes.a255", "/attributes/a255", limit=256),
-    # Members: 1,000, those taken out included.
+    # Members: at most 1,000, including removed ones.
     Bad("tags, 1,001", "notes", lambda writer: writer.note(
         attributes={"good": 1}, tags={new_id(): True for _ in range(1_001)}), "tags", limit=1_000),
     # Clocks.
     clock("clock, ahead by 5 minutes and some", lambda writer: writer.ahead(5.5), slug="clock-ahead"),
     clock("clock, ahead by years", lambda writer: writer.ahead(60 * 24 * 365 * 3), slug="clock-ahead"),
-    clock("clock, the greatest that there is", "9999-12-31T23:59:59.999Z-ffff-ffffffffffffffff", slug="clock-ahead"),
+    clock("clock, the greatest possible", "9999-12-31T23:59:59.999Z-ffff-ffffffffffffffff", slug="clock-ahead"),
     *[clock(f"clock, {value!r}", value) for value in (
         "", "now", f"2024-01-01T00:00:00.000Z-0000-{NODE[1:]}", f"2024-01-01T00:00:00.000Z-0000-{NODE}0",
         f"2024-01-01T00:00:00.000Z-000-{NODE}", f"2024-01-01T00:00:00.000Z-000g-{NODE}",
@@ -259,10 +259,10 @@ ELEMENTS = [
     *[Bad(f"tag's name, {name}", "tags", lambda writer, value=value: writer.tag(value, good=1), "name", limit=limit)
       for name, value, limit in (("257 bytes", "a" * 257, 256), ("257 bytes in fewer letters", "é" * 128 + "a", 256),
                                  ("blank", " \t\n", None), ("empty", "", None), ("NUL", "a\0", None))],
-    # An app's own objects.
+    # App-defined objects.
     *[Bad(f"objectType, {kind!r}", "objects", lambda writer, kind=kind: writer.thing(good=1) | {"objectType": kind},
           "objectType") for kind in ("note", "tag", "attachment", "", "a b", "1a", "a" * 65, "a\0", 5, None)],
-    # Attachments' properties: refused anyway, as their bytes are not here.
+    # Attachment properties. The elements would be refused anyway, because their bytes are missing.
     attachment("mimeType, no slash", "mimeType", "jpeg"),
     attachment("mimeType, a parameter", "mimeType", "text/plain; charset=utf-8"),
     attachment("width, negative", "width", -1),
@@ -278,19 +278,19 @@ ELEMENTS = [
     attachment("an unknown property", "colour", "red", slug="unknown-field"),
     # DeletedObjects are refused as a whole.
     deletion("deleted, no type", "/objectType"),
-    deletion("deleted, a type that is none", "/objectType", objectType="a b"),
+    deletion("deleted, an invalid type", "/objectType", objectType="a b"),
     deletion("deleted, a type that is a number", "/objectType", objectType=5),
     deletion("deleted, merged into itself", "/mergedInto", objectType="tag", mergedInto="itself"),
     deletion("deleted, a note merged", "/mergedInto", objectType="note", mergedInto=new_id()),
     deletion("deleted, merged into no ID", "/mergedInto", objectType="tag", mergedInto="Paris"),
     deletion("deleted, in the year 10000", "/deletionDate", objectType="note", deletionDate="10000-01-01T00:00:00Z"),
-    deletion("deleted, a text that came along", "/text", "unknown-field", objectType="note", text="x"),
+    deletion("deleted, with a text", "/text", "unknown-field", objectType="note", text="x"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("bad", ELEMENTS, ids=[bad.name.encode("unicode_escape").decode() for bad in ELEMENTS])
 def test_refused_in_its_element(writer, bad):
-    element, good = bad.make(writer), writer.note(text="stands")
+    element, good = bad.make(writer), writer.note(text="valid")
     sections = {bad.section: [element]}
     sections.setdefault("notes", []).append(good)
     answer = writer.push(**sections)
@@ -310,9 +310,9 @@ def test_refused_in_its_element(writer, bad):
     assert (problem["slug"], problem["status"], problem["pointer"]) == (bad.slug, 422, at)
     assert problem.get("limit") == bad.limit
     assert problem["title"] and problem["detail"].endswith(".") and len(problem["detail"]) < 300
-    # Nothing of what was refused is stored, all else of the object is.
+    # The refused field is not stored. The other fields of the object are.
     state = writer.state(bad.section, element["uniqueID"])
-    if bad.section == "attachments" or bad.field in (None, "objectType", "name"):  # what it cannot be without
+    if bad.section == "attachments" or bad.field in (None, "objectType", "name"):  # the object does not exist without it
         assert state is None
         return
     assert state["attributes"]["good"] == 1
@@ -324,15 +324,15 @@ def test_refused_in_its_element(writer, bad):
         assert not any(edit["attribute"].startswith("tags.") for edit in edits)
 
 
-# At the limit, all is well: a limit is what one may have.
+# Values at the limit are accepted.
 
 
 def limits(writer: Writer) -> dict[str, tuple[str, dict]]:
     date = "2024-01-01T00:00:00Z"
     return {
         "text, 1 MiB": ("notes", writer.note(text="a" * MIB)),
-        "the first moment": ("notes", writer.note(sortDate="0001-01-01T00:00:00.000Z", created=date)),
-        "the last moment": ("notes", writer.note(sortDate="9999-12-31T23:59:59.999Z", created=date)),
+        "the earliest date": ("notes", writer.note(sortDate="0001-01-01T00:00:00.000Z", created=date)),
+        "the latest date": ("notes", writer.note(sortDate="9999-12-31T23:59:59.999Z", created=date)),
         "8 KiB of JSON": ("notes", writer.note(attributes={"a": "a" * (8_192 - 2), "b": "\n" * 4_095})),
         "whole numbers": ("notes", writer.note(attributes={"most": 2**53 - 1, "least": -(2**53 - 1), "half": 0.5})),
         "a name of 64": ("notes", writer.note(attributes={"a" * 64: 1, "A_.-9": None})),
@@ -347,7 +347,7 @@ def limits(writer: Writer) -> dict[str, tuple[str, dict]]:
 
 
 def test_at_the_limits(fresh_writer):
-    """All in one push, and all of it comes back as it was sent."""
+    """All changes are in one push. Every value is returned as sent."""
     sent = limits(fresh_writer)
     sections: dict[str, list] = {}
     for section, change in sent.values():
@@ -364,8 +364,8 @@ def test_at_the_limits(fresh_writer):
             assert state["clocks"][key] == stamp, name
 
 
-def test_limits_count_what_is_there_already(writer):
-    """One more, in a later push, is one too many; another value of one that is there is not."""
+def test_limits_include_existing_members(writer):
+    """A further attribute or member in a later push is refused. A new value of an existing one is accepted."""
     full = writer.note(attributes={f"a{index}": 1 for index in range(64)}, tags={new_id(): False for _ in range(1_000)})
     assert writer.push_one("notes", full)["status"] == "applied"
     tag = new_id()
@@ -380,24 +380,24 @@ def test_limits_count_what_is_there_already(writer):
     assert len(state["clocks"]["tags"]) == 1_000 and len(state["tags"]) == 1
 
 
-# A push over the limits is refused whole.
+# A push over the limits is refused as a whole.
 
 
-def test_2000_objects_are_a_push_and_2001_are_none(fresh_writer):
+def test_2000_objects_per_push(fresh_writer):
     changes = [fresh_writer.note() for _ in range(1_500)]
-    graves = [deleted(new_id()) for _ in range(501)]
-    refused = fresh_writer.client.post("/v1/sync", {"changes": {"notes": changes, "deletedObjects": graves}})
+    tombstones = [deleted(new_id()) for _ in range(501)]
+    refused = fresh_writer.client.post("/v1/sync", {"changes": {"notes": changes, "deletedObjects": tombstones}})
     problem = check_problem(refused, "too-large", 413, "/changes/deletedObjects")
     assert problem["limit"] == 2_000
-    one = fresh_writer.client.post("/v1/deleted-objects", {"deletedObjects": graves * 4})
+    one = fresh_writer.client.post("/v1/deleted-objects", {"deletedObjects": tombstones * 4})
     assert check_problem(one, "too-large", 413, "/deletedObjects")["limit"] == 2_000
     assert not any(fresh_writer.client.read_all()[0].values())
-    results = fresh_writer.push(notes=changes, deletedObjects=graves[1:])["results"]
+    results = fresh_writer.push(notes=changes, deletedObjects=tombstones[1:])["results"]
     assert [result["status"] for result in results] == ["applied"] * 2_000
 
 
 @pytest.mark.parametrize("in_chunks", [False, True], ids=["with its length", "in chunks"])
-def test_8_mib_are_a_push_and_a_byte_more_is_none(writer, in_chunks):
+def test_8_mib_per_push(writer, in_chunks):
     first, second = writer.note(text="too much"), writer.note(text="just enough")
 
     def send(change: dict, size: int):
@@ -410,7 +410,7 @@ def test_8_mib_are_a_push_and_a_byte_more_is_none(writer, in_chunks):
     assert writer.client.get(f"/v1/notes/{first['uniqueID']}").status_code == 404
 
 
-# The routes of one object refuse the whole request.
+# The routes of single objects refuse the whole request.
 
 PLAIN = [
     Row("text, NUL", "PATCH", "{note}", {"archived": True, "text": "a\0"}, 422,
@@ -426,7 +426,7 @@ PLAIN = [
         422, {"slug": "invalid-field", "limit": 64}),
     Row("tags, 1,001", "PATCH", "{note}", {"archived": True, "tags": [new_id() for _ in range(1_001)]}, 422,
         {"pointer": "/tags", "limit": 1_000}),
-    Row("an ID that is none", "PUT", "{note}", {"archived": True, "uniqueID": "x"}, 422, {"pointer": "/uniqueID"}),
+    Row("an invalid ID", "PUT", "{note}", {"archived": True, "uniqueID": "x"}, 422, {"pointer": "/uniqueID"}),
     Row("a tag's name, 257 bytes", "POST", "/v1/tags", {"name": "a" * 257}, 422, {"pointer": "/name", "limit": 256}),
     Row("a type that is not an app's", "POST", "/v1/objects", {"objectType": "note"}, 422, {"pointer": "/objectType"}),
     Row("no type", "POST", "/v1/objects", {"attributes": {"a": 1}}, 422,
@@ -440,10 +440,10 @@ PLAIN = [
     Row("a query that is not UTF-8", "GET", "/v1/search?q=%ff", status=400, holds={"slug": "malformed-request"}),
     Row("a surrogate in a query", "GET", "/v1/search?q=%ed%a0%80", status=400, holds={"slug": "malformed-request"}),
     Row("NUL in a query", "GET", "/v1/search?q=nothing%00", holds={"results": []}),
-    Row("a prefix that is no hex", "GET", "/v1/digests?prefix=xyz", status=422, holds={"pointer": "prefix"}),
+    Row("a prefix that is not hexadecimal", "GET", "/v1/digests?prefix=xyz", status=422, holds={"pointer": "prefix"}),
     Row("a prefix longer than an ID", "GET", "/v1/digests?prefix=" + "0" * 33, status=422, holds={"pointer": "prefix"}),
     Row("a token of 7,000 letters", "GET", "/v1/changes?since=" + "A" * 7_000, status=422, holds={"pointer": "since"}),
-    Row("a cursor that is none", "GET", "{note}/edits?cursor=%00", status=422, holds={"pointer": "cursor"}),
+    Row("an invalid cursor", "GET", "{note}/edits?cursor=%00", status=422, holds={"pointer": "cursor"}),
 ]  # fmt: skip
 
 
@@ -461,8 +461,8 @@ def test_plain(row, somebody, kept):
     assert somebody.get("/v1/digests").json()["digest"] == digest
 
 
-def test_the_server_is_unharmed(server, client):
-    """After all of this it is the same process, nothing was an error to it, and every bag is well."""
+def test_the_server_is_intact(server, client):
+    """After all these requests the process still runs, has logged no errors, and `hesper check` finds none."""
     assert server.process.poll() is None
     assert not re.findall(r"^\S+ (?:error|critical)\b.*", server.log, re.MULTILINE)
     assert client.post("/v1/notes", {"text": "still here"}).status_code == 201

@@ -1,4 +1,4 @@
-"""What browsers are told of every kind of answer (protocol.md, HTTP rules)."""
+"""Security headers for browsers on every kind of response (protocol.md, HTTP rules)."""
 
 import pytest
 import requests
@@ -13,13 +13,13 @@ DEVICES = ("camera", "microphone", "geolocation", "display-capture", "payment", 
 
 
 def check(headers: dict[str, str], policy: str | None = NOTHING, referrer: str = "no-referrer") -> None:
-    """`policy`: all of it, or None for a page's own."""
+    """Checks the security headers. `policy`: the exact Content-Security-Policy, or None for the policy of a page."""
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     assert headers["Referrer-Policy"] == referrer
-    told = headers["Content-Security-Policy"]
-    assert told == policy if policy else "frame-ancestors 'none'" in told and "base-uri 'none'" in told
-    assert "unsafe" not in told and "*" not in told
+    actual = headers["Content-Security-Policy"]
+    assert actual == policy if policy else "frame-ancestors 'none'" in actual and "base-uri 'none'" in actual
+    assert "unsafe" not in actual and "*" not in actual
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +37,13 @@ def attachment(somebody) -> str:
         ("TRACE", "/v1/notes", 405),
     ],
 )  # fmt: skip
-def test_what_is_no_page(somebody, method, path, status):
+def test_responses_other_than_pages(somebody, method, path, status):
     answer = somebody.request(method, path, json={} if method in ("POST", "PUT") else None)
     assert answer.status_code == status
     check(answer.headers)
 
 
-def test_who_is_not_signed_in(server):
+def test_unauthenticated_responses(server):
     for path, status in (("/v1/account", 401), ("/v1/devices", 401)):
         answer = Client(server.url).get(path)
         assert answer.status_code == status
@@ -57,7 +57,7 @@ def test_streams_of_events(somebody):
 
 
 def test_bytes_of_attachments(somebody, attachment):
-    """They may be anything: they run nothing, also when their address is opened."""
+    """Attachments may contain anything. Opening their URL must not run scripts."""
     path, policy = data_path(attachment), "default-src 'none'; frame-ancestors 'none'; sandbox"
     whole = somebody.get(path)
     check(whole.headers, policy)
@@ -77,20 +77,20 @@ def test_pages(server, path):
     is_app = path in ("/", "/sw.js", "/favicon.svg")
     check(answer.headers, None, "same-origin" if is_app else "no-referrer")
     assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
-    given_up = answer.headers["Permissions-Policy"].split(", ")
-    assert all(f"{device}=()" in given_up for device in DEVICES)
+    disabled = answer.headers["Permissions-Policy"].split(", ")
+    assert all(f"{device}=()" in disabled for device in DEVICES)
     known = Client(server.url).get(path, headers={"If-None-Match": answer.headers.get("ETag", '"x"')})
     check(known.headers, None, "same-origin" if is_app else "no-referrer")
 
 
-def test_what_is_refused_before_it_is_a_request(server):
+def test_malformed_requests(server):
     for lines in (["HELO"], ["GET / HTTP/1.1"], ["GET / HTTP/1.1", "Host: x", f"X-A: {'a' * 17_000}"]):
         with Wire(server) as wire:
             wire.send(*lines)
-            _, headers, _ = wire.answer()
+            _, headers, _ = wire.response()
             check(requests.structures.CaseInsensitiveDict(headers))
 
 
-def test_on_the_way_to_https(secure):
+def test_redirects_to_https(secure):
     check(plain(secure, "GET", "/").headers)
     check(plain(secure, "POST", "/v1/devices").headers)

@@ -1,4 +1,4 @@
-"""The cases of merge.md that are about attachments, over HTTP, with devices that follow clients.md."""
+"""The cases of merge.md about attachments, over HTTP, with devices that follow clients.md."""
 
 import pytest
 from attachments import download, some_bytes, upload
@@ -6,7 +6,7 @@ from client import Server
 from convergence import check_same, settle
 from device import Device
 from local_copy import LocalCopy
-from push import what_it_lacks
+from push import missing_on_server
 
 pytestmark = pytest.mark.both_stores
 
@@ -14,7 +14,7 @@ DATA = some_bytes(10_000)
 
 
 def make_attachment(device: Device, data: bytes = DATA) -> str:
-    """The bytes first, then the attachment in the next push."""
+    """Uploads bytes and creates the attachment, which the next sync pushes."""
     attachment = upload(device.client, data)
     return device.make("attachment", attachment, {"mimeType": "image/png", "filename": "a.png"})
 
@@ -27,18 +27,18 @@ def holder(device: Device, note: str) -> list[str]:
     return device.note(note)["attachments"]
 
 
-def test_case_21_pushed_twice(pair):
+def test_case_21_an_attachment_is_pushed_twice(pair):
     a, b = pair
     picture = make_attachment(a)
     note = a.make_note("with a picture")
     a.edit(note, f"attachments.{picture}", True)
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     a.sync()
     assert result(a, picture)["status"] == "unchanged"
     settle(a, b)
     assert (holder(a, note), holder(b, note)) == ([picture], [picture])
     assert download(b.client, picture) == DATA
-    # Bytes that differ, and properties that differ, are refused.
+    # Other bytes and other properties are refused.
     other = b.client.put(f"/v1/attachments/{picture}/data", data=b"other bytes")
     assert (other.status_code, other.json()["slug"]) == (409, "immutable")
     answer = b.client.sync({"attachments": [{"uniqueID": picture, "mimeType": "image/gif"}]}, since=b.token)
@@ -46,7 +46,7 @@ def test_case_21_pushed_twice(pair):
     settle(a, b)
 
 
-def test_case_23_two_notes_one_picture(pair):
+def test_case_23_one_picture_is_added_to_two_notes(pair):
     a, b = pair
     picture, one, two = make_attachment(a), a.make_note("one"), a.make_note("two")
     settle(a, b)
@@ -55,7 +55,7 @@ def test_case_23_two_notes_one_picture(pair):
     b.write(two, "two, and more")
     a.sync()
     b.sync()
-    # That one member alone is refused: the text of the same push stands.
+    # Only the attachment is refused. The text in the same push is applied.
     refused = result(b, two)["fields"][f"attachments.{picture}"]
     assert (refused["outcome"], refused["problem"]["slug"]) == ("rejected", "attachment-in-use")
     settle(a, b)
@@ -64,12 +64,12 @@ def test_case_23_two_notes_one_picture(pair):
         assert device.text(two) == "two, and more"
 
 
-def test_case_29_a_picture_moves_in_one_push(pair):
+def test_case_29_a_picture_moves_between_notes_in_one_push(pair):
     a, b = pair
     picture, one, two = make_attachment(a), a.make_note("one"), a.make_note("two")
     a.edit(one, f"attachments.{picture}", True)
     settle(a, b)
-    # Whichever note comes first in the push.
+    # In either order of the notes in the push.
     for out_of, into in ((one, two), (two, one)):
         b.edit(into, f"attachments.{picture}", True)
         b.edit(out_of, f"attachments.{picture}", False)
@@ -80,7 +80,7 @@ def test_case_29_a_picture_moves_in_one_push(pair):
             assert (holder(device, into), holder(device, out_of)) == ([picture], [])
 
 
-def test_an_attachment_never_comes_before_its_bytes(pair):
+def test_an_attachment_without_bytes_is_refused(pair):
     a, b = pair
     picture = a.make("attachment", None, {"mimeType": "image/png"})
     a.sync()
@@ -91,7 +91,7 @@ def test_an_attachment_never_comes_before_its_bytes(pair):
     assert picture not in b.copy.objects
 
 
-def test_deleted_here_put_on_a_note_there(pair):
+def test_an_attachment_is_deleted_and_concurrently_added_to_a_note(pair):
     a, b = pair
     picture, note = make_attachment(a), a.make_note("a note")
     settle(a, b)
@@ -106,19 +106,19 @@ def test_deleted_here_put_on_a_note_there(pair):
 
 
 @pytest.mark.timeout(120)
-def test_case_24_bytes_go_back_to_a_restored_server(fresh_server: Server):
-    """Where HEAD says that they are missing, a device brings the bytes again before the attachment."""
+def test_case_24_bytes_are_uploaded_to_a_restored_server(fresh_server: Server):
+    """If HEAD reports missing bytes, a device uploads them again before it pushes the attachment."""
     device = Device(fresh_server.client(device_name="A"))
     picture, note = make_attachment(device), device.make_note("a note")
     device.edit(note, f"attachments.{picture}", True)
     device.sync()
     kept = download(device.client, picture)
-    # Another server has nothing of it, as one has that was restored from before.
+    # A new server stands for one restored from an earlier backup.
     with Server() as restored:
         client = restored.client()
         assert client.request("HEAD", f"/v1/attachments/{picture}/data").status_code == 404
         assert upload(client, kept, picture) == picture
-        for push in what_it_lacks(device.copy, LocalCopy()):
+        for push in missing_on_server(device.copy, LocalCopy()):
             results = client.sync(push.changes(with_base_values=False))["results"]
             assert {each["status"] for each in results} == {"applied"}, results
         assert client.read_all()[1]["digest"] == device.copy.digest

@@ -1,4 +1,4 @@
-"""Cases 24 and 36 of merge.md: last night's copy of the data is put back. Devices give back what it lacks: nothing is lost."""
+"""Cases 24 and 36 of merge.md: a server is restored from last night's backup. Devices send what it lacks, so nothing is lost."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from client import Refused, Server
+from client import ErrorResponse, Server
 from convergence import history, settle
 from database import Backup, query
 from desk import B, C, Desk, at
@@ -16,16 +16,16 @@ from writer import Writer, rescue_of
 pytestmark = pytest.mark.both_stores
 
 
-def put_back(server, backup) -> None:
-    """Somebody puts old data over the new, without `hesper restore`."""
+def replace_data(server, backup) -> None:
+    """Replaces the server's files by the backup, as an operator without `hesper restore` would."""
     server.stop()
-    backup.put_back(server)
+    backup.copy_back(server)
     server.start()
 
 
 @pytest.fixture
 def restorable(fresh_server, tmp_path):
-    """Two devices, and the data as it was when both had everything."""
+    """A server with two devices, and a backup of the state that both had synced."""
     first = fresh_server.client(device_name="A")
     a, b = Device(first), Device(first.another_device("B"))
     tag = a.make_tag("old tag")
@@ -46,7 +46,7 @@ def edit_today(a: Device, b: Device, notes: dict[str, str]) -> dict[str, str]:
     tag = b.make_tag("new tag")
     made = {"by A": a.make_note("made by A"), "by B": b.make_note("made by B", tags=[tag], pinned=True)}
     settle(a, b)
-    # And both texts merged by the server: its own edits are given back, too.
+    # The server also merges two texts. Its own edits must be restored as well.
     a.write(made["by A"], "made by A\n\nA went on")
     b.write(made["by A"], "B began, made by A")
     settle(a, b)
@@ -58,9 +58,9 @@ def test_case_24_restored_from_last_nights_backup(restorable):
     made = edit_today(a, b, notes)
     expected, tags = a.notes, a.tags
     held = a.copy.digest
-    put_back(server, backup)
+    replace_data(server, backup)
 
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(ErrorResponse) as refusal:
         a.client.sync({"notes": []}, since=a.token)
     assert (refusal.value.status, refusal.value.slug) == (410, "token-expired")
 
@@ -75,26 +75,26 @@ def test_case_24_restored_from_last_nights_backup(restorable):
 
 
 def test_case_24_edits_made_offline_meanwhile(restorable):
-    """Unsent words go out with the text they started from, which the restored server does not have."""
+    """Unsent text is sent with the value of its base, which the restored server lacks."""
     server, a, b, notes, backup = restorable
     made = edit_today(a, b, notes)
     note = made["by B"]
     a.write(note, "made by B\n\nand A, offline")
     b.write(note, "first: made by B")
-    put_back(server, backup)
+    replace_data(server, backup)
     settle(a, b)
     assert a.text(note) == "first: made by B\n\nand A, offline"
     assert a.note(notes["deleted today"]) is None
     assert server.command("check").returncode == 0
 
 
-def test_case_24_nothing_of_a_refused_call_is_applied(restorable):
+def test_case_24_a_push_with_an_expired_token_is_not_applied(restorable):
     server, a, b, notes, backup = restorable
     edit_today(a, b, notes)
-    put_back(server, backup)
+    replace_data(server, backup)
     unsent = a.make_note("not stored with a token that expired")
     push = a.prepare()
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(ErrorResponse) as refusal:
         a.send(push)
     assert refusal.value.slug == "token-expired"
     assert a.client.get(f"/v1/notes/{unsent}").status_code == 404
@@ -103,13 +103,13 @@ def test_case_24_nothing_of_a_refused_call_is_applied(restorable):
     assert history(a, unsent) == ["not stored with a token that expired"]
 
 
-def test_case_24_a_device_that_comes_when_the_numbers_have_overtaken_its_token(restorable):
-    """The server cannot tell from B's token any more; B can tell from the digests, and gives back what only it has."""
+def test_case_24_a_token_that_the_restored_sequence_has_passed(restorable):
+    """The server cannot recognize B's token as expired. B detects the difference by the digests and sends what only it has."""
     server, a, b, notes, backup = restorable
     edit_today(a, b, notes)
     alone = b.make_note("only B has this")
     b.sync()
-    put_back(server, backup)
+    replace_data(server, backup)
     a.sync()
     assert a.note(alone) is None
     for _ in range(30):
@@ -121,12 +121,12 @@ def test_case_24_a_device_that_comes_when_the_numbers_have_overtaken_its_token(r
     assert a.note(notes["deleted today"]) is None
 
 
-# Restored as operating.md says: the server knows what stood when it was.
+# Restored with `hesper restore`: the server knows that it was restored, and its state at that moment.
 
 
 @dataclass
 class Pair:
-    """Two devices of an account of their own; the note is the one that both had when the backup was made."""
+    """Two devices of one account. Both had the note when the backup was made."""
 
     a: Device
     b: Device
@@ -148,7 +148,7 @@ GENERATIONS = ["Dear Ann,\nI was in Paris yesterday and", "Dear Ann,\nI was in R
 
 
 def back_up(server: Server, folder: Path) -> Callable[[], None]:
-    """How to restore what there is now."""
+    """Backs up the server. Returns a function that restores the backup."""
     if not server.database:
         assert server.command("backup", str(folder)).returncode == 0
 
@@ -163,7 +163,7 @@ def back_up(server: Server, folder: Path) -> Callable[[], None]:
     server.start()
 
     def restore_dump() -> None:
-        backup.put_back(server)
+        backup.copy_back(server)
         query(server, "", "UPDATE installation SET epoch = epoch + 1")
         query(server, "", "UPDATE scopes SET restored_sequence = sequence")
         query(server, "", "DELETE FROM devices")
@@ -173,7 +173,7 @@ def back_up(server: Server, folder: Path) -> Callable[[], None]:
 
 @pytest.fixture(scope="module")
 def restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restored]:
-    """One server for all schedules, each of which has a note, or an account, of its own."""
+    """One server for all schedules. Each schedule has its own note or account."""
     with Server() as server:
         pairs = {name: make_pair(server) for name in PAIRS}
         writer = Writer(server.client())
@@ -207,7 +207,7 @@ def make_pair(server: Server) -> Pair:
 
 @pytest.mark.parametrize("first", ["A first", "B first"])
 def test_case_36_a_line_pushed_after_the_backup(restored, first):
-    """B, which never saw it, edits the note; also if B's text has the greater clock, and comes first."""
+    """B, which never saw the line, edits the note. Also when B's text has the greater clock and is pushed first."""
     pair = restored.pairs[first]
     pair.b.write(pair.note, "base\nB's line\n")
     settle(*((pair.a, pair.b) if first == "A first" else (pair.b, pair.a)))
@@ -215,8 +215,8 @@ def test_case_36_a_line_pushed_after_the_backup(restored, first):
         assert device.text(pair.note) == "base\nA's line\nB's line\n"
 
 
-def test_unsent_words_after_those_that_are_given_back(restored):
-    """A types on, on what the restored server lacks; B comes first."""
+def test_unsent_text_based_on_a_text_that_the_restored_server_lacks(restored):
+    """A continues a text that the restored server lacks. B syncs first."""
     pair = restored.pairs["typed on"]
     pair.a.write(pair.note, "base\nA's line, longer\n")
     pair.b.write(pair.note, "B's line\nbase\n")
@@ -224,8 +224,8 @@ def test_unsent_words_after_those_that_are_given_back(restored):
     assert pair.b.text(pair.note) == "B's line\nbase\nA's line, longer\n"
 
 
-def test_a_rescue_is_given_back(restored):
-    """The DeletedObject says again where the words went, and they are there once."""
+def test_a_rescue_is_restored(restored):
+    """The DeletedObject again refers to the rescue note, which exists once."""
     a, b, note = restored.pairs["rescued"].a, restored.pairs["rescued"].b, restored.pairs["rescued"].note
     settle(b, a)
     for device in (a, b):
@@ -237,8 +237,8 @@ def test_a_rescue_is_given_back(restored):
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
-def test_two_generations_given_back(restored, order):
-    """The text written last stands, in either order; each is known when it comes again."""
+def test_two_versions_are_restored(restored, order):
+    """The text written last wins in either order. Both versions are recognized when they are sent again."""
     desk = restored.desks["generations in order" if order == [0, 1] else "generations, the last first"]
     for index in [*order, *order]:
         desk.give_back(GENERATIONS[index], at(2 + index))
@@ -247,29 +247,29 @@ def test_two_generations_given_back(restored, order):
 
 
 @pytest.mark.parametrize("value", [None, "x\none\n"])
-def test_a_base_given_back_after_what_descends_from_it(restored, value):
+def test_a_base_is_restored_after_its_descendant(restored, value):
     desk = restored.desks["base late, its value first" if value else "base late"]
     desk.push("x\none two\n", at(4, B), base=at(3), value=value)
     desk.give_back("x\none\n", at(3))
     assert desk.text == "x\none two\n"
 
 
-def test_an_own_text_that_was_only_merged(restored):
-    """It goes out with the base that it had, and not as one that stood."""
+def test_a_text_that_was_merged_but_never_current(restored):
+    """It is sent with its original base, not as a text that had been current."""
     desk = restored.desks["only merged"]
     desk.push("a\nmine\n", at(3), base=at(1))
     assert desk.text == "a\nOther's line\nmine\n"
 
 
-def test_a_text_given_back_with_a_clock_of_before_the_restore(restored):
+def test_a_restored_text_with_a_clock_from_before_the_restore(restored):
     desk = restored.desks["early clock"]
     desk.push("a\nb\n", at(6), base=at(1))
     desk.give_back("a\nb\nearly clock\n", at(3, B))
     assert "early clock\n" in desk.text and desk.text.startswith("a\n")
 
 
-def test_a_base_that_the_restored_server_lacks(restored):
-    """It comes along, and is given back with its words."""
+def test_a_base_unknown_to_the_restored_server(restored):
+    """The base's value is sent with the text and restores the base."""
     desk = restored.desks["unknown base"]
     desk.push("base\nA line\n", at(2), base=at(1))
     field = desk.push("base\nC line\nB line\n", at(9, B), base=at(8, C), value="base\nC line\n")
@@ -277,7 +277,7 @@ def test_a_base_that_the_restored_server_lacks(restored):
     assert sorted(desk.text.splitlines()) == ["A line", "B line", "C line", "base"]
 
 
-def test_what_was_restored_is_whole(restored):
+def test_the_restored_database_is_consistent(restored):
     assert restored.server.command("check").stdout.endswith(": no problems found.\n")
 
 
@@ -295,8 +295,8 @@ def flip(log: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [cut, flip, Path.unlink], ids=["cut", "flipped", "removed"])
-def test_a_write_ahead_log_that_lost_its_end(restorable, damage):
-    """The database is that of an earlier moment, whole and sound; devices give back what came after."""
+def test_a_damaged_write_ahead_log(restorable, damage):
+    """The database is consistent but from an earlier moment. Devices send what it lacks."""
     if Server.store is not None:
         pytest.skip("PostgreSQL keeps its log itself")
     server, a, b, notes, _ = restorable
@@ -309,7 +309,7 @@ def test_a_write_ahead_log_that_lost_its_end(restorable, damage):
     assert server.command("check").returncode == 0
     server.start()
 
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(ErrorResponse) as refusal:
         a.client.sync({"notes": []}, since=a.token)
     assert (refusal.value.status, refusal.value.slug) == (410, "token-expired")
     settle(a, b)

@@ -1,11 +1,11 @@
-"""The cases of merge.md over HTTP, with devices that follow clients.md. Each is found by its number."""
+"""The cases of merge.md over HTTP, with devices that follow clients.md. Test names contain the case's number."""
 
 import uuid
 
 import clocks
 import pytest
 from attachments import upload
-from client import Refused
+from client import ErrorResponse
 from convergence import check_same, history, settle
 from device import Device
 from writer import rescue_of
@@ -17,7 +17,7 @@ IN_EITHER_ORDER = pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["A pus
 
 
 def shared_note(a: Device, b: Device, text: str = "Milk", tags: list[str] = ()) -> str:
-    """A note that both have."""
+    """Creates a note that both devices have."""
     note = a.make_note(text, tags=tags)
     a.sync()
     b.sync()
@@ -34,8 +34,8 @@ def receipt(device: Device, unique_id: str) -> dict:
     return next(result for result in device.receipts if result["uniqueID"] == unique_id)
 
 
-def test_textbook_conflict_is_none(pair):
-    """CouchDB's: one field changed on the phone, another on the laptop, of one document."""
+def test_edits_of_different_fields_do_not_conflict(pair):
+    """The example of CouchDB's documentation: two devices change different fields of one document."""
     phone, laptop = pair
     card = phone.make_object("contact", name="Ada", mobile="1", work="1")
     settle(*pair)
@@ -48,16 +48,16 @@ def test_textbook_conflict_is_none(pair):
     for device in pair:
         entity = device.copy.objects[card]
         assert [entity.value(f"attributes.{name}") for name in ("name", "mobile", "work")] == ["Ada", "2", "3"]
-        assert not device.shelf
+        assert not device.rejected
 
 
-def test_case_01_archived_here_edited_there(pair):
+def test_case_01_archived_and_edited(pair):
     a, b = pair
     note = shared_note(a, b)
     b.write(note, "Milk and bread")
     b.sync()
     a.archive(note)
-    a.sync()  # A's own answer brings it B's text.
+    a.sync()  # the response contains B's text
     assert (a.note(note)["archived"], a.text(note)) == (True, "Milk and bread")
     assert receipt(a, note)["status"] == "applied"
     settle(*pair)
@@ -77,7 +77,7 @@ def test_case_02_two_tags_added(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_03_one_tag_removed_another_added(pair, order):
+def test_case_03_one_tag_is_removed_and_another_added(pair, order):
     a, b = pair
     x, y = a.make_tag("x"), a.make_tag("y")
     note = shared_note(a, b, tags=[x])
@@ -89,12 +89,12 @@ def test_case_03_one_tag_removed_another_added(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_04_removed_and_added_again_later(pair, order):
+def test_case_04_a_tag_is_removed_and_later_added_again(pair, order):
     a, b = pair
     x = a.make_tag("x")
     note = shared_note(a, b, tags=[x])
     removed = a.untag(note, x)
-    b.clock.greatest = max(b.clock.greatest, removed)  # later than A, whatever the milliseconds
+    b.clock.greatest = max(b.clock.greatest, removed)  # so that B's clock is greater than A's
     b.tag(note, x)
     sync_in(order, pair)
     settle(*pair)
@@ -102,7 +102,7 @@ def test_case_04_removed_and_added_again_later(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_05_two_paragraphs(pair, order):
+def test_case_05_two_paragraphs_are_edited(pair, order):
     a, b = pair
     note = shared_note(a, b, "one\n\ntwo\n\nthree\n")
     a.write(note, "ONE\n\ntwo\n\nthree\n")
@@ -113,8 +113,8 @@ def test_case_05_two_paragraphs(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_05_two_words_of_a_paragraph_that_one_moves_down(pair, order):
-    """An empty line put above a paragraph makes no other paragraph of it: it must not come out twice."""
+def test_case_05_two_words_of_a_paragraph_that_one_device_moves(pair, order):
+    """An empty line inserted above a paragraph does not make it a new paragraph, which would be duplicated."""
     a, b = pair
     fox = "The {} brown fox jumps over the {} dog today."
     note = shared_note(a, b, f"top\n{fox.format('quick', 'lazy')}\n\nend one\n")
@@ -126,7 +126,7 @@ def test_case_05_two_words_of_a_paragraph_that_one_moves_down(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_06_two_lines_appended(pair, order):
+def test_case_06_two_lines_are_appended(pair, order):
     a, b = pair
     note = shared_note(a, b, "list\n")
     older = a.write(note, "list\nmilk\n")
@@ -138,7 +138,7 @@ def test_case_06_two_lines_appended(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_07_the_same_line_appended(pair, order):
+def test_case_07_the_same_line_is_appended_twice(pair, order):
     a, b = pair
     note = shared_note(a, b, "list\n")
     a.write(note, "list\nmilk\n")
@@ -149,7 +149,7 @@ def test_case_07_the_same_line_appended(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_08_one_word_replaced_twice(pair, order):
+def test_case_08_one_word_is_replaced_twice(pair, order):
     a, b = pair
     note = shared_note(a, b, "the red door")
     older = a.write(note, "the blue door")
@@ -162,8 +162,8 @@ def test_case_08_one_word_replaced_twice(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_08_also_after_another_merge(devices, order):
-    """C's push makes the server merge first: the merge counts as old as what it was merged from."""
+def test_case_08_after_a_merge_one_word_is_replaced_twice(devices, order):
+    """C's push causes a merge first. The merged text ranks by the clocks of the texts that it was merged from."""
     a, b, c = devices(3)
     note = shared_note(a, b, "the red door\n\nend\n")
     c.sync()
@@ -180,7 +180,7 @@ def test_case_08_also_after_another_merge(devices, order):
 
 
 @IN_EITHER_ORDER
-def test_case_09_a_paragraph_deleted_and_mended(pair, order):
+def test_case_09_a_paragraph_is_deleted_and_edited(pair, order):
     a, b = pair
     note = shared_note(a, b, "keep\n\nThis sentense has one mistake.\n\nkeep too\n")
     a.write(note, "keep\n\nkeep too\n")
@@ -192,13 +192,13 @@ def test_case_09_a_paragraph_deleted_and_mended(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_10_a_base_that_nobody_knows_any_more(pair, order):
+def test_case_10_an_unknown_base(pair, order):
     a, b = pair
     note = b.make_note("the first text")
     b.sync()
     a.sync()
     older = a.edit(note, "text", "the blue text")
-    # What A started from is not in the bag, and A wrote nothing before.
+    # A's base is not in the bag, and there is no earlier text of A.
     a.unsent[note, "text"].base = clocks.clock(clocks.wall() - YEAR, 0, "00000000000000aa")
     b.clock.greatest = max(b.clock.greatest, older)
     b.write(note, "the green text")
@@ -208,7 +208,7 @@ def test_case_10_a_base_that_nobody_knows_any_more(pair, order):
     assert "the blue text" in history(a, note)
 
 
-def test_case_11_deleted_here_edited_there(pair):
+def test_case_11_deleted_and_edited(pair):
     a, b = pair
     tag = a.make_tag("kept")
     note = shared_note(a, b, tags=[tag])
@@ -227,7 +227,7 @@ def test_case_11_deleted_here_edited_there(pair):
     assert "Milk, and words that nobody else has" in history(a, note)
 
 
-def test_case_11_two_devices_rescue_the_same_words_into_one_note(devices):
+def test_case_11_two_devices_rescue_the_same_text_into_one_note(devices):
     a, b, c = devices(3)
     note = shared_note(a, b)
     c.sync()
@@ -241,7 +241,7 @@ def test_case_11_two_devices_rescue_the_same_words_into_one_note(devices):
 
 
 @IN_EITHER_ORDER
-def test_case_12_deleted_twice(pair, order):
+def test_case_12_a_note_is_deleted_twice(pair, order):
     a, b = pair
     note = shared_note(a, b)
     a.delete(note)
@@ -256,7 +256,7 @@ def test_case_12_deleted_twice(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_13_one_tag_made_twice(pair, order):
+def test_case_13_two_tags_with_one_name(pair, order):
     a, b = pair
     one, other = a.make_tag("Paris"), b.make_tag("paris")
     survivor, loser = min(one, other), max(one, other)
@@ -270,7 +270,7 @@ def test_case_13_one_tag_made_twice(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_14_renamed_and_used(pair, order):
+def test_case_14_a_tag_is_renamed_and_added(pair, order):
     a, b = pair
     tag = a.make_tag("foo")
     note = shared_note(a, b)
@@ -284,7 +284,7 @@ def test_case_14_renamed_and_used(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_15_two_tags_renamed_to_one_name(pair, order):
+def test_case_15_two_tags_are_renamed_to_one_name(pair, order):
     a, b = pair
     car, bike = a.make_tag("car"), a.make_tag("bike")
     first = a.make_note("first", tags=[car])
@@ -301,7 +301,7 @@ def test_case_15_two_tags_renamed_to_one_name(pair, order):
 
 
 @IN_EITHER_ORDER
-def test_case_16_deleted_and_used(pair, order):
+def test_case_16_a_tag_is_deleted_and_added(pair, order):
     a, b = pair
     x, y = a.make_tag("x"), a.make_tag("y")
     note = shared_note(a, b, tags=[y])
@@ -315,11 +315,11 @@ def test_case_16_deleted_and_used(pair, order):
         assert x not in device.tags
 
 
-def test_case_17_answer_lost_sent_again(pair):
+def test_case_17_a_push_is_repeated_after_a_lost_response(pair):
     a, b = pair
     tag = a.make_tag("x")
     note = a.make_note("Milk", tags=[tag], pinned=True)
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     b.sync()
     assert b.text(note) == "Milk"
     a.sync()
@@ -333,17 +333,17 @@ def test_case_18_a_clock_a_year_ahead(pair):
     a, b = pair
     note = shared_note(a, b)
     ahead = Device(a.client, wall=lambda: clocks.wall() + YEAR)
-    ahead.copy = a.copy  # the same device, its wall clock set wrong while it was offline
+    ahead.copy = a.copy  # the same device after its wall clock was set wrong
     ahead.token = a.token
     ahead.write(note, "A, a year ahead")
     b.sync()
     ahead.sync()
-    assert ahead.stamped_again == 1
+    assert ahead.restamps == 1
     assert ahead.text(note) == "A, a year ahead"
     b.sync()
-    b.write(note, "B is not overruled")
+    b.write(note, "B's later edit wins")
     settle(b, ahead)
-    assert ahead.text(note) == "B is not overruled"
+    assert ahead.text(note) == "B's later edit wins"
     year = clocks.date(clocks.wall() + 600_000)
     assert all(clock < year for _, _, registers in contents_of(b) for _, clock in registers.values())
 
@@ -374,10 +374,10 @@ def test_case_20_three_years_offline(pair):
     a.sync()
     assert set(a.notes) == {other}
     settle(*pair)
-    assert not a.rescued  # no words of it were unsent
+    assert not a.rescued  # it had no unsent text
 
 
-def test_case_22_an_attribute_that_the_other_never_heard_of(pair):
+def test_case_22_an_attribute_unknown_to_the_other_client(pair):
     a, b = pair
     note = shared_note(a, b)
     a.edit(note, "attributes.pinned", True)
@@ -385,17 +385,17 @@ def test_case_22_an_attribute_that_the_other_never_heard_of(pair):
     settle(*pair)
     assert b.text(note) == "Milk and bread"
     assert a.note(note)["attributes"] == {"pinned": True}
-    # Nor does a client of the resource routes that leaves it out take it away.
+    # A PUT on the resource route that omits the attribute does not remove it.
     assert b.client.put(f"/v1/notes/{note}", {"text": "Oats"}).json()["attributes"] == {"pinned": True}
     settle(*pair)
     assert (a.text(note), a.note(note)["attributes"]) == ("Oats", {"pinned": True})
 
 
-def test_case_25_answer_lost_typed_on_meanwhile(pair):
+def test_case_25_a_text_is_continued_after_a_lost_response(pair):
     a, b = pair
     note = shared_note(a, b, "start\n")
     a.write(note, "start\nA's sentence.\n")
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     b.sync()
     b.write(note, b.text(note) + "\nB's paragraph.\n")
     b.sync()
@@ -406,7 +406,7 @@ def test_case_25_answer_lost_typed_on_meanwhile(pair):
     assert text.count("start") == 1
 
 
-def test_case_26_a_word_typed_and_taken_back(pair):
+def test_case_26_a_word_is_typed_and_removed(pair):
     a, b = pair
     note = shared_note(a, b, "base\n")
     early = b.write(note, "base\nB's line\n")
@@ -420,11 +420,11 @@ def test_case_26_a_word_typed_and_taken_back(pair):
     assert a.text(note) == "base\nB's line\n"
 
 
-def test_case_27_archived_answer_lost_unarchived(pair):
+def test_case_27_a_lost_response_and_a_later_edit_of_the_other_device(pair):
     a, b = pair
     note = shared_note(a, b)
     a.archive(note)
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     b.sync()
     assert b.note(note)["archived"]
     clock = b.archive(note, False)
@@ -437,7 +437,7 @@ def test_case_27_archived_answer_lost_unarchived(pair):
     assert not a.note(note)["archived"] and not b.note(note)["archived"]
 
 
-def test_case_28_a_tag_deleted_and_made_again_in_one_push(pair):
+def test_case_28_a_tag_is_deleted_and_created_again_in_one_push(pair):
     a, b = pair
     old = a.make_tag("Paris")
     settle(*pair)
@@ -458,7 +458,7 @@ def test_case_28_a_tag_deleted_and_made_again_in_one_push(pair):
 
 
 def test_two_tags_swap_names_in_one_push(pair):
-    """merge.md, One push: names are made unique on the final state."""
+    """merge.md, One push: uniqueness of names is checked on the final state."""
     a, b = pair
     one, other = a.make_tag("one"), a.make_tag("other")
     settle(*pair)
@@ -470,8 +470,8 @@ def test_two_tags_swap_names_in_one_push(pair):
 
 @pytest.mark.parametrize("x_survives", [True, False])
 @pytest.mark.parametrize("removed_last", [True, False], ids=["y removed last", "x added last"])
-def test_case_30_tags_turn_out_to_be_one(pair, x_survives, removed_last):
-    """In or out by the greatest clock of the two registers, the same everywhere."""
+def test_case_30_two_tags_of_a_note_are_merged(pair, x_survives, removed_last):
+    """The greater clock of the two registers decides on the membership, on every device."""
     a, b = pair
     small, great = "0" + str(uuid.uuid4())[1:], "f" + str(uuid.uuid4())[1:]
     x, y = (small, great) if x_survives else (great, small)
@@ -490,8 +490,8 @@ def test_case_30_tags_turn_out_to_be_one(pair, x_survives, removed_last):
         assert device.note(note)["tags"] == ([] if removed_last else [small])
 
 
-def test_case_32_a_folder_imported_twice(pair):
-    """IDs come from the source: who imports it again, also elsewhere, doubles nothing."""
+def test_case_32_a_folder_is_imported_twice(pair):
+    """IDs are derived from the source, so that a second import duplicates nothing, also on another device."""
     a, b = pair
     files = {f"note {index}.md": f"# Note {index}\n\nText of note {index}.\n" for index in range(20)}
     namespace = uuid.uuid5(uuid.NAMESPACE_URL, "a folder")
@@ -508,8 +508,8 @@ def test_case_32_a_folder_imported_twice(pair):
     assert all(len(note["tags"]) == 1 for note in a.notes.values())
 
 
-def test_case_33_deleted_unread(pair):
-    """A, offline with an old version, deletes; B wrote for an hour and has closed the note: all of it is in one new note."""
+def test_case_33_deleted_without_having_seen_the_latest_text(pair):
+    """A, offline with an old version, deletes the note. The text that B wrote meanwhile goes into one new note."""
     a, b = pair
     tag = a.make_tag("kept")
     note = shared_note(a, b, "Milk\n", tags=[tag])
@@ -538,7 +538,7 @@ def test_case_33_deleted_unread(pair):
 
 
 @pytest.mark.parametrize("second", ["Milk and bread", "Mil"])
-def test_case_34_the_later_push_arrives_first(pair, second):
+def test_case_34_pushes_arrive_in_reverse_order(pair, second):
     a, b = pair
     note = shared_note(a, b)
     a.write(note, "Milk and br")
@@ -550,16 +550,16 @@ def test_case_34_the_later_push_arrives_first(pair, second):
     assert b.text(note) == second
 
 
-def test_case_35_answer_lost_signed_in_again(pair):
+def test_case_35_a_lost_response_before_signing_in_again(pair):
     a, b = pair
     note = shared_note(a, b, "start\n")
     a.write(note, "start\nA's sentence.\n")
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     assert b.client.delete(f"/v1/devices/{a.clock.node}").status_code == 204
     b.sync()
     b.write(note, b.text(note) + "\nB's paragraph.\n")
     b.sync()
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(ErrorResponse) as refusal:
         a.sync()
     assert (refusal.value.status, refusal.value.slug) == (401, "unauthenticated")
     former = a.clock.node
@@ -570,15 +570,15 @@ def test_case_35_answer_lost_signed_in_again(pair):
     assert b.text(note) == "start\nA's sentence, changed. And more.\n\nB's paragraph.\n"
 
 
-def test_typing_on_while_a_push_is_in_flight_is_no_conflict(pair):
-    """merge.md, Text: it never comes back as one."""
+def test_typing_while_a_push_is_in_flight_causes_no_conflict(pair):
+    """merge.md, Text: the text descends from the one in flight."""
     a, b = pair
     note = shared_note(a, b, "The quick")
     for words in ("The quick brown", "The quick brown fox", "The quick brown fox jumps"):
         a.write(note, words)
         push = a.prepare()
         answer = a.send(push)
-        a.write(note, words + " …")  # typed while the answer was on its way
+        a.write(note, words + " …")  # typed before the response arrived
         a.receive(push, answer)
         assert all(result["status"] == "applied" for result in answer["results"])
         assert a.text(note) == words + " …"

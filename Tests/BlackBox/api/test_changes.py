@@ -1,4 +1,4 @@
-"""Feeds: `changes`, and those of one kind: paging, order, limits, echoes, tokens (protocol.md, Sync)."""
+"""`/v1/changes` and the feeds of single types: pages, order, limits, echoes, tokens (protocol.md, Sync)."""
 
 import pytest
 from rows import CLOCK, DIGEST, Row, check_problem, parametrize
@@ -11,7 +11,7 @@ SECTIONS = ("notes", "tags", "attachments", "objects", "deletedObjects")
 
 @pytest.fixture
 def filled(fresh_writer):
-    """A scope with 3 tags, 7 notes, 3 objects and 2 DeletedObjects, made in this order, one push each."""
+    """A scope with 3 tags, 7 notes, 3 objects and 2 DeletedObjects, created in this order in separate pushes."""
     ids: dict[str, list[str]] = {name: [] for name in SECTIONS}
 
     def push(section: str, change: dict) -> None:
@@ -38,11 +38,11 @@ def pages(client, path: str, since: str | None = None, **parameters) -> list[dic
         since = found[-1]["syncToken"]
         if not found[-1]["hasMore"]:
             return found
-    raise AssertionError("the feed does not come to an end")
+    raise AssertionError("the feed did not end")
 
 
 def listed(page: dict) -> list[str]:
-    """The IDs on a page, section by section."""
+    """The IDs on a page, by section."""
     changes = page.get("changes", page)
     return [item["uniqueID"] for section in SECTIONS for item in changes.get(section, [])]
 
@@ -56,7 +56,7 @@ FEEDS = [
 
 
 @pytest.mark.parametrize(("path", "section", "carried"), FEEDS)
-def test_a_feed_of_one_kind(filled, path, section, carried):
+def test_a_feed_of_one_type(filled, path, section, carried):
     writer, ids = filled
     [page] = pages(writer.client, path)
     expected = [unique_id for name in carried for unique_id in ids[name][::-1]]
@@ -67,8 +67,8 @@ def test_a_feed_of_one_kind(filled, path, section, carried):
     assert pages(writer.client, path, page["syncToken"])[0][section] == []
 
 
-def test_notes_carry_the_deleted_tags_too(filled):
-    """Each feed carries the DeletedObjects that its reader needs."""
+def test_feeds_carry_deleted_objects_that_concern_them(filled):
+    """The feed of notes also carries deleted tags, because notes refer to them."""
     writer, ids = filled
     tokens = {path: pages(writer.client, path)[-1]["syncToken"] for path, _, _ in FEEDS}
     gone = {"tag": ids["tags"][0], "card": ids["objects"][1]}
@@ -85,7 +85,7 @@ def test_notes_carry_the_deleted_tags_too(filled):
     }
 
 
-def test_changes_carries_everything(filled):
+def test_changes_contains_all_types(filled):
     writer, ids = filled
     [page] = pages(writer.client, "/v1/changes")
     assert {name: [item["uniqueID"] for item in page["changes"][name]] for name in SECTIONS} == {
@@ -96,8 +96,8 @@ def test_changes_carries_everything(filled):
 
 
 @pytest.mark.parametrize("limit", [1, 2, 4, 5, 14, 15, 16])
-def test_first_sync_in_pages(filled, limit):
-    """Newest first, live tags before all; every page but the last full, none empty, nothing twice."""
+def test_pages_of_a_first_sync(filled, limit):
+    """Live tags come first, then everything newest first. All pages but the last are full. No object is repeated."""
     writer, ids = filled
     found = pages(writer.client, "/v1/changes", limit=limit)
     everything = [unique_id for page in found for unique_id in listed(page)]
@@ -108,7 +108,7 @@ def test_first_sync_in_pages(filled, limit):
     for section in SECTIONS:
         together = [item["uniqueID"] for page in found for item in page["changes"][section]]
         assert together == ids[section][::-1]
-    # Tags are on the first pages; what comes after them is in the order of its last change, newest first.
+    # The first pages contain the tags. All others are ordered by their last change, newest first.
     tags = set(ids["tags"])
     if limit <= 3:
         assert all(set(listed(page)) <= tags for page in found[: 3 // limit])
@@ -120,8 +120,8 @@ def test_first_sync_in_pages(filled, limit):
         assert (page["remaining"]["bytes"] > 0) == (left > 0)
 
 
-def test_what_changes_during_a_first_sync_follows_it(filled):
-    """Pages go down from the moment the first was asked for; then what changed since that moment follows."""
+def test_changes_made_during_a_first_sync_follow_it(filled):
+    """The pages show the state of the first request. They are followed by the changes made since then."""
     writer, ids = filled
     client = writer.client
     first = client.get("/v1/changes", params={"limit": 5}).json()
@@ -141,12 +141,12 @@ def test_what_changes_during_a_first_sync_follows_it(filled):
     assert objects[edited] == "edited meanwhile"
     assert gone not in objects
     assert rest[-1]["digest"] == client.get("/v1/digests").json()["digest"]
-    # What was edited meanwhile comes once, in the second part.
+    # An object changed meanwhile comes once, among the later changes.
     assert [listed(page) for page in rest][-1][-1] in (gone, edited, made["uniqueID"])
 
 
 @pytest.mark.parametrize("limit", [1, 3, 100])
-def test_after_a_token_pages_go_up(filled, limit):
+def test_changes_since_a_token_are_in_ascending_order(filled, limit):
     writer, ids = filled
     client = writer.client
     token = pages(client, "/v1/changes")[-1]["syncToken"]
@@ -162,7 +162,7 @@ def test_after_a_token_pages_go_up(filled, limit):
     assert [page["remaining"]["objects"] for page in found] == list(range(4 - limit, 0, -limit)) + [0]
 
 
-def test_an_object_changed_twice_comes_once(filled):
+def test_an_object_changed_twice_is_sent_once(filled):
     writer, ids = filled
     token = pages(writer.client, "/v1/changes")[-1]["syncToken"]
     for text in ("one", "two", "three"):
@@ -171,8 +171,7 @@ def test_an_object_changed_twice_comes_once(filled):
     assert [note["text"] for note in page["changes"]["notes"]] == ["three"]
 
 
-def test_a_token_says_the_same_twice(filled):
-    """Replays are legal everywhere."""
+def test_a_token_can_be_used_twice(filled):
     writer, _ = filled
     for path, _, _ in FEEDS:
         first = pages(writer.client, path, limit=1)[0]
@@ -189,12 +188,12 @@ def test_nothing_changed(filled):
     assert (page["syncToken"], page["hasMore"], page["digest"]) == (token, False, DIGEST)
 
 
-def test_types_that_were_asked_for(filled):
+def test_object_types_filter(filled):
     writer, ids = filled
 
     def found(types: str) -> dict:
         [page] = pages(writer.client, "/v1/changes", objectTypes=types)
-        assert "digest" not in page  # it is of everything
+        assert "digest" not in page  # the digest covers all types
         return {name: len(items) for name, items in page["changes"].items() if items}
 
     assert found("tag") == {"tags": 3}
@@ -219,12 +218,11 @@ def test_tokens_of_other_feeds_are_refused(filled):
                 assert response.status_code == 200
             else:
                 check_problem(response, "invalid-field", 422)
-    # The order of the types is nobody's concern.
+    # The order of the types does not matter.
     assert len(pages(writer.client, "/v1/changes?objectTypes=tag,note", tokens["/v1/changes?objectTypes=note,tag"])) == 1
 
 
-def test_the_token_of_sync_is_that_of_changes(filled):
-    """Both carry everything."""
+def test_tokens_of_sync_and_changes_are_interchangeable(filled):
     writer, _ = filled
     token = pages(writer.client, "/v1/changes")[-1]["syncToken"]
     assert writer.push(since=token)["changes"]["notes"] == []
@@ -233,19 +231,19 @@ def test_the_token_of_sync_is_that_of_changes(filled):
 
 
 def test_the_token_of_another_account_has_expired(filled, somebody):
-    """It is of another scope: the same answer as for one of another installation."""
+    """It belongs to another scope. The error is the same as for a token of another installation."""
     writer, _ = filled
     token = pages(writer.client, "/v1/changes")[-1]["syncToken"]
     check_problem(somebody.get("/v1/changes", params={"since": token}), "token-expired", 410)
 
 
 @pytest.mark.parametrize("token", ["", "x", "AQ", "!!!", "A" * 200, "AQBfDBqeM7fSZAAAAAAAAAABAAAAABMlS8Q"])
-def test_what_is_no_token_is_refused(somebody, token):
+def test_invalid_tokens_are_refused(somebody, token):
     check_problem(somebody.get("/v1/changes", params={"since": token}), "invalid-field", 422, "since")
 
 
-def test_a_token_with_one_letter_changed(somebody):
-    """Whatever it means then: no 5xx, and never somebody else's."""
+def test_a_token_with_one_changed_character(somebody):
+    """It may be valid by chance, but never causes a 5xx or returns data of another account."""
     token = somebody.get("/v1/changes", params={"limit": 5000}).json()["syncToken"]
     for index in range(len(token)):
         other = token[:index] + ("B" if token[index] != "B" else "C") + token[index + 1 :]
@@ -259,12 +257,12 @@ LIMIT = [
     Row("limit ten", "GET", "/v1/objects?limit=ten", status=422, holds={"pointer": "limit"}),
     Row("limit empty", "GET", "/v1/objects?limit=", status=422, holds={"pointer": "limit"}),
     Row("limit huge", "GET", f"/v1/changes?limit={10**40}", holds={"hasMore": False}),
-    Row("limit at the greatest", "GET", "/v1/changes?limit=5000", holds={"hasMore": False}),
+    Row("limit at the maximum", "GET", "/v1/changes?limit=5000", holds={"hasMore": False}),
     Row("limit twice", "GET", "/v1/changes?limit=5&limit=5", status=422, holds={"pointer": "limit"}),
     Row("unknown parameter", "GET", "/v1/changes?sinc=x", status=422, holds={"slug": "unknown-field"}),
     Row("a parameter of another feed", "GET", "/v1/notes?objectTypes=note", status=422,
         holds={"slug": "unknown-field", "pointer": "objectTypes"}),
-    Row("a type that is none", "GET", "/v1/changes?objectTypes=a%20b", status=422, holds={"pointer": "objectTypes"}),
+    Row("an invalid type", "GET", "/v1/changes?objectTypes=a%20b", status=422, holds={"pointer": "objectTypes"}),
     Row("no type", "GET", "/v1/changes?objectTypes=", status=422, holds={"pointer": "objectTypes"}),
 ]  # fmt: skip
 
@@ -275,7 +273,7 @@ def test_parameters(row, client):
 
 
 def test_pages_are_clamped(fresh_writer):
-    """1,000 objects if nothing is said, 5,000 at most (protocol.md, Limits)."""
+    """A page has 1,000 objects by default and at most 5,000 (protocol.md, Limits)."""
     for _ in range(3):
         fresh_writer.push(objects=[fresh_writer.thing(n=index) for index in range(1_700)])
     sizes = {
@@ -292,12 +290,12 @@ def test_a_page_ends_early_past_4_mib_but_is_never_empty(fresh_writer):
     for _ in range(6):
         fresh_writer.push(notes=[fresh_writer.note(text="x" * 1_000_000)])
     sizes = [len(page["notes"]) for page in pages(fresh_writer.client, "/v1/notes")]
-    assert sum(sizes) == 6 and sizes[0] == 5  # the fifth takes it past 4 MiB
+    assert sum(sizes) == 6 and sizes[0] == 5  # the fifth note exceeds 4 MiB
     assert [len(page["notes"]) for page in pages(fresh_writer.client, "/v1/notes", limit=1)] == [1] * 6
 
 
-def test_echoes_are_left_out(fresh_writer):
-    """An object is left out as the sender's own echo only if nobody else had changed it since the sender's token."""
+def test_echoes_are_omitted(fresh_writer):
+    """An object pushed by the sender is omitted unless another device changed it since the sender's token."""
     writer = fresh_writer
     token = writer.push()["syncToken"]
     mine = writer.note(text="mine")
@@ -305,7 +303,7 @@ def test_echoes_are_left_out(fresh_writer):
     assert listed(answer) == [] and not answer["hasMore"]
     assert answer["digest"] == writer.client.get("/v1/digests").json()["digest"]
 
-    # Somebody else's object comes, one's own does not.
+    # Another device's object is sent, the sender's own is not.
     other = type(writer)(writer.client.another_device())
     theirs = other.note(text="theirs")
     other.push(notes=[theirs])
@@ -313,7 +311,7 @@ def test_echoes_are_left_out(fresh_writer):
     answer = writer.push(answer["syncToken"], notes=[another])
     assert listed(answer) == [theirs["uniqueID"]]
 
-    # Somebody else changed what one sends: it comes, though what was sent stands.
+    # Another device changed the pushed object. It is sent even though the pushed edit was applied.
     other.push(notes=[other.edit(mine["uniqueID"], archived=True)])
     answer = writer.push(answer["syncToken"], notes=[writer.edit(mine["uniqueID"], text="mine, again")])
     assert [result["status"] for result in answer["results"]] == ["applied"]
@@ -322,15 +320,15 @@ def test_echoes_are_left_out(fresh_writer):
 
 
 def test_echoes_of_a_first_sync(fresh_writer):
-    """Without a token only what is new is known to be one's own."""
+    """Without a token, only objects that the push created are recognized as echoes."""
     note = fresh_writer.note(text="first")
     assert listed(fresh_writer.push(notes=[note])) == []
     again = fresh_writer.push(notes=[fresh_writer.edit(note["uniqueID"], text="second")])
     assert listed(again) == [note["uniqueID"]]
 
 
-def test_whatever_stands_differently_is_in_the_answer(fresh_writer):
-    """Whatever token and limit say, and though it changed long before the token."""
+def test_superseded_and_deleted_objects_are_in_the_response(fresh_writer):
+    """They are included regardless of token and limit, even if they changed long before the token."""
     writer = fresh_writer
     notes = [writer.note(text=str(index)) for index in range(5)]
     writer.push(notes=notes)
@@ -344,7 +342,7 @@ def test_whatever_stands_differently_is_in_the_answer(fresh_writer):
     assert set(listed(answer)) == {note["uniqueID"] for note in notes} | {gone["uniqueID"]}
 
 
-def test_an_unknown_id_that_was_refused_has_nothing_to_show(fresh_writer):
+def test_a_refused_new_object_is_not_in_the_response(fresh_writer):
     answer = fresh_writer.push(notes=[{"uniqueID": new_id(), "creationDate": "no"}])
     assert answer["results"][0]["status"] == "rejected"
     assert listed(answer) == []

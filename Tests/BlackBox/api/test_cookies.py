@@ -1,4 +1,4 @@
-"""Pages of the server's own: a session in a cookie, and who may use it (protocol.md, Signing in)."""
+"""Session cookies of the web app, and protection against other sites (protocol.md, Signing in)."""
 
 import re
 import time
@@ -18,7 +18,7 @@ GONE = "Max-Age=0; Path=/; HttpOnly; SameSite=Strict"
 
 @pytest.fixture(scope="module")
 def page(server) -> Page:
-    """One page for all that do not sign it out."""
+    """A signed-in page, shared by tests that do not sign it out."""
     page = Page(server.url)
     page.sign_up(f"{new_id()}@example.org")
     return page
@@ -34,29 +34,29 @@ def own(page: Page) -> str:
     return f"/v1/devices/{page.device['uniqueID']}"
 
 
-# The cookie.
+# The cookie
 
 
-def test_a_page_signs_in(client):
+def test_signing_in_sets_a_cookie(client):
     page = Page(client.url)
     answer = page.sign_in(client.email, device_name="page")
-    assert set(answer) == {"account", "device"}, "no token that a script could read"
-    given = COOKIE.fullmatch(page.given)
-    assert (given["name"], given["attributes"]) == ("hesper", PLAIN)
-    assert int(given["day"]) == int(time.time()) // DAY
+    assert set(answer) == {"account", "device"}, "the response contains a token that scripts can read"
+    set_cookie = COOKIE.fullmatch(page.set_cookie)
+    assert (set_cookie["name"], set_cookie["attributes"]) == ("hesper", PLAIN)
+    assert int(set_cookie["day"]) == int(time.time()) // DAY
     assert page.get("/v1/account").json() == client.get("/v1/account").json()
     names = {device["name"]: device["current"] for device in page.get("/v1/devices").json()["devices"]}
     assert names == {"phone": False, "page": True}
 
 
-def test_a_page_signs_up(server):
+def test_signing_up_sets_a_cookie(server):
     page = Page(server.url)
     assert set(page.sign_up(f"{new_id()}@example.org")) == {"account", "device"}
     assert page.get("/v1/account").json()["email"] == page.email
 
 
-def test_everything_works_with_it(page):
-    """Sync, plain routes, bytes, streams."""
+def test_the_cookie_authenticates_every_kind_of_request(page):
+    """Sync, resource routes, attachment bytes, event streams."""
     note = page.post("/v1/notes", {"text": "from a page"})
     assert note.status_code == 201
     assert page.sync()["changes"]["notes"][0]["text"] == "from a page"
@@ -69,7 +69,7 @@ def test_everything_works_with_it(page):
     assert page.get("/v1/export").content[:2] == b"PK"
 
 
-def test_the_server_tells_that_it_can(page):
+def test_the_feature_is_announced(page):
     assert "cookies" in page.get("/v1/server").json()["features"]
 
 
@@ -77,13 +77,13 @@ def test_over_tls(secure):
     page = Page(secure.url)
     page.session.verify = secure.certificate
     page.sign_up(f"{new_id()}@example.org")
-    given = COOKIE.fullmatch(page.given)
-    assert (given["name"], given["attributes"]) == ("__Host-hesper", PLAIN + "; Secure")
+    set_cookie = COOKIE.fullmatch(page.set_cookie)
+    assert (set_cookie["name"], set_cookie["attributes"]) == ("__Host-hesper", PLAIN + "; Secure")
     assert page.get("/v1/account").status_code == 200
-    # What plain HTTP, or another port, could have set counts for nothing.
+    # Without the __Host- prefix, a cookie could have been set over plain HTTP or by another port.
     value = page.cookie.removeprefix("__Host-")
     assert page.get("/v1/account", headers={"Cookie": value}).status_code == 401
-    # Browsers that send no Sec-Fetch-Site.
+    # Browsers that do not send Sec-Fetch-Site.
     for origin, status in ((secure.url, 200), (secure.url.replace("https", "http"), 403), (None, 403)):
         answer = page.post("/v1/sync", {}, headers={"Sec-Fetch-Site": None, "Origin": origin})
         assert answer.status_code == status, origin
@@ -91,23 +91,23 @@ def test_over_tls(secure):
     page.session.close()
 
 
-def test_behind_a_proxy_that_speaks_tls(server):
-    """The server listens without; the browser knows, and says so."""
+def test_behind_a_proxy_with_tls(server):
+    """The server receives plain HTTP. The browser's Origin header shows that the page uses HTTPS."""
     page = Page(server.url)
     body = {"email": server.client().email, "password": PASSWORD, "deviceName": "page", "cookie": True}
     names = {"Host": "notes.example.org", "Origin": "https://notes.example.org"}
     assert page.post("/v1/devices", body, headers=names | {"Sec-Fetch-Site": None}).status_code == 201
-    given = COOKIE.fullmatch(page.given)
-    assert (given["name"], given["attributes"]) == ("__Host-hesper", PLAIN + "; Secure")
-    page.cookie = page.given.split(";")[0]
+    set_cookie = COOKIE.fullmatch(page.set_cookie)
+    assert (set_cookie["name"], set_cookie["attributes"]) == ("__Host-hesper", PLAIN + "; Secure")
+    page.cookie = page.set_cookie.split(";")[0]
     assert page.post("/v1/sync", {}, headers=names | {"Sec-Fetch-Site": None}).status_code == 200
-    # The page at the same name without TLS is another origin.
+    # A page with the same host but without TLS has another origin.
     names["Origin"] = "http://notes.example.org"
     check_problem(page.post("/v1/sync", {}, headers=names | {"Sec-Fetch-Site": None}), "cross-site", 403)
 
 
-def test_it_is_given_again_once_a_day(page):
-    """For its 400 days to begin anew; not with every answer, and never to be kept on the way."""
+def test_the_cookie_is_renewed_once_a_day(page):
+    """The renewal restarts the 400 days. The response must not be cached."""
     day = int(page.cookie.rpartition(".")[2])
     old = page.cookie.replace(f".{day}", f".{day - 1}")
     note = page.post("/v1/notes", {"text": "x"}).headers["Location"]
@@ -117,7 +117,7 @@ def test_it_is_given_again_once_a_day(page):
         later = page.request(method, path, json=body, headers={"Cookie": old})
         assert later.headers["Set-Cookie"] == f"{page.cookie}; {PLAIN}"
         assert later.headers["Cache-Control"] == "no-store"
-    # Nobody sends what no day can be.
+    # Values that are not a valid day.
     for value in ("x", "-1", "1.1", "99999999999"):
         assert page.get("/v1/account", headers={"Cookie": page.cookie.replace(f".{day}", f".{value}")}).status_code == 401
 
@@ -125,15 +125,15 @@ def test_it_is_given_again_once_a_day(page):
 def test_a_bearer_token_wins(page, client):
     token = {"Authorization": f"Bearer {client.token}"}
     assert page.get("/v1/account", headers=token).json()["email"] == client.email
-    # What it signs, no browser sends by itself: it may come from anywhere.
+    # Browsers do not add bearer tokens on their own, so the origin does not matter.
     assert page.post("/v1/sync", {}, headers=token | {"Sec-Fetch-Site": "cross-site"}).status_code == 200
     refused = page.get("/v1/account", headers={"Authorization": f"Bearer {client.token}x"})
     check_problem(refused, "unauthenticated", 401)
-    assert "Set-Cookie" not in refused.headers, "the cookie was not looked at"
+    assert "Set-Cookie" not in refused.headers, "the cookie was used"
     assert page.get("/v1/account").status_code == 200
 
 
-# Who may use it.
+# Which sites may use it
 
 
 SITES = [
@@ -141,7 +141,7 @@ SITES = [
     ("same-site", None, False),  # another port of this host
     ("cross-site", None, False),
     ("none", None, False),
-    ("same-site", "{own}", False),  # the header decides, whatever stands beside it
+    ("same-site", "{own}", False),  # Sec-Fetch-Site takes precedence over Origin
     ("none", "{own}", False),
     ("cross-site", "{own}", False),
     (None, "{own}", True),
@@ -155,8 +155,8 @@ SITES = [
 
 
 @pytest.mark.parametrize(("site", "origin", "may"), SITES)
-def test_sites(page, site, origin, may):
-    """What changes something comes from a page of the server's own; what reads may come from wherever the browser lets it."""
+def test_requests_from_other_sites(page, site, origin, may):
+    """Requests that change something must come from the server's own pages. Browsers protect the responses of the others."""
     origin = origin and origin.format(own=page.url, port=page.url.rpartition(":")[2])
     headers = {"Sec-Fetch-Site": site, "Origin": origin}
     note = new_id()
@@ -175,15 +175,15 @@ def test_sites(page, site, origin, may):
     assert page.get(f"/v1/notes/{note}").status_code == (410 if may else 404)
     for method in ("GET", "HEAD"):
         assert page.request(method, "/v1/account", headers=headers).status_code == 200
-    # Nor is a page of elsewhere given one: it could sign a person in as somebody else.
+    # Cookies are not set for pages of other sites either, because they could sign the user in to another account.
     body = {"email": page.email, "password": "not this", "deviceName": "x", "cookie": True}
-    given = page.post("/v1/devices", body, headers=headers | {"Cookie": None})
+    signed_in = page.post("/v1/devices", body, headers=headers | {"Cookie": None})
     if may or (site, origin) == (None, None):
-        check_problem(given, "unauthenticated", 401)
+        check_problem(signed_in, "unauthenticated", 401)
     elif origin and origin.startswith("https") and not site:
-        check_problem(given, "unauthenticated", 401)  # which is what a proxy with TLS looks like
+        check_problem(signed_in, "unauthenticated", 401)  # as behind a proxy with TLS
     else:
-        check_problem(given, "cross-site", 403)
+        check_problem(signed_in, "cross-site", 403)
 
 
 def changing() -> list[tuple[str, str]]:
@@ -196,8 +196,8 @@ def changing() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("method", "path"), changing())
-def test_every_method_that_changes_something(page, method, path):
-    """Whatever is sent to it is not even looked at."""
+def test_every_changing_operation_refuses_other_sites(page, method, path):
+    """The request is refused before its body is read."""
     path = path.replace("{uniqueID}", page.device["uniqueID"] if "/devices/" in path else new_id())
     for headers in ({"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": None}, {"Sec-Fetch-Site": "cross-site"}):
         answer = page.request(method, path, data=b"{", headers=headers)
@@ -205,15 +205,15 @@ def test_every_method_that_changes_something(page, method, path):
     assert page.get("/v1/account").status_code == 200
 
 
-def test_a_body_says_that_it_is_json(page):
-    """A form of another page could say something else without asking."""
+def test_bodies_must_be_declared_as_json(page):
+    """Forms of other sites can send these types without a preflight request."""
     for content_type in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
         answer = page.request("POST", "/v1/sync", data=b"{}", headers={"Content-Type": content_type})
         check_problem(answer, "unsupported-media-type", 415)
 
 
-def test_no_page_of_elsewhere_reads_with_it(page):
-    """CORS lets pages of other ports of this machine in, with a bearer token; never with the cookie."""
+def test_cors_never_allows_cookies(page):
+    """CORS allows pages on other local ports to use a bearer token, but not the cookie."""
     for method in ("GET", "OPTIONS"):
         headers = {"Origin": "http://localhost:5173", "Access-Control-Request-Method": "GET"}
         answer = page.request(method, "/v1/account", headers=headers)
@@ -222,7 +222,7 @@ def test_no_page_of_elsewhere_reads_with_it(page):
             assert "Cookie" in answer.headers["Vary"]
 
 
-def test_of_two_pages_each_sees_its_own(page, server):
+def test_pages_of_different_accounts_are_separate(page, server):
     other = Page(server.url)
     other.sign_up(f"{new_id()}@example.org")
     note = page.post("/v1/notes", {"text": "mine"}).headers["Location"]
@@ -237,11 +237,11 @@ def test_of_two_pages_each_sees_its_own(page, server):
     assert page.get("/v1/account").status_code == 200
 
 
-# Signing out.
+# Signing out
 
 
 def test_signing_out(client):
-    """The browser forgets the cookie and all that it keeps of this server, and the token is no good any more."""
+    """The browser deletes the cookie and all stored data of this site, and the token becomes invalid."""
     page = signed_in(client)
     out = page.delete(own(page))
     assert (out.status_code, out.headers["Set-Cookie"]) == (204, f"hesper=; {GONE}")
@@ -249,7 +249,7 @@ def test_signing_out(client):
     check_problem(page.get("/v1/account"), "unauthenticated", 401)
 
 
-def test_signing_another_device_out(client):
+def test_signing_out_another_device(client):
     page, other = signed_in(client), signed_in(client)
     out = page.delete(own(other))
     assert out.status_code == 204
@@ -257,15 +257,15 @@ def test_signing_another_device_out(client):
     gone = other.get("/v1/account")
     check_problem(gone, "unauthenticated", 401)
     assert gone.headers["Set-Cookie"] == f"hesper=; {GONE}"
-    assert "Clear-Site-Data" not in gone.headers, "what is unsent is still there to be sent"
+    assert "Clear-Site-Data" not in gone.headers, "unsent changes would be deleted"
     check_problem(other.post("/v1/sync", {}), "unauthenticated", 401)
-    # A stream that was open has ended; a new one is refused.
+    # Its open stream has ended, and a new one is refused.
     check_problem(other.get("/v1/events"), "unauthenticated", 401)
     assert page.get("/v1/account").status_code == 200
 
 
-def test_a_new_password(client):
-    """The page that sets it stays; every other device is out."""
+def test_a_new_password_signs_out_other_pages(client):
+    """The page that sets the password stays signed in."""
     page, other = signed_in(client), signed_in(client)
     body = {"currentPassword": PASSWORD, "newPassword": PASSWORD[::-1]}
     changed = page.patch("/v1/account", body)

@@ -1,4 +1,4 @@
-"""DeletedObjects: Vesper's upload-and-get-the-list-back, and deleting by sync (merge.md, Deleting)."""
+"""`/v1/deleted-objects`: uploading DeletedObjects and reading them, and deletion by sync (merge.md, Deleting)."""
 
 import pytest
 from desk import at
@@ -10,8 +10,8 @@ pytestmark = pytest.mark.both_stores
 PATH = "/v1/deleted-objects"
 
 
-def upload(client, *gone: dict, since: str | None = None) -> dict:
-    response = client.post(PATH, {"deletedObjects": list(gone)}, params={"since": since} if since else {})
+def upload(client, *deletions: dict, since: str | None = None) -> dict:
+    response = client.post(PATH, {"deletedObjects": list(deletions)}, params={"since": since} if since else {})
     assert response.status_code == 200, response.text
     return response.json()
 
@@ -27,14 +27,14 @@ def test_upload_and_get_the_list_back(fresh_writer):
     assert all(gone["deletionDate"] == DATE for gone in answer["deletedObjects"])
     assert "notes" not in answer and answer["hasMore"] is False
     assert client.get(f"/v1/notes/{notes[1]}").status_code == 410
-    # Since that answer: nothing. After another deletion: that one alone.
+    # Nothing since that response. After another deletion, only that one.
     assert upload(client, since=answer["syncToken"])["deletedObjects"] == []
     client.delete(f"/v1/notes/{notes[2]}")
     later = upload(client, since=answer["syncToken"])
     assert [gone["uniqueID"] for gone in later["deletedObjects"]] == [notes[2]]
 
 
-def test_without_uploading_everything_is_in_the_feed(fresh_writer):
+def test_the_feed_lists_all_deleted_objects(fresh_writer):
     client = fresh_writer.client
     gone = [client.post("/v1/notes", {}).json()["uniqueID"] for _ in range(5)]
     for note in gone:
@@ -59,8 +59,8 @@ def test_uploading_twice_changes_nothing(fresh_writer):
     assert client.get("/v1/digests").json()["digest"] == digest
 
 
-def test_an_object_never_seen_can_be_deleted(writer):
-    """Its DeletedObject waits for it: a note that comes later goes at once, its words back to whoever sent them."""
+def test_an_unknown_object_can_be_deleted(writer):
+    """If the note is pushed later, it is deleted, and the response contains its DeletedObject."""
     note = writer.note(text="late")
     assert writer.push_one("deletedObjects", deleted(note["uniqueID"]))["status"] == "applied"
     answer = writer.push(notes=[note])
@@ -69,7 +69,7 @@ def test_an_object_never_seen_can_be_deleted(writer):
     check_problem(writer.client.get(f"/v1/notes/{note['uniqueID']}"), "deleted", 410)
 
 
-def test_a_deletion_beats_every_clock(writer):
+def test_a_deletion_wins_over_later_edits(writer):
     note = writer.note(text="x")
     writer.push(notes=[note])
     writer.push(deletedObjects=[deleted(note["uniqueID"])])
@@ -83,16 +83,16 @@ def test_a_deletion_beats_every_clock(writer):
     assert writer.client.get(f"/v1/notes/{note['uniqueID']}").status_code == 410
 
 
-def test_in_one_push_a_deletion_comes_first(writer):
-    """Whatever the order in the request."""
+def test_a_deletion_wins_within_one_push(writer):
+    """Regardless of the order in the request."""
     note = writer.note(text="x")
     answer = writer.push(notes=[note], deletedObjects=[deleted(note["uniqueID"])])
     assert [result["status"] for result in answer["results"]] == ["deleted", "applied"]
     assert writer.client.get(f"/v1/notes/{note['uniqueID']}").status_code == 410
 
 
-def test_of_two_one_with_a_target_stands(writer):
-    """With `mergedInto` before one without; of two with, the smaller target (merge.md, The fold)."""
+def test_merging_two_deleted_objects(writer):
+    """One with `mergedInto` wins over one without. If both have it, the smaller target wins (merge.md, The fold)."""
     loser, small, great = new_id(), "0" + new_id()[1:], "e" + new_id()[1:]
     writer.push(tags=[writer.tag(new_id(), target) for target in (small, great)])
 
@@ -109,7 +109,7 @@ def test_of_two_one_with_a_target_stands(writer):
     assert gone["mergedInto"] == small
 
 
-def test_its_date_is_no_later_than_now(writer):
+def test_deletion_dates_in_the_future_are_corrected(writer):
     past, future = new_id(), new_id()
     writer.push(
         deletedObjects=[
@@ -127,27 +127,27 @@ def test_its_date_is_no_later_than_now(writer):
 
 TAG = new_id()
 WRONG = [
-    ("no object", "gone", "invalid-field", "/deletedObjects/0"),
+    ("not an object", "gone", "invalid-field", "/deletedObjects/0"),
     ("no ID", {"objectType": "note"}, "invalid-field", "/deletedObjects/0/uniqueID"),
-    ("an ID that is none", {"uniqueID": "x", "objectType": "note"}, "invalid-field", "/deletedObjects/0/uniqueID"),
+    ("an invalid ID", {"uniqueID": "x", "objectType": "note"}, "invalid-field", "/deletedObjects/0/uniqueID"),
     ("no type", {"uniqueID": new_id()}, "invalid-field", "/deletedObjects/0/objectType"),
-    ("a type that is none", deleted(new_id(), "a b"), "invalid-field", "/deletedObjects/0/objectType"),
+    ("an invalid type", deleted(new_id(), "a b"), "invalid-field", "/deletedObjects/0/objectType"),
     ("a target of a note", deleted(new_id(), mergedInto=new_id()), "invalid-field", "/deletedObjects/0/mergedInto"),
-    ("a target that is none", deleted(new_id(), "tag", mergedInto=1), "invalid-field", "/deletedObjects/0/mergedInto"),
+    ("an invalid target", deleted(new_id(), "tag", mergedInto=1), "invalid-field", "/deletedObjects/0/mergedInto"),
     ("a wrong date", deleted(new_id(), deletionDate="today"), "invalid-field", "/deletedObjects/0/deletionDate"),
-    ("textSeen is no clock", deleted(new_id(), textSeen="yesterday"), "invalid-field", "/deletedObjects/0/textSeen"),
+    ("textSeen is not a clock", deleted(new_id(), textSeen="yesterday"), "invalid-field", "/deletedObjects/0/textSeen"),
     ("textSeen is a number", deleted(new_id(), textSeen=5), "invalid-field", "/deletedObjects/0/textSeen"),
     ("textSeen is null", deleted(new_id(), textSeen=None), "invalid-field", "/deletedObjects/0/textSeen"),
     ("textSeen of a tag", deleted(TAG, "tag", textSeen=""), "invalid-field", "/deletedObjects/0/textSeen"),
-    ("textAfter is no list", deleted(new_id(), textSeen="", textAfter=at(1)), "invalid-field",
+    ("textAfter is not a list", deleted(new_id(), textSeen="", textAfter=at(1)), "invalid-field",
      "/deletedObjects/0/textAfter"),
     ("textAfter has 17 clocks", deleted(new_id(), textSeen="", textAfter=[at(index) for index in range(17)]),
      "invalid-field", "/deletedObjects/0/textAfter"),
-    ("textAfter has no clocks", deleted(new_id(), textSeen="", textAfter=[at(1), "x"]), "invalid-field",
+    ("textAfter contains a string that is not a clock", deleted(new_id(), textSeen="", textAfter=[at(1), "x"]), "invalid-field",
      "/deletedObjects/0/textAfter/1"),
     ("rescuedInto is another note", deleted(new_id(), rescuedInto=new_id()), "invalid-field",
      "/deletedObjects/0/rescuedInto"),
-    ("rescuedInto is no ID", deleted(new_id(), rescuedInto="x"), "invalid-field", "/deletedObjects/0/rescuedInto"),
+    ("rescuedInto is not an ID", deleted(new_id(), rescuedInto="x"), "invalid-field", "/deletedObjects/0/rescuedInto"),
     ("rescuedInto of a tag", deleted(TAG, "tag", rescuedInto=rescue_of(TAG)), "invalid-field",
      "/deletedObjects/0/rescuedInto"),
     ("an unknown field", deleted(new_id(), why="old"), "unknown-field", "/deletedObjects/0/why"),
@@ -155,7 +155,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("gone", "slug", "pointer"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
-def test_a_wrong_one_is_refused_by_itself(somebody, gone, slug, pointer):
+def test_only_the_invalid_element_is_refused(somebody, gone, slug, pointer):
     good = deleted(new_id())
     answer = upload(somebody, gone, good)
     assert [result["status"] for result in answer["results"]] == ["rejected", "applied"]
@@ -171,7 +171,7 @@ def test_merged_into_itself_is_refused(somebody):
     assert somebody.get(f"/v1/tags/{tag}").status_code == 404
 
 
-def test_another_type_than_it_is(somebody, writer):
+def test_a_wrong_object_type_is_refused(somebody, writer):
     note = writer.note(text="x")
     writer.push(notes=[note])
     [result] = upload(somebody, deleted(note["uniqueID"], "tag"))["results"]
@@ -180,7 +180,7 @@ def test_another_type_than_it_is(somebody, writer):
 
 
 @pytest.mark.parametrize("body", [{}, {"deletedObjects": {}}, {"deletedObjects": None}, {"notes": []}, []])
-def test_a_wrong_shape_refuses_the_whole(somebody, body):
+def test_a_malformed_body_is_refused_as_a_whole(somebody, body):
     problem = check_problem(somebody.post(PATH, body))
     assert problem["slug"] in ("invalid-field", "unknown-field")
 

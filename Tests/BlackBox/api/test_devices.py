@@ -1,4 +1,4 @@
-"""`/v1/devices`: signing in and out, and what is known of each device."""
+"""`/v1/devices`: signing in and out, and the properties of devices."""
 
 import clocks
 import pytest
@@ -16,7 +16,7 @@ def entry(client: Client, listed_by: Client) -> dict:
 
 
 def test_a_second_device_of_one_account(client):
-    """It has a token and a node of its own, and the same notes."""
+    """Each device has its own token and node. All devices share the account's notes."""
     before = clocks.date(clocks.wall())
     other = Client(client.url)
     body = {"email": client.email, "password": PASSWORD, "deviceName": "laptop", "appVersion": "Muse 2 (β)"}
@@ -28,12 +28,12 @@ def test_a_second_device_of_one_account(client):
     assert other.token != client.token
     assert other.device["uniqueID"] != client.device["uniqueID"]
     assert answer["account"] == client.get("/v1/account").json()
-    # What it told of itself is kept, and is there for both to see; the last signed in comes first.
+    # The device's properties are visible to all devices of the account. The latest sign-in is listed first.
     device = {"name": "laptop", "appVersion": "Muse 2 (β)", "userAgent": "Muse/2 Darwin", "creationDate": DATE}
     check_holds(entry(other, other), device | {"current": True})
     check_holds(entry(other, client), device | {"current": False})
     assert before <= entry(other, client)["creationDate"] <= entry(other, client)["lastUseDate"]
-    # Where it was last seen, for its owner alone.
+    # The address of the last request.
     assert entry(other, client)["lastUseAddress"] == answer["device"]["lastUseAddress"] == "127.0.0.1"
     names = [device["name"] for device in client.get("/v1/devices").json()["devices"]]
     assert names == ["laptop", "phone"]
@@ -41,8 +41,8 @@ def test_a_second_device_of_one_account(client):
     assert other.get(f"/v1/notes/{note['uniqueID']}").json() == note
 
 
-def test_a_device_that_tells_little(client):
-    """Without a version and a User-Agent: both are left out, not null."""
+def test_a_device_without_version_and_user_agent(client):
+    """The properties are omitted, not null."""
     other = Client(client.url)
     body = {"email": client.email, "password": PASSWORD, "deviceName": "script"}
     device = other.post("/v1/devices", body, headers={"User-Agent": SKIP_HEADER}).json()["device"]
@@ -51,7 +51,7 @@ def test_a_device_that_tells_little(client):
 
 
 def test_signing_out(client):
-    """Its token ends at once, what it pushed stays, and what it does afterwards changes nothing."""
+    """The token becomes invalid immediately. What the device pushed remains."""
     other = client.another_device()
     note = other.post("/v1/notes", {"text": "from the laptop"}).json()
     path = f"/v1/devices/{other.device['uniqueID']}"
@@ -68,42 +68,42 @@ def test_signing_out(client):
         assert response.headers["WWW-Authenticate"] == "Bearer"
     assert client.get(f"/v1/notes/{note['uniqueID']}").json() == note
     check_problem(client.delete(path), "not-found", 404)
-    # The history still names the device that wrote it.
+    # The edit remains in the history.
     [edit] = client.get(f"/v1/notes/{note['uniqueID']}/edits").json()["edits"]
     assert edit["value"] == "from the laptop"
-    # Signing in again makes another device: two that share a node would reuse each other's clocks.
+    # Signing in again creates another device, because a shared node would reuse clocks.
     gone = other.device["uniqueID"]
     other.sign_in(client.email)
     assert other.device["uniqueID"] != gone
-    # The device that asks may be the one that goes.
+    # A device can sign itself out.
     assert other.delete(f"/v1/devices/{other.device['uniqueID']}").status_code == 204
     check_problem(other.get("/v1/account"), "unauthenticated", 401)
     assert [device["name"] for device in client.get("/v1/devices").json()["devices"]] == ["phone"]
 
 
-ASKED = {"WWW-Authenticate": "Bearer"}
+CHALLENGE = {"WWW-Authenticate": "Bearer"}
 AUTHORIZATIONS = [
-    Row("no token", "GET", "/v1/account", status=401, answers=ASKED),
-    Row("an empty token", "GET", "/v1/account", status=401, answers=ASKED, headers={"Authorization": "Bearer "}),
-    Row("a token cut short", "GET", "/v1/account", status=401, answers=ASKED,
+    Row("no token", "GET", "/v1/account", status=401, answers=CHALLENGE),
+    Row("an empty token", "GET", "/v1/account", status=401, answers=CHALLENGE, headers={"Authorization": "Bearer "}),
+    Row("a token cut short", "GET", "/v1/account", status=401, answers=CHALLENGE,
         headers={"Authorization": "Bearer {short}"}),
-    Row("a token and more", "GET", "/v1/account", status=401, answers=ASKED,
+    Row("a token with a suffix", "GET", "/v1/account", status=401, answers=CHALLENGE,
         headers={"Authorization": "Bearer {token}x"}),
-    Row("another scheme", "GET", "/v1/account", status=401, answers=ASKED, headers={"Authorization": "Basic {token}"}),
-    Row("in the query", "GET", "/v1/account?token={token}", status=401, answers=ASKED),
-    Row("in a cookie", "GET", "/v1/account", status=401, answers=ASKED, headers={"Cookie": "hesper={token}"}),
-    Row("a scheme in other case", "GET", "/v1/account", answers={"WWW-Authenticate": None},
+    Row("another scheme", "GET", "/v1/account", status=401, answers=CHALLENGE, headers={"Authorization": "Basic {token}"}),
+    Row("in the query", "GET", "/v1/account?token={token}", status=401, answers=CHALLENGE),
+    Row("in a cookie", "GET", "/v1/account", status=401, answers=CHALLENGE, headers={"Cookie": "hesper={token}"}),
+    Row("the scheme in lower case", "GET", "/v1/account", answers={"WWW-Authenticate": None},
         headers={"Authorization": "bearer {token}"}),
 ]  # fmt: skip
 
 
 @parametrize(AUTHORIZATIONS)
-def test_tokens(row, somebody):
+def test_authorization_header(row, somebody):
     world = {"token": somebody.token, "short": somebody.token[:-1]}
     row.run(Client(somebody.url), world)
 
 
-def test_tokens_outlive_a_restart(fresh_server):
+def test_tokens_remain_valid_after_a_restart(fresh_server):
     client = fresh_server.client()
     other = client.another_device()
     client.delete(f"/v1/devices/{other.device['uniqueID']}")

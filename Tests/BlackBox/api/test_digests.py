@@ -1,4 +1,4 @@
-"""`/v1/digests`: digests under each next hex digit of the IDs, to find what differs (merge.md, The digest)."""
+"""`/v1/digests`: digests by prefix of the IDs, to find differing objects (merge.md, The digest)."""
 
 import pytest
 from convergence import settle
@@ -25,7 +25,7 @@ def xor(values) -> str:
 
 @pytest.fixture(scope="module")
 def full(server):
-    """An account with 60 objects of all kinds."""
+    """An account with 60 objects of all types."""
     from writer import Writer
 
     writer = Writer(server.client())
@@ -39,17 +39,17 @@ def full(server):
     return writer
 
 
-def test_the_sum_of_everything(full):
+def test_the_digest_of_the_scope(full):
     everything = digests(full.client)
     _, answer = full.client.read_all()
     assert everything["digest"] == answer["digest"]
     assert everything["objects"] == 60
     assert everything["prefix"] == "" and everything["serverClock"] == CLOCK
-    assert "items" not in everything  # too many to tell one by one
+    assert "items" not in everything  # there are too many to list
 
 
-def test_a_device_computes_the_same(full):
-    """From what sync sends: objects that exist, and DeletedObjects."""
+def test_a_device_computes_the_same_digests(full):
+    """They are computed from the objects and DeletedObjects that sync returns."""
     copy = LocalCopy()
     found, answer = full.client.read_all()
     for section, items in found.items():
@@ -66,8 +66,8 @@ def test_a_device_computes_the_same(full):
         assert [(item["uniqueID"], item["digest"]) for item in items] == [(unique_id, f"{digest:032x}")]
 
 
-def test_children_add_up_at_every_level(full):
-    """Down to the objects: each level is the XOR of the one below."""
+def test_the_digest_of_a_prefix_is_the_xor_of_its_children(full):
+    """On every level down to the objects."""
     waiting, seen = [""], []
     while waiting:
         prefix = waiting.pop()
@@ -85,8 +85,8 @@ def test_children_add_up_at_every_level(full):
     assert {item["objectType"] for item in seen} == {"note", "tag", "board"}
 
 
-def test_what_differs_is_found_by_narrowing_down(devices):
-    """As a client does whose digest is not the server's."""
+def test_a_differing_object_is_found_by_prefix(devices):
+    """The search that a client performs when its digest differs from the server's."""
     a, b = devices(2)
     notes = [a.make_note(f"note {index}") for index in range(40)]
     settle(a, b)
@@ -112,25 +112,25 @@ def test_what_differs_is_found_by_narrowing_down(devices):
     assert narrow(a.client) == [notes[7]]
 
 
-def test_nothing_is_under_a_prefix(full):
+def test_a_prefix_without_objects(full):
     level = digests(full.client, "0123456789abcdef0123456789abcdef")
     assert (level["objects"], level["digest"], level["children"], level["items"]) == (0, "0" * 32, [], [])
 
 
-def test_upper_case_is_read(full):
+def test_upper_case_prefixes(full):
     small, great = digests(full.client, "a"), digests(full.client, "A")
     small.pop("serverClock"), great.pop("serverClock")
     assert small == great
 
 
-def test_what_waits_is_not_counted(fresh_writer):
+def test_edits_of_notes_that_do_not_exist_yet_are_not_counted(fresh_writer):
     fresh_writer.push(notes=[fresh_writer.edit(new_id(), text="waits")])
     assert digests(fresh_writer.client)["objects"] == 0
     assert digests(fresh_writer.client)["digest"] == "0" * 32
 
 
 PREFIX = [
-    Row("no hex digit", "GET", "/v1/digests?prefix=g", status=422, holds={"slug": "invalid-field", "pointer": "prefix"}),
+    Row("not a hex digit", "GET", "/v1/digests?prefix=g", status=422, holds={"slug": "invalid-field", "pointer": "prefix"}),
     Row("with hyphens", "GET", "/v1/digests?prefix=0123-4", status=422, holds={"slug": "invalid-field"}),
     Row("33 digits", "GET", f"/v1/digests?prefix={'0' * 33}", status=422, holds={"slug": "invalid-field"}),
     Row("32 digits", "GET", f"/v1/digests?prefix={'0' * 32}", status=200, holds={"objects": 0}),
@@ -144,8 +144,8 @@ def test_prefix(row, somebody):
     row.run(somebody, {})
 
 
-def test_equal_after_every_step(devices):
-    """After edits, deletions, merges of tags: what each device computes is what the server says."""
+def test_digests_are_equal_after_every_step(devices):
+    """After edits, deletions and merges of tags, the devices' digests equal the server's."""
     a, b = devices(2)
     steps = [
         lambda: a.make_note("x", pinned=True),
@@ -166,7 +166,7 @@ def test_equal_after_every_step(devices):
     assert isinstance(a, Device)
 
 
-def test_a_digest_needs_a_sign_in(server):
+def test_digests_require_authentication(server):
     from client import Client
 
     check_problem(Client(server.url).get("/v1/digests"), "unauthenticated", 401)

@@ -1,4 +1,4 @@
-"""`/v1/notes/{uniqueID}/edits`: a note's history, newest first; also while it is recently deleted."""
+"""`/v1/notes/{uniqueID}/edits`: a note's history, newest first, also of recently deleted notes."""
 
 import pytest
 from rows import CLOCK, DATE, Row, parametrize
@@ -22,10 +22,10 @@ def all_edits(client, note: str, limit: int) -> list[dict]:
         if "nextCursor" not in page:
             return found
         cursor = {"cursor": page["nextCursor"]}
-    raise AssertionError("the history does not come to an end")
+    raise AssertionError("the history did not end")
 
 
-def test_every_edit_with_who_and_when(writer):
+def test_edits_have_device_and_date(writer):
     tag = new_id()
     note = writer.note(text="one", tags={tag: True}, attributes={"pinned": True})
     writer.push(notes=[note])
@@ -42,7 +42,7 @@ def test_every_edit_with_who_and_when(writer):
         assert edit["device"] == {"uniqueID": writer.node, "name": "somebody"}
 
 
-def test_newest_first_and_what_stands(writer):
+def test_newest_first_with_the_current_value_marked(writer):
     note = writer.note(text="one")
     writer.push(notes=[note])
     base = note["clocks"]["text"]
@@ -54,7 +54,7 @@ def test_newest_first_and_what_stands(writer):
     assert [(edit["value"], edit["standing"]) for edit in found] == [("three", True), ("two", False), ("one", False)]
 
 
-def test_those_that_lost_are_there(writer):
+def test_superseded_edits_are_listed(writer):
     note = writer.note(archived=True)
     writer.push(notes=[note])
     early = "2020-01-01T00:00:00.000Z-0000-" + writer.node
@@ -63,7 +63,7 @@ def test_those_that_lost_are_there(writer):
     assert found == {early: (False, False), note["clocks"]["archived"]: (True, True)}
 
 
-def test_those_that_the_server_added_are_there(writer):
+def test_merges_by_the_server_are_listed(writer):
     note = writer.note(text="one\n\ntwo\n")
     writer.push(notes=[note])
     base = note["clocks"]["text"]
@@ -72,13 +72,13 @@ def test_those_that_the_server_added_are_there(writer):
     found = edits(writer.client, note["uniqueID"])["edits"]
     assert [edit["value"] for edit in found][0] == "ONE\n\nTWO\n"
     server = writer.client.get("/v1/server").json()["serverClock"][-16:]
-    assert found[0]["device"] == {"uniqueID": server}  # no name: it is no device
+    assert found[0]["device"] == {"uniqueID": server}  # the server is not a device and has no name
     assert found[0]["standing"] and found[0]["clock"] == CLOCK
     assert {edit["value"] for edit in found} == {"ONE\n\nTWO\n", "one\n\nTWO\n", "ONE\n\ntwo\n", "one\n\ntwo\n"}
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
-def test_in_pages(writer, limit):
+def test_pages(writer, limit):
     note = writer.note(text="0", archived=True, attributes={"a": 0, "b": 0})
     writer.push(notes=[note])
     for index in range(1, 4):
@@ -89,8 +89,8 @@ def test_in_pages(writer, limit):
     assert [edit["value"] for edit in found if edit["attribute"] == "text"] == ["3", "2", "1", "0"]
 
 
-def test_more_than_a_page_of_parcels(writer):
-    """Histories are long when somebody types: nothing is left out, nothing comes twice."""
+def test_a_history_of_several_pages(writer):
+    """No edit is missing or repeated."""
     note = writer.note(text="0")
     clock = note["clocks"]["text"]
     for start in range(0, 1_200, 300):
@@ -104,7 +104,7 @@ def test_more_than_a_page_of_parcels(writer):
     assert [edit["value"] for edit in found] == [str(index) for index in range(1_200, -1, -1)]
 
 
-def test_while_recently_deleted(writer):
+def test_a_recently_deleted_note_has_a_history(writer):
     note = writer.note(text="gone, but not lost")
     writer.push(notes=[note])
     writer.push(deletedObjects=[deleted(note["uniqueID"])])
@@ -113,15 +113,15 @@ def test_while_recently_deleted(writer):
     assert {edit["value"] for edit in found} == {"gone, but not lost", "late words"}
 
 
-def test_the_grace_period_begins_when_the_server_learns_of_the_deletion(writer):
-    """Whatever the device says of its date. What comes after the period is in test_recently_deleted.py."""
+def test_the_grace_period_begins_when_the_deletion_arrives(writer):
+    """The device's deletion date does not matter. test_recently_deleted.py tests the end of the period."""
     note = writer.note(text="old")
     writer.push(notes=[note])
     writer.push(deletedObjects=[deleted(note["uniqueID"], deletionDate="2020-01-01T00:00:00Z")])
     assert [edit["value"] for edit in edits(writer.client, note["uniqueID"])["edits"]] == ["old"]
 
 
-def test_the_name_of_a_device_that_signed_out_is_not_told(somebody, writer):
+def test_a_signed_out_device_has_no_name(somebody, writer):
     from writer import Writer
 
     other = Writer(somebody.another_device("short-lived"))
@@ -142,16 +142,16 @@ def world(somebody, writer) -> dict[str, str]:
 
 
 ROWS = [
-    Row("of a note", "GET", "/v1/notes/{note}/edits", lacks=("nextCursor",)),
-    Row("of a tag", "GET", "/v1/notes/{tag}/edits", status=404, holds={"slug": "not-found"}),
-    Row("of what was never seen", "GET", "/v1/notes/{unknown}/edits", status=404, holds={"slug": "not-found"}),
-    Row("of what waits", "GET", "/v1/notes/{waiting}/edits", status=404, holds={"slug": "not-found"}),
-    Row("of no ID", "GET", "/v1/notes/x/edits", status=404, holds={"slug": "not-found"}),
+    Row("a note", "GET", "/v1/notes/{note}/edits", lacks=("nextCursor",)),
+    Row("a tag", "GET", "/v1/notes/{tag}/edits", status=404, holds={"slug": "not-found"}),
+    Row("an unknown ID", "GET", "/v1/notes/{unknown}/edits", status=404, holds={"slug": "not-found"}),
+    Row("a note that does not exist yet", "GET", "/v1/notes/{waiting}/edits", status=404, holds={"slug": "not-found"}),
+    Row("an invalid ID", "GET", "/v1/notes/x/edits", status=404, holds={"slug": "not-found"}),
     Row("limit 0", "GET", "/v1/notes/{note}/edits?limit=0", status=422, holds={"pointer": "limit"}),
-    Row("a cursor that is none", "GET", "/v1/notes/{note}/edits?cursor=x", status=422, holds={"pointer": "cursor"}),
+    Row("an invalid cursor", "GET", "/v1/notes/{note}/edits?cursor=x", status=422, holds={"pointer": "cursor"}),
     Row("an empty cursor", "GET", "/v1/notes/{note}/edits?cursor=", status=422, holds={"pointer": "cursor"}),
-    Row("since is of feeds", "GET", "/v1/notes/{note}/edits?since=x", status=422, holds={"slug": "unknown-field"}),
-    Row("nothing to write here", "POST", "/v1/notes/{note}/edits", {}, 405, answers={"Allow": "GET, HEAD, OPTIONS"}),
+    Row("since is not accepted", "GET", "/v1/notes/{note}/edits?since=x", status=422, holds={"slug": "unknown-field"}),
+    Row("post is not allowed", "POST", "/v1/notes/{note}/edits", {}, 405, answers={"Allow": "GET, HEAD, OPTIONS"}),
 ]
 
 
@@ -160,8 +160,8 @@ def test_history(row, somebody, world):
     row.run(somebody, world)
 
 
-def test_a_page_ends_early_past_4_mib(writer):
-    """A page of long texts is no page of gigabytes: it ends past 4 MiB, and the next goes on from there."""
+def test_a_page_ends_early_after_4_mib(writer):
+    """A page ends when its texts exceed 4 MiB. The next page continues from there."""
     note = writer.note(text="0" * 1_000_000)
     writer.push(notes=[note])
     base = note["clocks"]["text"]

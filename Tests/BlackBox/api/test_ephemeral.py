@@ -1,4 +1,4 @@
-"""What devices say to each other (protocol.md, Events): to whom, in what order, how much; kept nowhere."""
+"""Ephemeral messages between devices (protocol.md, Events): recipients, order and limits. They are not stored."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -19,29 +19,29 @@ def devices3(server) -> list[Client]:
     return [first, first.another_device("phone"), first.another_device("laptop")]
 
 
-def say(client: Client, data: object = None, note: str = NOTE):
+def send(client: Client, data: object = None, note: str = NOTE):
     return client.post("/v1/ephemeral", {"uniqueID": note, "data": {} if data is None else data})
 
 
 def listening(stream: Events, count: int) -> None:
-    """Waits until a stream was told that so many others listen."""
+    """Waits until a stream reports this number of other listening devices."""
     while stream.wait_for("listeners").data != {"listeners": count}:
         pass
 
 
-def test_nobody_listens(client):
-    answer = say(client)
+def test_without_listeners(client):
+    answer = send(client)
     assert (answer.status_code, answer.json()) == (200, {"listeners": 0})
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_it_is_carried_to_all_other_devices(devices3):
+def test_messages_reach_all_other_devices(devices3):
     desk, phone, laptop = devices3
     with Events(desk) as own, Events(phone) as first, Events(phone) as again, Events(laptop) as second:
         for stream in (own, first, again, second):
             listening(stream, 2)
         data = {"typing": True, "at": 17, "deep": {"a": [1, 2.5, None, "ü\n"]}}
-        assert say(desk, data, NOTE.upper()).json() == {"listeners": 2}
+        assert send(desk, data, NOTE.upper()).json() == {"listeners": 2}
         for stream in (first, again, second):
             event = stream.next()
             assert event.name == "ephemeral" and event.id is None
@@ -51,12 +51,12 @@ def test_it_is_carried_to_all_other_devices(devices3):
         assert own.next(1) is None
 
 
-def test_it_is_kept_nowhere(devices3):
+def test_messages_are_not_stored(devices3):
     desk, phone, _ = devices3
     before = desk.get("/v1/account").json()["usage"]
     with Events(phone) as stream:
         since = stream.changes().id
-        say(desk, {"typing": True})
+        send(desk, {"typing": True})
         stream.wait_for("ephemeral")
     with Events(phone, last=since) as stream:
         assert stream.next().name == "listeners"
@@ -64,22 +64,22 @@ def test_it_is_kept_nowhere(devices3):
     assert desk.get("/v1/account").json()["usage"] == before
 
 
-def test_it_comes_in_the_order_in_which_each_said_it(devices3):
+def test_messages_of_a_device_arrive_in_order(devices3):
     desk, phone, laptop = devices3
     with Events(laptop) as stream:
         stream.wait_for("listeners")
         with ThreadPoolExecutor(2) as threads:
 
-            def say_all(client: Client) -> None:
+            def send_all(client: Client) -> None:
                 for index in range(40):
-                    assert say(client, {"index": index}).status_code == 200
+                    assert send(client, {"index": index}).status_code == 200
 
-            list(threads.map(say_all, (desk, phone)))
-        heard: dict[str, list[int]] = {"desk": [], "phone": []}
+            list(threads.map(send_all, (desk, phone)))
+        received: dict[str, list[int]] = {"desk": [], "phone": []}
         for _ in range(80):
             event = stream.wait_for("ephemeral")
-            heard[event.data["device"]["name"]].append(event.data["data"]["index"])
-        assert heard == {"desk": list(range(40)), "phone": list(range(40))}
+            received[event.data["device"]["name"]].append(event.data["data"]["index"])
+        assert received == {"desk": list(range(40)), "phone": list(range(40))}
 
 
 def test_changes_and_messages_share_a_stream(devices3):
@@ -88,48 +88,48 @@ def test_changes_and_messages_share_a_stream(devices3):
     with Events(phone) as stream:
         stream.changes()
         stream.wait_for("listeners")
-        say(desk, {"typing": True})
+        send(desk, {"typing": True})
         writer.push(notes=[writer.note(text="Milk")])
         assert {stream.next().name, stream.next().name} == {"ephemeral", "changes"}
 
 
-def test_whoever_is_slow_to_read_misses_some_and_no_change(server):
+def test_slow_readers_miss_messages_but_no_changes(server):
     desk = server.client(device_name="desk")
     phone = desk.another_device("phone")
     writer = Writer(desk)
     with Events(phone, buffer=4096) as stream:
         stream.changes()
-        # More than lies between the server and whoever does not read.
+        # More data than the buffers between the server and a client that does not read can hold.
         pushed = [writer.note(text="x" * 900_000) for _ in range(16)]
         for note in pushed:
             writer.push(notes=[note])
         for index in range(90):
-            assert say(desk, {"index": index}).json() == {"listeners": 1}
-        heard, found = [], []
-        while len(found) < len(pushed) or not heard or heard[-1] != 89:
+            assert send(desk, {"index": index}).json() == {"listeners": 1}
+        received, found = [], []
+        while len(found) < len(pushed) or not received or received[-1] != 89:
             event = stream.next()
-            assert event, "nothing more comes"
+            assert event, "no event was received"
             if event.name == "ephemeral":
-                heard.append(event.data["data"]["index"])
+                received.append(event.data["data"]["index"])
             elif event.name == "changes":
                 found += [note["uniqueID"] for note in event.data["changes"]["notes"]]
     assert found == [note["uniqueID"] for note in pushed]
-    assert heard == sorted(heard) and len(heard) < 90
+    assert received == sorted(received) and len(received) < 90
 
 
-def test_another_account_hears_nothing(client, server):
+def test_messages_do_not_reach_other_accounts(client, server):
     other = client.another_device()
     stranger = server.client()
     with Events(other) as stream, Events(stranger) as theirs:
         stream.wait_for("listeners")
         theirs.wait_for("listeners")
-        assert say(client).json() == {"listeners": 1}
+        assert send(client).json() == {"listeners": 1}
         stream.wait_for("ephemeral")
-        assert say(stranger).json() == {"listeners": 0}
+        assert send(stranger).json() == {"listeners": 0}
         assert theirs.next(1) is None and stream.next(1) is None
 
 
-def test_everybody_is_told_how_many_others_listen(devices3):
+def test_streams_report_the_number_of_other_listeners(devices3):
     desk, phone, laptop = devices3
     with Events(desk) as stream:
         assert stream.wait_for("listeners").data == {"listeners": 0}
@@ -144,9 +144,9 @@ def test_everybody_is_told_how_many_others_listen(devices3):
         assert stream.wait_for("listeners").data == {"listeners": 0}
 
 
-def test_a_message_of_just_the_greatest_size(client):
-    assert say(client, {"a": "x" * (4096 - len('{"a":""}'))}).status_code == 200
-    refused = say(client, {"a": "x" * (4097 - len('{"a":""}'))})
+def test_a_message_of_the_maximum_size(client):
+    assert send(client, {"a": "x" * (4096 - len('{"a":""}'))}).status_code == 200
+    refused = send(client, {"a": "x" * (4097 - len('{"a":""}'))})
     assert (refused.status_code, refused.json()["slug"], refused.json()["pointer"], refused.json()["limit"]) == (
         422, "invalid-field", "/data", 4096,
     )  # fmt: skip
@@ -165,43 +165,43 @@ def test_a_message_of_just_the_greatest_size(client):
         ([], "invalid-field", ""),
     ],
 )
-def test_what_is_wrong_is_refused(client, body, slug, pointer):
+def test_invalid_messages_are_refused(client, body, slug, pointer):
     answer = client.post("/v1/ephemeral", body)
     assert answer.status_code == 422
     assert (answer.json()["slug"], answer.json()["pointer"]) == (slug, pointer)
 
 
-def test_a_body_far_too_large_is_refused(client):
-    answer = say(client, {"a": "x" * 100_000})
+def test_a_body_over_the_limit_is_refused(client):
+    answer = send(client, {"a": "x" * 100_000})
     assert (answer.status_code, answer.json()["slug"]) == (413, "too-large")
 
 
-def test_whoever_says_too_much_is_told_to_wait(client):
+def test_rate_limit(client):
     other = client.another_device()
     for _ in range(400):
-        answer = say(client)
+        answer = send(client)
         if answer.status_code == 429:
             break
     assert (answer.status_code, answer.json()["slug"]) == (429, "too-many-requests")
-    assert say(other).status_code == 200, "each device for itself"
+    assert send(other).status_code == 200, "the limit applies to each device"
     wait = int(answer.headers["Retry-After"])
     assert 1 <= wait <= 5
     time.sleep(wait)
-    assert say(client).status_code == 200
+    assert send(client).status_code == 200
 
 
-def test_the_new_id_of_a_note_that_nobody_knows_yet_will_do(client):
-    assert say(client, note=new_id()).status_code == 200
+def test_the_id_of_an_unknown_note_is_accepted(client):
+    assert send(client, note=new_id()).status_code == 200
 
 
-def test_nothing_that_is_said_can_pass_for_another_event(client):
-    """Line ends of every kind, in what is said, in the name of who says it, and in what changes."""
+def test_line_ends_cannot_forge_events(client):
+    """Line ends of every kind, in the message, the device's name and a changed note."""
     trick = "x\n\nevent: changes\ndata: {}\n\n\r\r\r\n\r\nid: y\u2028\u2029\x85"
     other = client.another_device(device_name=trick)
     with Events(client) as stream:
         stream.changes()
         stream.wait_for("listeners")
-        assert say(other, {trick: trick}).json() == {"listeners": 1}
+        assert send(other, {trick: trick}).json() == {"listeners": 1}
         event = stream.next()
         assert (event.name, event.data["device"]["name"], event.data["data"]) == ("ephemeral", trick, {trick: trick})
         other.post("/v1/notes", {"text": trick, "attributes": {"a": trick}})

@@ -1,4 +1,4 @@
-"""Changes as they commit (protocol.md, Events): what a stream brings, from where, and when it ends."""
+"""Event streams (protocol.md, Events): content, start position, and when a stream ends."""
 
 import json
 import time
@@ -35,10 +35,10 @@ def token(client: Client) -> str:
     return client.read_all()[1]["syncToken"]
 
 
-# What it says.
+# Content
 
 
-def test_the_answer_says_that_nobody_may_keep_or_gather_it(client):
+def test_responses_must_not_be_cached_or_buffered(client):
     with Events(client) as stream:
         assert stream.status == 200
         assert stream.headers["content-type"] == "text/event-stream"
@@ -47,7 +47,7 @@ def test_the_answer_says_that_nobody_may_keep_or_gather_it(client):
         assert "x-request-id" in stream.headers and "content-encoding" not in stream.headers
 
 
-def test_from_now_on(client, other):
+def test_a_stream_without_a_token_starts_from_now(client, other):
     make(client, "before")
     expected = client.sync(since=token(client))
     with Events(other) as stream:
@@ -61,7 +61,7 @@ def test_from_now_on(client, other):
         assert ids(stream.next()) == [note]
 
 
-def test_an_event_is_the_page_that_sync_answers(client, other):
+def test_an_event_equals_a_page_of_changes(client, other):
     since = token(client)
     with Events(other, since=since) as stream:
         writer = Writer(client)
@@ -72,11 +72,11 @@ def test_an_event_is_the_page_that_sync_answers(client, other):
         assert event.id == event.data["syncToken"] == page["syncToken"]
         assert set(event.data) == set(page)
         assert {**event.data, "serverClock": ""} == {**page, "serverClock": ""}
-        # As the ID of a later event, and as the token of a sync.
+        # Its ID is valid as a sync token.
         assert other.sync(since=event.id)["changes"] == EMPTY
 
 
-def test_every_commit_has_its_event_also_on_the_device_that_made_it(client):
+def test_every_commit_causes_an_event_also_for_its_own_device(client):
     with Events(client) as stream:
         stream.changes()
         for text in ("one", "two", "three"):
@@ -84,7 +84,7 @@ def test_every_commit_has_its_event_also_on_the_device_that_made_it(client):
             assert ids(stream.changes()) == [note]
 
 
-def test_every_way_of_writing_is_heard(client, other):
+def test_every_kind_of_write_causes_an_event(client, other):
     with Events(other) as stream:
         stream.changes()
         note = make(client)
@@ -105,16 +105,16 @@ def test_every_way_of_writing_is_heard(client, other):
         assert len(stream.changes().data["changes"]["deletedObjects"]) == 1
 
 
-def test_what_changes_nothing_is_no_event(client, other):
+def test_requests_that_change_nothing_cause_no_event(client, other):
     note = make(client)
     with Events(other) as stream:
         stream.changes()
         assert client.put(f"/v1/notes/{note}", {"text": "Milk"}).status_code == 200
-        client.put(f"/v1/attachments/{new_id()}/data", data=b"bytes whose attachment has not come yet")
+        client.put(f"/v1/attachments/{new_id()}/data", data=b"bytes without an attachment")
         assert stream.wait_for("listeners") and stream.next(1) is None
 
 
-def test_another_account_hears_nothing(client, server):
+def test_events_do_not_reach_other_accounts(client, server):
     stranger = server.client()
     with Events(stranger) as stream:
         stream.wait_for("listeners")
@@ -125,10 +125,10 @@ def test_another_account_hears_nothing(client, server):
         assert stream.next(1) is None
 
 
-# From where.
+# Start position
 
 
-def test_what_changed_since_comes_first(client, other):
+def test_changes_since_the_token_come_first(client, other):
     since = token(client)
     notes = [make(client, str(index)) for index in range(3)]
     with Events(other, since=since) as stream:
@@ -138,13 +138,13 @@ def test_what_changed_since_comes_first(client, other):
         assert ids(stream.changes()) == notes
 
 
-def test_nothing_comes_where_nothing_changed(client):
+def test_no_event_without_changes(client):
     with Events(client, since=token(client)) as stream:
         assert stream.next().name == "listeners"
         assert stream.next(1) is None
 
 
-def test_the_last_event_id_wins_over_since(client):
+def test_last_event_id_takes_precedence_over_since(client):
     since = token(client)
     first = make(client, "first")
     last = token(client)
@@ -155,7 +155,7 @@ def test_the_last_event_id_wins_over_since(client):
         assert ids(stream.changes()) == [first, second]
 
 
-def test_a_stream_goes_on_where_another_ended(client):
+def test_a_stream_resumes_where_another_ended(client):
     with Events(client) as stream:
         stream.changes()
         first = make(client, "first")
@@ -172,7 +172,7 @@ def test_many_changes_come_in_pages(client, other):
     text = "word " * 200
     for _ in range(4):
         writer.push(notes=[writer.note(text=text) for _ in range(400)])
-    limit = 256 * 1024  # bytes of objects past which the page in an event ends
+    limit = 256 * 1024  # bytes of objects after which the page in an event ends
     expected = [note["uniqueID"] for note in client.get("/v1/changes", params={"since": since, "limit": 5000}).json()
                 ["changes"]["notes"]]  # fmt: skip
     found, left, sizes = [], 1600, []
@@ -190,11 +190,11 @@ def test_many_changes_come_in_pages(client, other):
     assert max(sizes) < limit + 4_000
 
 
-@pytest.mark.parametrize("place", ["since", "last"])
+@pytest.mark.parametrize("parameter", ["since", "last"])
 @pytest.mark.parametrize(
     "given, pointer", [("nonsense", None), ("first", None), ("notes", None)], ids=["nonsense", "first sync", "notes"]
 )
-def test_tokens_that_are_none_of_a_finished_sync_are_refused(client, place, given, pointer):
+def test_tokens_of_unfinished_syncs_or_other_feeds_are_refused(client, parameter, given, pointer):
     for index in range(3):
         make(client, str(index))
     token = {
@@ -202,18 +202,18 @@ def test_tokens_that_are_none_of_a_finished_sync_are_refused(client, place, give
         "first": client.sync(limit=1)["syncToken"],
         "notes": client.get("/v1/notes").json()["syncToken"],
     }[given]
-    with Events(client, **{place: token}) as stream:
+    with Events(client, **{parameter: token}) as stream:
         assert (stream.status, stream.body()["slug"]) == (422, "invalid-field")
 
 
 @pytest.mark.parametrize("query", [{"ping": "0"}, {"ping": "x"}, {"closeAfter": "never"}, {"limit": "1"}])
-def test_parameters_that_make_no_sense_are_refused(client, query):
+def test_invalid_parameters_are_refused(client, query):
     answer = client.get("/v1/events", params=query)
     assert answer.status_code == 422
     assert answer.json()["pointer"] == next(iter(query))
 
 
-def test_whoever_is_not_signed_in_hears_nothing(server):
+def test_streams_require_authentication(server):
     answer = Client(server.url).get("/v1/events")
     assert (answer.status_code, answer.json()["slug"]) == (401, "unauthenticated")
 
@@ -223,10 +223,10 @@ def test_head(client):
     assert (answer.status_code, answer.headers["Content-Type"], answer.content) == (200, "text/event-stream", b"")
 
 
-# Until when.
+# End
 
 
-def test_a_token_of_another_installation_is_told_as_an_event(client, fresh_server):
+def test_a_token_of_another_installation_causes_an_expired_event(client, fresh_server):
     with Events(client, last=token(fresh_server.client())) as stream:
         event = stream.next()
         assert (event.name, event.data["slug"], event.data["status"]) == ("expired", "token-expired", 410)
@@ -235,7 +235,7 @@ def test_a_token_of_another_installation_is_told_as_an_event(client, fresh_serve
         assert (head.status_code, head.content) == (200, b"")
 
 
-def test_a_token_of_a_database_that_was_replaced_is_told_as_an_event(fresh_server, tmp_path):
+def test_a_token_of_a_replaced_database_causes_an_expired_event(fresh_server, tmp_path):
     client = fresh_server.client()
     fresh_server.stop()
     backup = Backup.make(fresh_server, tmp_path / "backup")
@@ -244,7 +244,7 @@ def test_a_token_of_a_database_that_was_replaced_is_told_as_an_event(fresh_serve
     make(client)
     last = token(client)
     fresh_server.stop()
-    backup.put_back(fresh_server)
+    backup.copy_back(fresh_server)
     fresh_server.start()
     client.url = fresh_server.url
     with Events(client, last=last) as stream:
@@ -252,7 +252,7 @@ def test_a_token_of_a_database_that_was_replaced_is_told_as_an_event(fresh_serve
         assert stream.ends()
 
 
-def test_signs_of_life(client):
+def test_pings(client):
     with Events(client, ping="1") as stream:
         stream.changes()
         stream.wait_for("listeners")
@@ -260,14 +260,14 @@ def test_signs_of_life(client):
         assert 2 <= stream.pings <= 5
 
 
-def test_no_sign_of_life_is_asked_for_that_often(client):
+def test_the_ping_interval_can_be_long(client):
     with Events(client, ping="1000000") as stream:
         stream.wait_for("listeners")
         assert stream.next(2) is None and stream.pings == 0
 
 
-def test_it_can_end_after_the_first_changes(client):
-    # From now on: at once, with the token to wait with.
+def test_close_after_changes(client):
+    # Without a token, the stream ends immediately. Its event has a token for the next request.
     answer = client.get("/v1/events", params={"closeAfter": "changes"})
     last = answer.text.split("id: ")[1].split("\n")[0]
     with Events(client, since=last, closeAfter="changes") as stream:
@@ -278,7 +278,7 @@ def test_it_can_end_after_the_first_changes(client):
         assert stream.ends() and not stream.is_cut
 
 
-def test_a_connection_is_good_for_the_next_request_after_it_ended(client):
+def test_the_connection_is_reusable_after_the_stream_ends(client):
     since = token(client)
     with requests.Session() as session:
         session.trust_env = False
@@ -291,7 +291,7 @@ def test_a_connection_is_good_for_the_next_request_after_it_ended(client):
             since = answer.text.split("id: ")[1].split("\n")[0]
 
 
-def test_it_ends_when_the_device_signs_out(client, other):
+def test_a_stream_ends_when_its_device_signs_out(client, other):
     with Events(other) as stream, Events(client) as own:
         stream.changes()
         own.wait_for("listeners")
@@ -300,7 +300,7 @@ def test_it_ends_when_the_device_signs_out(client, other):
         assert own.wait_for("listeners").data == {"listeners": 0}
 
 
-def test_a_new_password_ends_the_streams_of_all_others(client, other):
+def test_a_new_password_ends_the_streams_of_other_devices(client, other):
     with Events(other) as stream, Events(client) as own:
         stream.changes()
         own.changes()
@@ -311,7 +311,7 @@ def test_a_new_password_ends_the_streams_of_all_others(client, other):
         assert ids(own.changes()) == [note]
 
 
-def test_it_ends_when_the_account_is_erased(client, other):
+def test_streams_end_when_the_account_is_erased(client, other):
     with Events(other) as stream, Events(client) as own:
         stream.changes()
         own.changes()
@@ -319,7 +319,7 @@ def test_it_ends_when_the_account_is_erased(client, other):
         assert stream.ends(3) and own.ends(3)
 
 
-def test_other_processes_are_heard(fresh_server, tmp_path):
+def test_writes_of_other_processes_cause_events(fresh_server, tmp_path):
     client = fresh_server.client()
     (tmp_path / "note.md").write_text("# from a file\n")
     with Events(client) as stream:
@@ -334,7 +334,7 @@ def test_other_processes_are_heard(fresh_server, tmp_path):
         assert stream.ends(3)
 
 
-def test_shutting_down_ends_streams_at_once_and_says_when_to_come_back(fresh_server):
+def test_shutdown_ends_streams_and_sets_the_retry_delay(fresh_server):
     client = fresh_server.client()
     streams = [Events(client) for _ in range(5)]
     for stream in streams:
@@ -353,7 +353,7 @@ def test_shutting_down_ends_streams_at_once_and_says_when_to_come_back(fresh_ser
         assert ids(stream.changes()) == [note]
 
 
-def test_of_too_many_streams_of_a_device_the_oldest_ends(client, other):
+def test_the_oldest_stream_ends_when_a_device_opens_too_many(client, other):
     limit = client.get("/v1/server").json()["limits"]["deviceListeners"]
     with Events(other) as stream:
         stream.changes()
@@ -363,19 +363,19 @@ def test_of_too_many_streams_of_a_device_the_oldest_ends(client, other):
         with Events(client) as one_more:
             one_more.changes()
             assert streams[0].ends(3) and not streams[0].is_cut
-            assert streams[0].retry == 60_000, "or it would end the next one at once"
+            assert streams[0].retry == 60_000, "without a delay, its reconnection would end another stream"
             assert not any(each.ends(0.1) for each in streams[1:])
             assert stream.wait_for("listeners").data == {"listeners": 0}
-            assert stream.wait_for("listeners").data == {"listeners": 1}, "a device, however many streams it has"
+            assert stream.wait_for("listeners").data == {"listeners": 1}, "a device counts once, regardless of its streams"
         for each in streams:
             each.close()
 
 
-# Slow readers.
+# Slow readers
 
 
-def test_commits_that_come_while_an_event_is_on_its_way_share_the_next(client, other):
-    """A reader that stops for a while gets few events, and misses nothing."""
+def test_commits_are_combined_for_a_slow_reader(client, other):
+    """A reader that pauses receives fewer events than commits, but all changes."""
     writer = Writer(client)
     with Events(other, buffer=4096) as stream:
         stream.changes()
@@ -390,7 +390,7 @@ def test_commits_that_come_while_an_event_is_on_its_way_share_the_next(client, o
     assert events < len(pushed)
 
 
-def test_a_reader_that_stops_does_not_grow_the_memory(fresh_server):
+def test_a_reader_that_stops_does_not_increase_memory(fresh_server):
     def memory() -> int:
         with open(f"/proc/{fresh_server.pid}/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) >> 10
@@ -411,16 +411,16 @@ def test_a_reader_that_stops_does_not_grow_the_memory(fresh_server):
         push(300)  # 150 MB
         grown = memory() - before
         print(f"{grown} MiB")
-        # Each thread that a push is done on keeps some for the next: on PostgreSQL there are sixteen.
+        # Each thread that processes a push keeps some memory. With PostgreSQL there are sixteen threads.
         assert grown < 110, "MiB"
         other.post("/v1/ephemeral", {"uniqueID": new_id(), "data": {}})
         stream.close()
 
 
-# Where the device stands, for thinning.
+# The device's read position, for thinning
 
 
-def test_what_a_stream_has_sent_is_known_as_read(fresh_server):
+def test_sent_events_update_the_read_position(fresh_server):
     client = fresh_server.client()
     other = client.another_device()
 

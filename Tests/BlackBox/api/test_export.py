@@ -1,4 +1,4 @@
-"""`GET /v1/export`: everything in an account as one zip, streamed (operating.md, Export)."""
+"""`GET /v1/export`: the content of an account as a streamed ZIP archive (operating.md, Export)."""
 
 import os
 import random
@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from archive import Export, export, unzips
+from archive import Export, export, passes_unzip
 from attachments import attach, data_path, some_bytes
 from client import Client, Server
 from rows import check_problem
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.both_stores
 PICTURE = some_bytes(200_000)
 
 
-def test_everything_is_in_it(client: Client, tmp_path: Path) -> None:
+def test_the_export_contains_everything(client: Client, tmp_path: Path) -> None:
     tag = client.post("/v1/tags", {"name": "Reisen"}).json()["uniqueID"]
     rome = client.post("/v1/notes", {"text": "# Rome: 5/7?\n🏛 \r\n", "tags": [tag]}).json()["uniqueID"]
     old = client.post("/v1/notes", {"text": "日本\nold", "archived": True}).json()["uniqueID"]
@@ -37,7 +37,7 @@ def test_everything_is_in_it(client: Client, tmp_path: Path) -> None:
     today = time.strftime("%Y-%m-%d", time.gmtime())
     assert response.headers["Content-Disposition"] == f'attachment; filename="hesper-{today}.zip"'
     (tmp_path / "export.zip").write_bytes(response.content)
-    assert unzips(tmp_path / "export.zip")
+    assert passes_unzip(tmp_path / "export.zip")
 
     found = Export(response.content)
     assert set(found.names) == {
@@ -45,11 +45,11 @@ def test_everything_is_in_it(client: Client, tmp_path: Path) -> None:
     }  # fmt: skip
     assert (found.text(rome), found.text(old)) == ("# Rome: 5/7?\n🏛 \r\n", "日本\nold")
     assert (found[picture], found[page]) == (PICTURE, b"<p>" * 1000)
-    # Pictures are compressed already; text is not.
+    # PNG files are stored without compression. Text is compressed.
     kinds = {info.filename: info.compress_type for info in found.zip.infolist()}
     assert kinds["Attachments/forum.png"] == zipfile.ZIP_STORED
     assert kinds["Rome- 5-7.md"] == kinds["Attachments/forum 2.png"] == zipfile.ZIP_DEFLATED
-    assert found.zip.getinfo("Archive/日本.md").flag_bits & 0x800, "the name says that it is UTF-8"
+    assert found.zip.getinfo("Archive/日本.md").flag_bits & 0x800, "the UTF-8 flag of the name is not set"
 
     everything, last = client.read_all()
     for section in ("notes", "tags", "attachments", "objects", "deletedObjects"):
@@ -65,7 +65,7 @@ def test_an_empty_account(client: Client) -> None:
     assert export(client).names == ["hesper.json"]
 
 
-def test_it_is_ones_own(client: Client, somebody: Client) -> None:
+def test_the_export_contains_only_the_own_account(client: Client, somebody: Client) -> None:
     somebody.post("/v1/notes", {"text": "theirs"})
     assert export(client).document["notes"] == []
     check_problem(Client(client.url).get("/v1/export"), "unauthenticated", 401)
@@ -73,7 +73,7 @@ def test_it_is_ones_own(client: Client, somebody: Client) -> None:
 
 
 def test_names_are_safe_and_unique(client: Client, seed: int) -> None:
-    """Hundreds of first lines that some system would choke on: every file is there, and every name is legal."""
+    """File names derived from hostile first lines are legal on every system, and every file is present."""
     chance = random.Random(seed)
     nasty = ["CON", "nul.txt", "../../x", "a/b\\c:d*e?f\"g<h>i|j", ".", "..", "", " ", "\t\n", "\u202e\u0007", "é", "e\u0301",
              "ﬁ", "FI", "ß", "SS", "x" * 3000, "👩‍👩‍👧" * 200, "\u0000".replace("\0", "\u0001"), "COM¹", "-rf", "~", "$HOME", "%00", "a.", "b "]  # fmt: skip
@@ -95,7 +95,7 @@ def test_names_are_safe_and_unique(client: Client, seed: int) -> None:
         assert not name.startswith((".", " ", "-")) and not stem.endswith((".", " ")), name
 
 
-def test_head_makes_no_archive(client: Client) -> None:
+def test_head_creates_no_archive(client: Client) -> None:
     attach(client, PICTURE)
     head = client.request("HEAD", "/v1/export")
     assert (head.status_code, head.content) == (200, b"")
@@ -104,22 +104,22 @@ def test_head_makes_no_archive(client: Client) -> None:
     assert client.get("/v1/account").status_code == 200
 
 
-# Size.
+# Size
 
 
-def high_water(pid: int) -> int:
-    """The most memory that the process has had, in MiB."""
+def peak_memory(pid: int) -> int:
+    """The process's peak memory in MiB."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) // 1024
 
 
-def forget_high_water(pid: int) -> None:
+def reset_peak_memory(pid: int) -> None:
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
 @pytest.mark.timeout(300)
-def test_memory_does_not_grow_with_it() -> None:
-    """400 MB of attachments and 30 MB of notes, at 64 MiB or less over what the server had."""
+def test_memory_is_independent_of_the_size() -> None:
+    """An export of 400 MB of attachments and 30 MB of notes uses at most 64 MiB."""
     with Server(arguments=["--attachment-size", "1GiB"]) as server:
         client = server.client()
         block = some_bytes(1 << 20)
@@ -136,17 +136,17 @@ def test_memory_does_not_grow_with_it() -> None:
                 for index in range(1000)
             ]  # fmt: skip
             client.sync({"notes": notes})
-        forget_high_water(server.pid)
-        before = high_water(server.pid)
+        reset_peak_memory(server.pid)
+        before = peak_memory(server.pid)
         size = 0
         with client.get("/v1/export", stream=True) as response:
             for chunk in response.iter_content(1 << 20):
                 size += len(chunk)
         assert size > 400 << 20
-        assert high_water(server.pid) - before < 64, f"from {before} MiB"
+        assert peak_memory(server.pid) - before < 64, f"from {before} MiB"
 
 
-# Clients that go away.
+# Disconnected clients
 
 
 def open_files(pid: int) -> list[str]:
@@ -160,10 +160,10 @@ def open_files(pid: int) -> list[str]:
     return [link for link in links if "/hesper-export" in link or "/attachments/" in link or link.startswith("socket:")]
 
 
-def settles(what, seconds: float = 20) -> bool:
+def becomes_true(condition, seconds: float = 20) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if what():
+        if condition():
             return True
         time.sleep(0.1)
     return False
@@ -171,37 +171,37 @@ def settles(what, seconds: float = 20) -> bool:
 
 @pytest.fixture
 def large(fresh_server: Server) -> Client:
-    """An account whose export does not fit into what a connection buffers."""
+    """An account whose export exceeds the buffers of a connection."""
     client = fresh_server.client()
     attach(client, some_bytes(30 << 20))
     return client
 
 
-def test_a_client_that_goes_away_leaves_nothing(fresh_server: Server, large: Client) -> None:
+def test_a_disconnected_client_leaves_no_open_files(fresh_server: Server, large: Client) -> None:
     before = len(open_files(fresh_server.pid))
     for bytes_taken in (0, 1000, 5 << 20):
         response = Client(large.url, large.token).get("/v1/export", stream=True)
         response.raw.read(bytes_taken)
         response.close()
-    assert settles(lambda: len(open_files(fresh_server.pid)) <= before), open_files(fresh_server.pid)
+    assert becomes_true(lambda: len(open_files(fresh_server.pid)) <= before), open_files(fresh_server.pid)
     assert len(export(large).document["attachments"]) == 1
     assert fresh_server.process.poll() is None
 
 
-def test_two_at_once(fresh_server: Server, large: Client) -> None:
+def test_at_most_two_concurrent_exports(fresh_server: Server, large: Client) -> None:
     waiting = [Client(large.url, large.token).get("/v1/export", stream=True) for _ in range(2)]
     assert [response.status_code for response in waiting] == [200, 200]
     refused = large.get("/v1/export")
     check_problem(refused, "too-many-requests", 429)
     assert int(refused.headers["Retry-After"]) > 0
-    # Of another account they are no business.
+    # The limit applies per account.
     assert export(fresh_server.client()).names == ["hesper.json"]
     for response in waiting:
         response.close()
-    assert settles(lambda: large.get("/v1/export").status_code == 200)
+    assert becomes_true(lambda: large.get("/v1/export").status_code == 200)
 
 
-def test_what_is_lost_is_said(fresh_server: Server, large: Client) -> None:
+def test_missing_attachments_are_listed(fresh_server: Server, large: Client) -> None:
     lost = attach(large, PICTURE, filename="lost.png")
     (found,) = (fresh_server.data / "attachments").rglob(f"{lost}.*")
     found.unlink()
@@ -212,7 +212,7 @@ def test_what_is_lost_is_said(fresh_server: Server, large: Client) -> None:
     assert f"Attachment {lost} (lost.png) is missing" in fresh_server.log
 
 
-def test_no_room_for_temporary_files() -> None:
+def test_no_space_for_temporary_files() -> None:
     with Server(environment={"TMPDIR": "/proc"}) as server:
         client = server.client()
         response = client.get("/v1/export")

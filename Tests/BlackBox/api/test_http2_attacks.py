@@ -1,6 +1,6 @@
-"""What is done to servers over HTTP/2, frame by frame: each connection is ended, and others notice nothing.
+"""Attacks over HTTP/2, frame by frame. The server closes the attacking connection and continues to serve others.
 
-How much was sent by then says little: on a slow machine most of it waits in the system's buffers.
+The tests do not check how many frames were sent, because on a slow machine most of them are in the system's buffers.
 """
 
 import json
@@ -19,14 +19,14 @@ STREAMS = 100
 
 
 def memory(server: TLSServer) -> int:
-    """KiB that the process holds now."""
+    """The process's current memory in KiB."""
     lines = Path(f"/proc/{server.pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
 @pytest.fixture(autouse=True)
-def unharmed(secure):
-    """After each attack another client is served, and the server holds little more than before."""
+def server_is_intact(secure):
+    """Checks after each attack that the server responds to another client and has allocated little memory."""
     before = memory(secure)
     yield
     assert Client(secure.url).get("/readyz", verify=secure.certificate, timeout=10).status_code == 200
@@ -34,7 +34,7 @@ def unharmed(secure):
 
 
 def test_rapid_reset(secure):
-    """CVE-2023-44487: requests that are taken back at once, each making work. Few at a time, so that each is seen."""
+    """CVE-2023-44487: requests that are cancelled immediately, few at a time, so that the server processes each."""
     with Frames(secure) as frames:
         for stream in range(1, 20_001, 2):
             if not frames.send(frames.request(stream), RstStreamFrame(stream, error_code=8)):
@@ -49,8 +49,8 @@ def test_rapid_reset(secure):
 
 
 @pytest.mark.parametrize("size", [0, 16_000])
-def test_continuations_without_an_end(secure, size):
-    """CVE-2024-27316: a head that never ends, with something in it or nothing."""
+def test_endless_continuations(secure, size):
+    """CVE-2024-27316: headers that never end, with content or empty."""
     with Frames(secure) as frames:
         frames.send(HeadersFrame(1, frames.head()))
         block = frames.encoder.encode([("x-a", "a" * size)]) if size else b""
@@ -61,12 +61,12 @@ def test_continuations_without_an_end(secure, size):
         assert frames.has_ended
 
 
-def test_a_head_that_unpacks_to_much(secure):
-    """HPACK's bomb: one long header in the table, named over and over."""
+def test_hpack_bomb(secure):
+    """One long header in the HPACK table, referenced many times."""
     with Frames(secure) as frames:
         frames.send(frames.request(1, **{"x-bomb": "a" * 3_900}))
         frames.read(until=lambda frame: isinstance(frame, HeadersFrame))
-        # The entry that came last has the first index behind the 61 of the standard.
+        # The latest entry has the first index after the 61 static ones.
         bomb = frames.head() + b"\xbe" * 12_000
         frames.send(HeadersFrame(3, bomb, flags=["END_HEADERS", "END_STREAM"]))
         frames.read()
@@ -74,10 +74,10 @@ def test_a_head_that_unpacks_to_much(secure):
 
 
 def test_too_many_streams(secure):
-    """So many at once are served as the server said; whoever opens more has not listened."""
+    """The server serves as many streams as it announced, and refuses more."""
     with Frames(secure) as frames:
-        told = frames.read(until=lambda frame: isinstance(frame, SettingsFrame) and "ACK" not in frame.flags)
-        assert told[-1].settings[SettingsFrame.MAX_CONCURRENT_STREAMS] == STREAMS
+        settings = frames.read(until=lambda frame: isinstance(frame, SettingsFrame) and "ACK" not in frame.flags)
+        assert settings[-1].settings[SettingsFrame.MAX_CONCURRENT_STREAMS] == STREAMS
         frames.send(SettingsFrame(0, flags=["ACK"]))
         head = {"method": "POST", "path": "/v1/devices", "content-type": "application/json"}
         for stream in range(1, 2 * STREAMS, 2):
@@ -100,7 +100,7 @@ def test_too_many_streams(secure):
     ],
 )
 def test_floods(secure, name, frame):
-    """Frames that cost the sender nothing, and want an answer or a look each."""
+    """Frames that are cheap to send and that the server must process or acknowledge."""
     with Frames(secure) as frames:
         head = {"method": "POST", "path": "/v1/devices", "content-type": "application/json"}
         frames.send(frames.request(1, ends=False, **head))
@@ -111,8 +111,8 @@ def test_floods(secure, name, frame):
         assert frames.has_ended, name
 
 
-def test_what_is_no_http2(secure):
-    """Heads that HTTP/2 forbids: names in capitals, `Connection`, two paths. The stream or the connection ends."""
+def test_forbidden_headers(secure):
+    """Headers that HTTP/2 forbids: upper-case names, `Connection`, two paths. The server ends the stream or connection."""
     for fields in (
         [("X-Upper", "a")], [("connection", "close")], [("transfer-encoding", "chunked")], [(":path", "/again")],
     ):  # fmt: skip
@@ -124,8 +124,8 @@ def test_what_is_no_http2(secure):
             assert frames.has_ended or frames.goaway or isinstance(got[-1], RstStreamFrame), fields
 
 
-def test_a_length_that_is_not_true(secure):
-    """Less or more than Content-Length says: smuggling, were there something behind us."""
+def test_a_wrong_content_length(secure):
+    """A body shorter or longer than Content-Length would allow smuggling if there were a server behind this one."""
     for length, data in (("5", b"{}"), ("1", b"{}")):
         with Frames(secure) as frames:
             head = {"method": "POST", "path": "/v1/devices", "content-type": "application/json"}
@@ -135,16 +135,16 @@ def test_a_length_that_is_not_true(secure):
             assert frames.has_ended or isinstance(got[-1], RstStreamFrame)
 
 
-def test_who_is_silent_holds_nobody_up(tmp_path):
-    """A server that stops asks its clients to go, and waits for those that do not hear it, but not for long."""
+def test_an_idle_client_does_not_prevent_shutdown(tmp_path):
+    """A stopping server sends GOAWAY and waits a limited time for clients that do not react."""
     with TLSServer(tmp_path) as server, Frames(server) as frames:
         frames.send(frames.request(1))
         frames.read(until=lambda frame: isinstance(frame, HeadersFrame))
         assert server.stop(seconds=90) == 0
 
 
-def test_what_a_scanner_finds(secure, tmp_path):
-    """sslyze: old versions and ciphers, Heartbleed, CCS, ROBOT, compression, renegotiation. Nothing."""
+def test_a_tls_scanner_finds_nothing(secure, tmp_path):
+    """sslyze tests old versions and ciphers, Heartbleed, CCS, ROBOT, compression and renegotiation."""
     report = tmp_path / "report.json"
     scans = [
         "sslv2", "sslv3", "tlsv1", "tlsv1_1", "tlsv1_2", "tlsv1_3", "heartbleed", "openssl_ccs", "robot", "compression",

@@ -1,8 +1,8 @@
-"""Another account's IDs behave exactly like unknown ones, on every route: driven from openapi.yaml.
+"""IDs of another account behave exactly like unknown IDs, on every route of openapi.yaml.
 
-Two accounts, the twins, do the same at every step, except that where one names what is the stranger's, the other names
-what nobody has. Their answers must be the same to the byte, names, clocks and tokens aside. Nothing of the stranger's
-changes. Every place of the contract that can hold an ID, a clock, a token or a cursor must be in a probe below.
+Two accounts, the twins, send the same requests, except that one uses names of a third account, the stranger, and the
+other names that do not exist. Their responses must be identical except for names, clocks and tokens. The stranger's data
+does not change. Every location of the contract that can hold an ID, a clock, a token or a cursor must be in a probe.
 """
 
 import base64
@@ -22,7 +22,7 @@ from writer import Writer, deleted, new_id
 
 pytestmark = [pytest.mark.both_stores, pytest.mark.long]
 
-# Strings that name nothing. Any other string of the contract, but dates, must be in a probe.
+# Strings that do not identify anything. All other strings of the contract, except dates, must be in a probe.
 PLAIN = {
     "text", "textBaseValue", "name", "objectType", "objectTypes", "mimeType", "filename", "preview", "sha256",
     "currentPassword", "newPassword", "password", "q", "sort", "closeAfter", "Range", "Upload-Complete",
@@ -34,18 +34,18 @@ NAMES_THE_STRANGER = re.compile(r"\{(id|device|clock|token_\w+|cursor_\w+|prefix
 
 @dataclass
 class Probe:
-    """A request. `{id}` and the like are the stranger's for one twin, nobody's for the other; `{own…}` are theirs."""
+    """A request. `{id}` etc. are the stranger's for one twin and unknown for the other. `{own…}` are the twins' own."""
 
     operation: str
     path: dict = field(default_factory=dict)
     query: dict = field(default_factory=dict)
     headers: dict = field(default_factory=dict)
     body: Any = None
-    status: tuple = (200,)  # those that there may be, so that a probe that is refused for another reason is seen
+    status: tuple = (200,)  # the possible values, to detect probes refused for another reason
 
     def __str__(self) -> str:
-        said = {"path": self.path, "query": self.query, "headers": self.headers, "body": self.body}
-        return f"{self.operation} " + " ".join(f"{name} {value}" for name, value in said.items() if value)
+        parts = {"path": self.path, "query": self.query, "headers": self.headers, "body": self.body}
+        return f"{self.operation} " + " ".join(f"{name} {value}" for name, value in parts.items() if value)
 
 
 DATE = "2024-01-02T03:04:05.678Z"
@@ -58,7 +58,7 @@ def pushed(section: str, *elements: dict) -> Probe:
 
 
 PROBES = [
-    # One object.
+    # Single objects
     *[
         probe
         for kind, made in (("Note", {"text": "x", "creationDate": DATE}), ("Tag", {"name": "{name}"}), ("Object", {}))
@@ -81,7 +81,7 @@ PROBES = [
             Probe(f"create{kind}", body=new | ID, status=(201,)),
         )
     ],
-    # Attachments, their bytes, and uploads.
+    # Attachments, their bytes, and uploads
     Probe("getAttachment", ID, status=(404,)),
     Probe("getAttachment", ID, headers={"If-None-Match": "{etag}"}, status=(404,)),
     Probe("putAttachment", ID, body={"mimeType": "a/b"}, status=(409,)),
@@ -111,14 +111,14 @@ PROBES = [
     Probe("signOut", {"uniqueID": "{device}"}, status=(404,)),
     Probe("revokeDevice", {"uniqueID": "{device}"}, body={}, status=(404,)),
     Probe("getRevocation", {"uniqueID": "{device}"}, {"cursor": "{cursor_deleted}"}, status=(404,)),
-    # A note's members.
+    # A note's members
     Probe("createNote", body={"uniqueID": "{free}", "tags": ["{id}"]}, status=(422,)),
     Probe("createNote", body={"uniqueID": "{free}", "attachments": ["{id}"]}, status=(422,)),
     Probe("putNote", OWN, body={"tags": ["{own_tag}", "{id}"]}, status=(422,)),
     Probe("putNote", OWN, body={"attachments": ["{id}"]}, status=(422,)),
     Probe("patchNote", OWN, body={"tags": ["{id}", "{own_tag}"]}, status=(422,)),
     Probe("patchNote", OWN, body={"attachments": ["{id}"]}, status=(422,)),
-    # Lists and feeds.
+    # Lists and feeds
     Probe("listDevices", query={"cursor": "{device}"}),
     Probe("listRecentlyDeleted", query={"cursor": "{cursor_deleted}"}),
     Probe("search", query={"tag": "{id}"}),
@@ -133,7 +133,7 @@ PROBES = [
     Probe("listTags", query={"since": "{token_tags}"}, status=(410,)),
     Probe("listObjects", query={"since": "{token_objects}"}, status=(410,)),
     Probe("listDeletedObjects", query={"since": "{token_deleted}"}, status=(410,)),
-    # DeletedObjects.
+    # DeletedObjects
     Probe("uploadDeletedObjects", query={"since": "{token_deleted}"}, body={"deletedObjects": []}, status=(410,)),
     Probe("uploadDeletedObjects", body={"deletedObjects": [{"uniqueID": "{id}", "objectType": "note"}]}),
     Probe("uploadDeletedObjects", body={"deletedObjects": [
@@ -147,7 +147,7 @@ PROBES = [
     pushed("deletedObjects", {"uniqueID": "{own_tag}", "objectType": "tag", "mergedInto": "{id}"}),
     pushed("deletedObjects", {"uniqueID": "{own}", "objectType": "note", "textSeen": "{clock}", "textAfter": ["{clock}"]}),
     pushed("deletedObjects", {"uniqueID": "{own}", "objectType": "note", "rescuedInto": "{id}"}),
-    # Pushes.
+    # Pushes
     Probe("sync", body={"syncToken": "{token_changes}"}, status=(410,)),
     pushed("notes", {"uniqueID": "{id}", "creationDate": DATE, "text": "x", "clocks": {"text": "{stamp}"}}),
     pushed("notes", {"uniqueID": "{id}", "text": "early", "clocks": {"text": "{stamp}"}}),
@@ -175,11 +175,11 @@ PROBES = [
 ]  # fmt: skip
 
 
-# The contract: every place that can hold an ID.
+# Locations in the contract that can hold an ID
 
 
 def strings(document, schema, pointer: str) -> Iterator[str]:
-    """Every place of a string in a schema: a list's elements are `*`, a map's keys `{}` and its values `*`."""
+    """Yields the location of every string in a schema. List elements are `*`, keys of maps `{}`, and their values `*`."""
     schema = contract_document.resolve(document, schema)
     if schema.get("type") == "string" and schema.get("format") not in ("date-time", "binary"):
         yield pointer
@@ -192,23 +192,23 @@ def strings(document, schema, pointer: str) -> Iterator[str]:
         yield from strings(document, schema["additionalProperties"], f"{pointer}/*")
 
 
-def places(document) -> set[tuple[str, str]]:
-    """(operationId, place) of everything that might name what another account has."""
+def locations(document) -> set[tuple[str, str]]:
+    """(operationId, location) of every string that might identify an object of another account."""
     found = set()
     for _, _, operation, parameters in contract_document.operations(document):
         if operation.get("security") == []:
-            continue  # There is no account to be in.
+            continue  # no authentication
         for parameter in parameters:
-            for place in strings(document, parameter["schema"], f"{parameter['in']} {parameter['name']}"):
-                found.add((operation["operationId"], place))
+            for location in strings(document, parameter["schema"], f"{parameter['in']} {parameter['name']}"):
+                found.add((operation["operationId"], location))
         for entry in operation.get("requestBody", {}).get("content", {}).values():
-            for place in strings(document, entry["schema"], ""):
-                found.add((operation["operationId"], place))
+            for location in strings(document, entry["schema"], ""):
+                found.add((operation["operationId"], location))
     return found
 
 
 def probed(probe: Probe) -> Iterator[tuple[str, str]]:
-    """The places in which a probe names what is the stranger's."""
+    """Yields the locations in which a probe uses a name of the stranger."""
 
     def walk(value: Any, pointer: str) -> Iterator[str]:
         match value:
@@ -229,8 +229,8 @@ def probed(probe: Probe) -> Iterator[tuple[str, str]]:
         for name, value in values.items():
             for _ in walk(value, ""):
                 yield probe.operation, f"{where} {name}"
-    for place in walk(probe.body, ""):
-        yield probe.operation, place
+    for location in walk(probe.body, ""):
+        yield probe.operation, location
 
 
 @pytest.fixture(scope="module")
@@ -238,37 +238,37 @@ def document():
     return contract_document.load()
 
 
-def test_every_place_of_the_contract_is_probed(document):
-    """A route, parameter or field that is new must get a probe, or be told to name nothing."""
+def test_every_location_of_the_contract_is_probed(document):
+    """A new route, parameter or field needs a probe or an entry in PLAIN."""
     wanted = {
-        (operation, place)
-        for operation, place in places(document)
-        if place not in PLAIN and re.split("[ /]", place.removesuffix("/*"))[-1] not in PLAIN
+        (operation, location)
+        for operation, location in locations(document)
+        if location not in PLAIN and re.split("[ /]", location.removesuffix("/*"))[-1] not in PLAIN
     }
-    assert len(wanted) > 60  # or the contract was not understood
+    assert len(wanted) > 60  # fewer would mean that the contract was not parsed
     assert wanted - {each for probe in PROBES for each in probed(probe)} == set()
 
 
-def test_every_probe_is_of_the_contract(document):
-    known = places(document)
+def test_every_probe_is_in_the_contract(document):
+    known = locations(document)
     assert {each for probe in PROBES for each in probed(probe)} - known == set()
 
 
-# The accounts.
+# The accounts
 
 
 @dataclass
 class Stranger:
-    """Somebody who has one of everything."""
+    """An account that has one object of every kind."""
 
     writer: Writer
     kinds: dict[str, str] = field(default_factory=dict)
     begun: dict[str, str] = field(default_factory=dict)
 
-    def makes(self) -> dict[str, str]:
-        """New objects of every kind, and all that names them."""
+    def create_objects(self) -> dict[str, str]:
+        """Creates objects of every kind. Returns the names that refer to them."""
         writer, client = self.writer, self.writer.client
-        kinds = ("note", "tag", "board", "deleted note", "deleted tag", "merged tag", "waiting note", "waiting grave",
+        kinds = ("note", "tag", "board", "deleted note", "deleted tag", "merged tag", "waiting note", "waiting tombstone",
                  "attachment", "deleted attachment", "upload")
         self.kinds = ids = {kind: new_id() for kind in kinds}
         name, word = secrets.token_hex(8), "w" + secrets.token_hex(8)
@@ -285,12 +285,12 @@ class Stranger:
         )  # fmt: skip
         self.token = writer.push(deletedObjects=[
             deleted(ids["deleted note"]), deleted(others[0]["uniqueID"]), deleted(ids["deleted tag"], "tag"),
-            deleted(ids["waiting grave"], "attachment")])["syncToken"]  # fmt: skip
+            deleted(ids["waiting tombstone"], "attachment")])["syncToken"]  # fmt: skip
         client.patch(f"/v1/notes/{ids['note']}", {"archived": True})
         data = secrets.token_bytes(100)
         ids["attachment"], ids["deleted attachment"] = attach(client, data), attach(client, data)
         assert client.delete(f"/v1/attachments/{ids['deleted attachment']}").status_code == 200
-        if "upload" in self.begun:  # there may be a hundred at once
+        if "upload" in self.begun:  # because the number of open uploads is limited
             client.delete(self.begun["upload"])
         begun = client.put(data_path(new_id()), data=b"", headers={"Upload-Complete": "?0", "Content-Length": "0"})
         self.begun["upload"] = begun.headers["Location"]
@@ -312,8 +312,8 @@ class Stranger:
         self.token = world["token_changes"]
         return world
 
-    def has(self) -> tuple:
-        """All that it has, as far as anybody can see it."""
+    def content(self) -> tuple:
+        """The account's content as visible through the API."""
         client = self.writer.client
         feed = client.get("/v1/changes", params={"since": self.token}).json()
         feed.pop("serverClock")
@@ -328,39 +328,39 @@ class Stranger:
 @dataclass
 class Twin:
     client: Client
-    ids: dict[str, str] = field(default_factory=dict)  # what it says, and what both are to have said
+    ids: dict[str, str] = field(default_factory=dict)  # IDs in responses, and their common replacement
     token: str | None = None
 
-    def answer(self, method: str, path: str, probe: Probe, world: dict[str, str]) -> tuple[int, dict, Any]:
-        """What it is answered, with every name replaced by what it stands for."""
+    def send(self, method: str, path: str, probe: Probe, world: dict[str, str]) -> tuple[int, dict, Any]:
+        """Sends a probe. Returns status, headers and body, with names replaced by placeholders."""
         response = self.client.request(
             method,
             filled(path, {name: filled(value, world) for name, value in probe.path.items()}),
             params=filled(probe.query, world),
-            # Packed, two answers differ in length by the chance of their IDs.
+            # Compressed responses differ in length depending on their IDs.
             headers={"X-Request-ID": "the-same", "Accept-Encoding": "identity"} | filled(probe.headers, world),
             json=filled(probe.body, world),
         )
         headers = {name: self.plain(value) for name, value in response.headers.items() if name != "Date"}
         is_json = "json" in response.headers.get("Content-Type", "")
         text = self.plain(response.text)
-        return response.status_code, headers, in_order(json.loads(text)) if is_json and text else text
+        return response.status_code, headers, sorted_lists(json.loads(text)) if is_json and text else text
 
     def plain(self, text: str) -> str:
         text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(-[0-9a-f]{4}-[0-9a-f]{16})?", "<moment>", text)
         text = re.sub(r'(?<=")[0-9a-f]{32}(?=")', "<hash>", text)
-        # Whole words: the short ones may stand in others by chance.
+        # Only whole words, because short names may occur in others by chance.
         text = re.sub(r"[0-9a-z-]+", lambda word: self.ids.get(word[0], word[0]), text)
         return re.sub(r'(?<="syncToken":")[A-Za-z0-9_-]+', lambda token: f"<token of {len(token[0])}>", text)
 
 
-def in_order(answer: Any) -> Any:
-    """Lists of objects sorted: some are in the order of IDs, of which the twins have different ones."""
+def sorted_lists(answer: Any) -> Any:
+    """Sorts all lists, because some are ordered by ID, and the twins' IDs differ."""
     match answer:
         case dict():
-            return {name: in_order(value) for name, value in answer.items()}
+            return {name: sorted_lists(value) for name, value in answer.items()}
         case list():
-            return sorted((in_order(value) for value in answer), key=json.dumps)
+            return sorted((sorted_lists(value) for value in answer), key=json.dumps)
     return answer
 
 
@@ -377,33 +377,33 @@ def stranger(server) -> Stranger:
     return Stranger(Writer(server.client(device_name="stranger")))
 
 
-def nobodys(world: dict[str, str]) -> dict[str, str]:
-    """The same kinds of names, of nothing that there is."""
+def unknown_names(world: dict[str, str]) -> dict[str, str]:
+    """Names of the same kinds that refer to nothing."""
     other = {"name": secrets.token_hex(8), "word": "w" + secrets.token_hex(8), "device": secrets.token_hex(8)}
     other["clock"] = world["clock"][:-16] + other["device"]
     other["etag"] = f'"{secrets.token_hex(16)}"'
     other["digest"] = digest(secrets.token_bytes(100))
     for name, value in world.items():
         if name.startswith("token_"):
-            # Bytes 2 to 9 are the installation's epoch: the token of a server that never was.
+            # Bytes 2 to 9 are the installation's epoch. The result is a token of a nonexistent server.
             token = bytearray(base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)))
             token[2:10] = secrets.token_bytes(8)
             other[name] = base64.urlsafe_b64encode(token).decode().rstrip("=")
         elif name.startswith("cursor_"):
-            other[name] = value  # A place in a list: it says nothing of whose.
+            other[name] = value  # a position in a list, which is independent of the account
     return other
 
 
 @pytest.mark.parametrize("probe", PROBES, ids=str)
-def test_like_unknown(probe, document, twins, stranger):
+def test_other_accounts_ids_behave_like_unknown_ids(probe, document, twins, stranger):
     path, method, _ = contract_document.operations_by_id(document)[probe.operation]
-    theirs = stranger.makes()
-    before = stranger.has()
+    theirs = stranger.create_objects()
+    before = stranger.content()
     mine, others = twins
     kinds = stranger.kinds if "{id}" in str(probe) or "{prefix}" in str(probe) else {"note": stranger.kinds["note"]}
     for kind, unique_id in kinds.items():
         if kind != "note":
-            theirs["name"] = secrets.token_hex(8)  # A name is taken by the first that is made with it.
+            theirs["name"] = secrets.token_hex(8)  # names of tags must be unique
         unknown = unique_id[0] + new_id()[1:]
         own = {name: new_id() for name in ("own", "own_tag", "free")}
         makes = Writer(mine.client)
@@ -418,23 +418,23 @@ def test_like_unknown(probe, document, twins, stranger):
             assert "rejected" not in str(answer["results"]) and not answer["hasMore"]
             twin.token = answer["syncToken"]
         one = theirs | own | {"id": unique_id, "prefix": unique_id[:8]}
-        other = nobodys(theirs) | own | {"id": unknown, "prefix": unknown[:8]}
+        other = unknown_names(theirs) | own | {"id": unknown, "prefix": unknown[:8]}
         for name in ("id", "prefix", "name", "word", "device"):
             mine.ids[one[name]] = others.ids[other[name]] = f"<{name} {kind}>"
         answers = [
-            twin.answer(method.upper(), path, probe, world | {"since": twin.token})
+            twin.send(method.upper(), path, probe, world | {"since": twin.token})
             for twin, world in ((mine, one), (others, other))
         ]
         assert answers[0] == answers[1], f"{kind}: {probe}"
         assert answers[0][0] in probe.status, f"{kind}: {probe}: {answers[0]}"
-    assert stranger.has() == before
-    # What waits for its creationDate waits still.
+    assert stranger.content() == before
+    # The note that lacks its creationDate still exists as such.
     note = stranger.writer.client.put(f"/v1/notes/{stranger.kinds['waiting note']}", {"text": "waits"})
     assert (note.status_code, note.json()["text"]) == (201, "waits")
 
 
-def test_the_twins_end_alike(twins, stranger):
-    """After all of it: as many objects, as many bytes, and none of the stranger's words."""
+def test_the_twins_end_with_equal_content(twins, stranger):
+    """After all probes both have the same number of objects and bytes, and none of the stranger's text."""
     usages = [twin.client.get("/v1/account").json()["usage"] for twin in twins]
     assert usages[0] == usages[1] and usages[0]["objects"] > 100
     for twin in twins:
@@ -445,6 +445,6 @@ def test_the_twins_end_alike(twins, stranger):
     assert "theirs" in str(stranger.writer.client.read_all()[0])
 
 
-def test_the_bags_are_well(server, twins, stranger):
+def test_the_database_is_consistent(server, twins, stranger):
     checked = server.command("check")
     assert checked.returncode == 0, checked.stdout + checked.stderr

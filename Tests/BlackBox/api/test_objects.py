@@ -1,4 +1,4 @@
-"""`/v1/objects`: an app's own objects, which the server carries and merges and need not understand."""
+"""`/v1/objects`: app-defined objects, whose attributes the server stores and merges without interpreting them."""
 
 import pytest
 from rows import DATE, UUID, Row, check_problem, parametrize
@@ -46,7 +46,7 @@ ROWS = [
     Row("put, deleted", "PUT", "/v1/objects/{gone}", {"objectType": "board"}, 410, holds=GONE),
     Row("put, where a note is", "PUT", "/v1/objects/{note}", {"objectType": "board"}, 422,
         holds={"slug": "invalid-field", "pointer": "/uniqueID"}),
-    Row("put, only if new, and it is not", "PUT", THING, {"objectType": "board"}, 412,
+    Row("put, only if new, and it exists", "PUT", THING, {"objectType": "board"}, 412,
         headers={"If-None-Match": "*"}),
     *(
         Row(f"put, type {name!r}", "PUT", NEW, {"objectType": name}, 422,
@@ -55,7 +55,7 @@ ROWS = [
     ),
     Row("patch", "PATCH", THING, {"attributes": {"columns": None, "zoom": 1.5, "open": False}},
         holds={"attributes": {"title": "Journey", "columns": None, "zoom": 1.5, "open": False}}),
-    Row("patch, that version", "PATCH", THING, {"attributes": {"columns": 4}}, headers={"If-Match": "{etag}"}),
+    Row("patch, the current version", "PATCH", THING, {"attributes": {"columns": 4}}, headers={"If-Match": "{etag}"}),
     Row("patch, another version", "PATCH", THING, {"attributes": {"columns": 4}}, 412,
         headers={"If-Match": '"other"'}),
     Row("patch, never seen", "PATCH", NEW, {"attributes": {"columns": 4}}, 404),
@@ -63,9 +63,9 @@ ROWS = [
         holds={"slug": "invalid-field", "pointer": "/objectType"}),
     Row("post, without its type", "POST", "/v1/objects", {"uniqueID": "{thing}"}, 422,
         holds={"slug": "invalid-field", "pointer": "/objectType"}),
-    Row("patch, what does not change", "PATCH", THING, {"objectType": "board"}, 422,
+    Row("patch, the type", "PATCH", THING, {"objectType": "board"}, 422,
         holds={"slug": "unknown-field", "pointer": "/objectType"}),
-    Row("patch, a field of one's own", "PATCH", THING, {"columns": 4}, 422,
+    Row("patch, an unknown field", "PATCH", THING, {"columns": 4}, 422,
         holds={"slug": "unknown-field", "pointer": "/columns"}),
     Row("patch, an object in attributes", "PATCH", THING, {"attributes": {"frame": {"x": 1}}}, 422,
         holds={"slug": "invalid-field", "pointer": "/attributes/frame"}),
@@ -73,7 +73,7 @@ ROWS = [
     Row("delete again", "DELETE", "/v1/objects/{gone}", holds={"uniqueID": "{gone}", "objectType": "board"}),
     Row("delete, never seen", "DELETE", "/v1/objects/{unknown}", status=404),
     Row("post", "POST", "/v1/objects", {"objectType": "board"}, 201, holds={"uniqueID": UUID}),
-    Row("post, an ID that is there", "POST", "/v1/objects", {"uniqueID": "{thing}", "objectType": "board"}, 200,
+    Row("post, an existing ID", "POST", "/v1/objects", {"uniqueID": "{thing}", "objectType": "board"}, 200,
         holds=WHOLE),
     Row("post, deleted", "POST", "/v1/objects", {"uniqueID": "{gone}", "objectType": "board"}, 410, holds=GONE),
 ]  # fmt: skip
@@ -91,8 +91,8 @@ def test_object(row, somebody, world):
         2**53 - 1, -(2**53 - 1), 0.1, -2.5e-300, 2**52 - 0.5, True, False, None,
     ],
 )  # fmt: skip
-def test_attributes_come_back_as_they_were_sent(somebody, writer, value):
-    """By the resource routes and by sync, of every scalar that JSON has."""
+def test_attributes_are_returned_as_sent(somebody, writer, value):
+    """By resource routes and by sync, for every JSON scalar."""
     made = somebody.post("/v1/objects", {"objectType": "board", "attributes": {"value": value}}).json()
     assert made["attributes"] == {"value": value} and type(made["attributes"]["value"]) is type(value)
     pushed = writer.thing(value=value)
@@ -102,19 +102,19 @@ def test_attributes_come_back_as_they_were_sent(somebody, writer, value):
         assert writer.state("objects", unique_id)["attributes"] == {"value": value}
 
 
-def test_one_type_for_ever(writer):
+def test_the_type_is_immutable(writer):
     thing = writer.thing("board", title="a")
     assert writer.push_one("objects", thing)["status"] == "applied"
     other = writer.thing("card", thing["uniqueID"], title="b")
     result = writer.push_one("objects", other)
     assert result["status"] == "rejected"
     assert result["fields"]["objectType"]["problem"]["slug"] == "immutable"
-    # Field by field: the attribute of the same change stands.
+    # The attribute in the same change is applied.
     assert writer.state("objects", thing["uniqueID"])["attributes"] == {"title": "b"}
 
 
-def test_an_object_waits_for_its_type(somebody, writer):
-    """It exists once its objectType is known; edits that come earlier wait, neither sent nor counted."""
+def test_an_object_without_a_type_does_not_exist(somebody, writer):
+    """Edits that arrive before the objectType are neither returned nor counted until it is known."""
     thing = writer.thing(None, title="early")
     before = somebody.get("/v1/digests").json()
     assert writer.push_one("objects", thing)["status"] == "applied"

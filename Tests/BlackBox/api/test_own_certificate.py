@@ -1,4 +1,4 @@
-"""`--tls self-signed`: a certificate that Hesper makes for itself, and the authority that vouches for it."""
+"""`--tls self-signed`: a certificate that Hesper generates, signed by its own authority."""
 
 import socket
 import ssl
@@ -17,7 +17,7 @@ FILES = {"authority.pem", "authority.key", "server.pem", "server.key"}
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SelfSignedServer]:
-    """One that people reach under the name of `URL`."""
+    """A server that clients reach at `URL`."""
     with SelfSignedServer(tmp_path_factory.mktemp("own"), environment={"HESPER_URL": URL}) as running:
         yield running
 
@@ -31,8 +31,8 @@ def verify(own: SelfSignedServer, certificate: Path, *arguments: str) -> subproc
     return openssl("verify", *strictly, *arguments, certificate)
 
 
-def test_who_trusts_the_authority_is_served(own):
-    """By HTTP/2 and HTTP/1.1, and curl; all of it, with accounts and notes."""
+def test_clients_that_trust_the_authority_can_connect(own):
+    """Over HTTP/2, HTTP/1.1 and with curl."""
     client = own.client()
     assert client.post("/v1/notes", {"text": "seen"}).status_code == 201
     with own.http2(client) as session:
@@ -41,23 +41,23 @@ def test_who_trusts_the_authority_is_served(own):
         assert [note["text"] for note in answer.json()["notes"]] == ["seen"]
     curl = ["curl", "-sS", "--noproxy", "*", "--max-time", "20", "--resolve", f"notes.example.org:{own.port}:127.0.0.1"]
     for host in ("127.0.0.1", "localhost", "notes.example.org"):
-        told = subprocess.run(
+        done = subprocess.run(
             [*curl, "--cacert", own.certificate, f"https://{host}:{own.port}/healthz"], capture_output=True, timeout=60
         )
-        assert told.stdout == b'{"status":"ok"}', (host, told.stderr)
+        assert done.stdout == b'{"status":"ok"}', (host, done.stderr)
     client.session.close()
 
 
-def test_who_does_not_is_not(own):
+def test_clients_that_do_not_trust_the_authority_cannot_connect(own):
     with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
         httpx.get(f"{own.url}/healthz", trust_env=False)
-    told = subprocess.run(
+    done = subprocess.run(
         ["curl", "-sS", "--noproxy", "*", "--max-time", "20", f"{own.url}/healthz"], capture_output=True, timeout=60
     )
-    assert (told.returncode, told.stdout) == (60, b"")
+    assert (done.returncode, done.stdout) == (60, b"")
 
 
-def test_a_name_that_it_has_not_is_refused(own):
+def test_other_host_names_are_refused(own):
     context = own.context()
     with socket.create_connection(("127.0.0.1", own.port), timeout=10) as plain:
         with pytest.raises(ssl.SSLCertVerificationError, match="Hostname mismatch"):
@@ -65,19 +65,19 @@ def test_a_name_that_it_has_not_is_refused(own):
 
 
 @pytest.mark.parametrize(
-    ("option", "name", "does"),
+    ("option", "name", "is_valid"),
     [
         ("hostname", "localhost", True), ("hostname", "notes.example.org", True), ("ip", "127.0.0.1", True),
         ("ip", "::1", True), ("hostname", socket.gethostname().lower(), True), ("hostname", "example.org", False),
         ("ip", "127.0.0.2", False),
     ],
 )  # fmt: skip
-def test_openssl_verifies_it(own, option: str, name: str, does: bool):
+def test_openssl_verifies_the_certificate(own, option: str, name: str, is_valid: bool):
     done = verify(own, own.tls / "server.pem", f"-verify_{option}", name)
-    assert (done.returncode == 0) == does, done.stdout + done.stderr
+    assert (done.returncode == 0) == is_valid, done.stdout + done.stderr
 
 
-def test_it_says_what_to_trust(own):
+def test_the_log_explains_how_to_trust_the_authority(own):
     shown = openssl("x509", "-in", own.certificate, "-noout", "-fingerprint", "-sha256").stdout
     fingerprint = shown.strip().split("=")[1]
     assert len(fingerprint) == 95
@@ -86,7 +86,7 @@ def test_it_says_what_to_trust(own):
     assert "PRIVATE" not in own.log
 
 
-def test_the_authority_is_for_servers_alone(own):
+def test_the_authority_is_restricted(own):
     text = openssl("x509", "-in", own.certificate, "-noout", "-text").stdout
     for part in (
         "CA:TRUE, pathlen:0", "X509v3 Key Usage: critical\n                Certificate Sign\n",
@@ -95,7 +95,7 @@ def test_the_authority_is_for_servers_alone(own):
     ):  # fmt: skip
         assert part in text, part
     days = openssl("x509", "-in", own.tls / "server.pem", "-noout", "-checkend", 397 * 86_400)
-    assert days.returncode == 1, "it holds for longer than browsers take"
+    assert days.returncode == 1, "the certificate is valid for longer than browsers accept"
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_the_authority_is_for_servers_alone(own):
         ("DNS:localhost,IP:8.8.8.8", "permitted subtree violation"), ("authority", "path length constraint exceeded"),
     ],
 )  # fmt: skip
-def test_what_a_stolen_key_is_good_for(own, tmp_path: Path, names: str, why: str | None):
-    """This server's names, and those of a network of one's own; no site on the internet, and no other authority."""
+def test_names_that_a_stolen_authority_key_can_certify(own, tmp_path: Path, names: str, why: str | None):
+    """Only this server's names and those of private networks. No other host on the internet, and no other authority."""
 
     def sign(name: str, extension: str, by: str, key: str) -> None:
         (tmp_path / "extensions").write_text(extension)
@@ -134,20 +134,20 @@ def test_what_a_stolen_key_is_good_for(own, tmp_path: Path, names: str, why: str
     assert why is None or why in done.stdout + done.stderr
 
 
-def test_no_browser_is_told_to_stay_with_it(own):
-    """It could not be talked into another certificate, or back to plain HTTP, when this one is lost."""
+def test_strict_transport_security_is_not_sent(own):
+    """With it, browsers would refuse another certificate, or plain HTTP, if this one is lost."""
     for host in ("notes.example.org", "localhost"):
-        answer = own.anybody().get("/healthz", headers={"Host": host})
+        answer = own.anonymous_client().get("/healthz", headers={"Host": host})
         assert (answer.status_code, answer.headers.get("Strict-Transport-Security")) == (200, None)
 
 
-def test_plain_http_leads_to_it(own):
+def test_plain_http_redirects(own):
     answer = plain_session().get(f"http://127.0.0.1:{own.plain_port}/docs", allow_redirects=False, timeout=10)
     assert (answer.status_code, answer.headers["Location"]) == (308, f"{own.url}/docs")
 
 
-def test_later_starts(tmp_path: Path):
-    """The authority stays, and the certificate. A new name makes another one, trusted as the one before was."""
+def test_certificates_persist_across_restarts(tmp_path: Path):
+    """The authority and the certificate persist. A new host name causes a new certificate by the same authority."""
     with SelfSignedServer(tmp_path) as server:
         files = {path.name: path.read_bytes() for path in server.tls.iterdir()}
         assert set(files) == FILES
@@ -163,7 +163,7 @@ def test_later_starts(tmp_path: Path):
         assert (server.tls / "server.pem").read_bytes() != files["server.pem"]
         done = openssl("verify", "-CAfile", trusted, "-verify_hostname", "desk.local", server.tls / "server.pem")
         assert done.returncode == 0, done.stdout + done.stderr
-        # A name that the authority may not vouch for: nobody is asked to trust another one unawares.
+        # A name outside the authority's constraints needs a new authority, which is not made without the operator's consent.
         server.stop()
         server.environment["HESPER_URL"] = "https://bank.example.com"
         with pytest.raises(RuntimeError, match="it was created without the name bank.example.com"):
@@ -171,7 +171,7 @@ def test_later_starts(tmp_path: Path):
         assert (server.tls / "authority.pem").read_bytes() == files["authority.pem"]
 
 
-def test_a_backup_has_no_key(tmp_path: Path):
+def test_backups_contain_no_private_keys(tmp_path: Path):
     with SelfSignedServer(tmp_path) as server:
         server.client().session.close()
         done = server.command("backup", str(tmp_path / "backup"))

@@ -1,4 +1,4 @@
-"""Two hundred real pictures and documents, as Debian ships them: up from one device, down on another, byte for byte."""
+"""Uploads and downloads of two hundred pictures and documents from Debian packages."""
 
 import mimetypes
 import uuid
@@ -18,7 +18,7 @@ TYPES = {".png", ".jpg", ".jpeg", ".svg", ".gif", ".xpm", ".pdf", ".html", ".gz"
 
 
 def pictures() -> list[Path]:
-    """The largest, and a choice of all others, the same on every run."""
+    """The largest files, and a fixed selection of the others."""
     found = sorted(
         path for folder in FOLDERS if folder.is_dir() for path in folder.rglob("*")
         if path.suffix in TYPES and path.is_file() and not path.is_symlink()
@@ -56,7 +56,7 @@ def test_two_hundred_real_files(pair: list[Device]):
         total += len(data)
     print(f"{len(made)} files, {total} bytes")
     assert one.client.get("/v1/account").json()["usage"]["attachmentBytes"] == total
-    # Nothing is ever sent twice: with its digest told, what is here is not asked for.
+    # An upload whose Repr-Digest matches stored bytes completes without a body.
     largest = max(made, key=lambda each: made[each].stat().st_size)
     again = one.client.put(data_path(largest), data=b"", headers={
         "Upload-Complete": "?0", "Content-Length": "0", "Repr-Digest": digest(made[largest].read_bytes()),
@@ -64,8 +64,8 @@ def test_two_hundred_real_files(pair: list[Device]):
     assert (again.status_code, again.headers["Upload-Complete"]) == (200, "?1")
 
 
-def peak(server: Server) -> int:
-    """The most memory that it ever had, in bytes."""
+def peak_memory(server: Server) -> int:
+    """The server's peak memory in bytes."""
     for line in Path(f"/proc/{server.pid}/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) << 10
@@ -73,14 +73,14 @@ def peak(server: Server) -> int:
 
 
 @pytest.mark.timeout(180)
-def test_memory_does_not_grow_with_the_size_of_an_attachment():
+def test_memory_is_independent_of_the_attachment_size():
     """An upload, a resumable upload and their downloads, of 1 MB and then of 256 MB."""
     piece = Random(2).randbytes(1 << 20)
     with Server(arguments=["--attachment-size", "1GiB"]) as server:
         client = server.client()
 
         def transfer(size: int) -> int:
-            """The server's peak memory meanwhile, in bytes."""
+            """Transfers an attachment. Returns the server's peak memory in bytes."""
             Path(f"/proc/{server.pid}/clear_refs").write_text("5")
             for headers in ({}, {"Upload-Complete": "?1"}):
                 attachment = str(uuid.uuid4())
@@ -88,12 +88,12 @@ def test_memory_does_not_grow_with_the_size_of_an_attachment():
                     wire.send_head("PUT", data_path(attachment), {"Content-Length": str(size), **headers})
                     for _ in range(size // len(piece)):
                         wire.send(piece)
-                    assert wire.answer().status == 201
+                    assert wire.response().status == 201
                 with client.get(data_path(attachment), stream=True) as answer:
                     assert sum(len(chunk) for chunk in answer.iter_content(1 << 20)) == size
-            return peak(server)
+            return peak_memory(server)
 
-        # The first transfers load code and buffers that are used again; passwords took 128 MB before them.
+        # The first transfer loads code and allocates buffers that later ones reuse. Hashing a password took 128 MB before.
         small = transfer(len(piece))
         large = transfer(256 << 20)
         print(f"{small >> 20} MB, then {large >> 20} MB")

@@ -1,4 +1,4 @@
-"""What an account may store (protocol.md, Quota), and accounts that are disabled."""
+"""Storage quotas (protocol.md, Quota), and disabled accounts."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from attachments import data_path, some_bytes
-from client import Client, Refused, Server
+from client import Client, ErrorResponse, Server
 from convergence import settle
 from database import Backup
 from device import Device
@@ -20,7 +20,7 @@ KIB = "a" * 1024
 
 @pytest.fixture
 def small():
-    """A server whose accounts may store 20 KiB."""
+    """A server with a quota of 20 KiB."""
     with Server(arguments=["--quota", "20KiB"]) as server:
         yield server
 
@@ -40,7 +40,7 @@ def set_quota(server: Server, client: Client, quota: str) -> str:
     return done.stdout
 
 
-def test_texts_with_their_history_and_attachments_count(small):
+def test_texts_histories_and_attachments_count(small):
     client = small.client()
     assert usage(client) == (0, 20 << 10)
     note = client.post("/v1/notes", {"text": KIB}).json()["uniqueID"]
@@ -51,13 +51,13 @@ def test_texts_with_their_history_and_attachments_count(small):
     assert 2047 < second < 2500
     assert client.put(data_path(new_id()), data=some_bytes(1000)).status_code == 201
     assert usage(client)[0] == second + 1000
-    # What is deleted counts until it can not be put back.
+    # Deleted notes count until they can no longer be restored.
     client.delete(f"/v1/notes/{note}")
     assert usage(client)[0] == second + 1000
     assert small.command("check").returncode == 0
 
 
-def test_plain_writes_are_refused_whole(small):
+def test_resource_routes_refuse_the_whole_request(small):
     client = small.client()
     for _ in range(17):
         last = client.post("/v1/notes", {"text": KIB})
@@ -76,19 +76,19 @@ def test_plain_writes_are_refused_whole(small):
     assert client.get("/v1/notes").json()["notes"][0]["text"] == KIB
 
 
-def test_a_device_keeps_what_is_refused_and_sends_it_when_there_is_room(small):
+def test_a_device_keeps_refused_changes_and_sends_them_later(small):
     phone = Device(small.client())
     laptop = Device(phone.client.another_device())
     notes = [phone.make_note(f"{n} {KIB}") for n in range(25)]
     receipts = phone.sync()
     refused = [slug for slug in slugs(receipts) if slug]
     assert set(refused) == {"quota-exceeded"} and 7 <= len(refused) <= 12
-    assert len(receipts) == 25, "each was sent once"
-    assert len(phone.new) == len(refused) and not phone.is_synced and not phone.shelf
+    assert len(receipts) == 25, "an object was sent more than once"
+    assert len(phone.new) == len(refused) and not phone.is_synced and not phone.rejected
     assert len(phone.notes) == 25
     laptop.sync()
     assert len(laptop.notes) == 25 - len(refused)
-    # Small changes of a note go up, though its text can not.
+    # Small changes of a note are sent although its text is refused.
     first = notes[0]
     phone.write(first, f"longer {KIB} {KIB}")
     phone.archive(first)
@@ -96,7 +96,7 @@ def test_a_device_keeps_what_is_refused_and_sends_it_when_there_is_room(small):
     laptop.sync()
     assert laptop.note(first)["archived"] and laptop.text(first) == f"0 {KIB}"
     assert phone.text(first) == f"longer {KIB} {KIB}"
-    # Others go on: a deletion, a shorter text.
+    # Changes by other devices still arrive: a deletion and a shorter text.
     laptop.delete(notes[1])
     laptop.write(notes[2], "short")
     laptop.sync()
@@ -109,7 +109,7 @@ def test_a_device_keeps_what_is_refused_and_sends_it_when_there_is_room(small):
     assert small.command("check").returncode == 0
 
 
-def test_typing_on_after_a_refusal_merges_with_what_others_wrote(small):
+def test_typing_after_a_refusal_merges_with_other_edits(small):
     phone = Device(small.client())
     laptop = Device(phone.client.another_device())
     note = phone.make_note("one\n")
@@ -139,19 +139,19 @@ def test_a_restored_server_with_a_smaller_quota_loses_nothing(tmp_path: Path):
         phone.write(first, f"first {KIB}")
         phone.sync()
         server.stop()
-        backup.put_back(server)
+        backup.copy_back(server)
         server.start()
         set_quota(server, phone.client, "1KiB")
         phone.sync()
         assert {note: phone.text(note) for note in texts} == texts and phone.text(first) == f"first {KIB}"
-        assert not phone.shelf and not phone.is_synced
+        assert not phone.rejected and not phone.is_synced
         set_quota(server, phone.client, "default")
         laptop = Device(phone.client.another_device())
         settle(phone, laptop)
         assert {note: laptop.text(note) for note in texts} == texts and laptop.text(first) == f"first {KIB}"
 
 
-def test_set_quota_works_at_once_and_says_what_is_wrong(small):
+def test_set_quota(small):
     client = small.client()
     assert set_quota(small, client, "0") == f"The quota of {client.email} is now 0 bytes. It uses 0 bytes.\n"
     assert client.post("/v1/notes", {"text": "x"}).status_code == 507
@@ -171,7 +171,7 @@ def test_set_quota_works_at_once_and_says_what_is_wrong(small):
     assert usage(client)[1] == 20 << 10
 
 
-def test_an_import_names_what_was_refused(small, tmp_path: Path):
+def test_import_lists_refused_files(small, tmp_path: Path):
     client = small.client()
     for n in range(5):
         (tmp_path / f"{n}.md").write_text(f"{n}\n{6 * KIB}")
@@ -185,7 +185,7 @@ def test_an_import_names_what_was_refused(small, tmp_path: Path):
     assert len(client.read_all()[0]["notes"]) == 5
 
 
-def test_many_at_once_do_not_pass_the_quota(small):
+def test_concurrent_writes_do_not_exceed_the_quota(small):
     client = small.client()
     others = [client.another_device() for _ in range(8)]
     found: list[int] = []
@@ -203,7 +203,7 @@ def test_many_at_once_do_not_pass_the_quota(small):
     assert set(found) == {201, 507} and found.count(201) == len(client.read_all()[0]["notes"])
 
 
-def test_a_disabled_account_is_not_served_and_keeps_everything(small):
+def test_a_disabled_account_is_refused_and_keeps_its_data(small):
     client = small.client()
     note = client.post("/v1/notes", {"text": "kept"}).json()
     other = small.client()
@@ -218,18 +218,18 @@ def test_a_disabled_account_is_not_served_and_keeps_everything(small):
         assert time.monotonic() - began < 5
         for answer in (client.get("/v1/account"), client.post("/v1/sync", {}), client.get("/v1/events")):
             assert (answer.status_code, answer.json()["slug"]) == (403, "account-disabled")
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ErrorResponse) as refused:
             Client(small.url).sign_in(client.email)
         assert refused.value.slug == "account-disabled"
-        # Only who has the password is told.
-        with pytest.raises(Refused) as refused:
+        # Without the password, the response does not reveal that the account is disabled.
+        with pytest.raises(ErrorResponse) as refused:
             Client(small.url).sign_in(client.email, "not the password")
         assert refused.value.slug == "unauthenticated"
         assert "\tdisabled\n" in small.command("account", "list").stdout
         assert "disabled: 20" in small.command("account", "show", client.email).stdout
-        assert small.command("account", "disable", client.email).returncode == 0, "again"
+        assert small.command("account", "disable", client.email).returncode == 0, "disabling an account twice failed"
         assert other.post("/v1/notes", {"text": "theirs"}).status_code == 201
-        assert theirs.changes(), "others hear on"
+        assert theirs.changes(), "another account's stream ended"
     assert small.command("account", "enable", client.email).stdout == f"Enabled the account {client.email}.\n"
     assert client.get(f"/v1/notes/{note['uniqueID']}").json() == note
     assert "disabled: -" in small.command("account", "show", client.email).stdout

@@ -1,8 +1,8 @@
-"""The README's tour, every line of it, executed by bash against a server that has just started.
+"""Executes the tour in README.md with bash against a new server.
 
-The tour is all blocks that begin with ```sh tour, one after the other in one shell. Lines that begin with `#>` are what
-the statement before them prints, and all that it prints; `…` in such a line stands for anything. A statement without
-such lines prints nothing, and must do something: set a variable, define a function, write a file, change the folder.
+The tour consists of all blocks that begin with ```sh tour, executed in order in one shell. Lines that begin with `#>` are
+the complete output of the statement before them. `…` in such a line matches anything. A statement without such lines must
+print nothing and have an effect: set a variable, define a function, write a file, or change the folder.
 """
 
 import os
@@ -17,8 +17,8 @@ from client import BINARY, ROOT, Server
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ORIGIN = "http://127.0.0.1:8080"  # where `make run` serves
 
-# What the shell itself changes from statement to statement.
-RESTLESS = r"^declare \S+ (_|BASH_\w+|LINENO|RANDOM|SRANDOM|SECONDS|EPOCH\w+|PIPESTATUS|FUNCNAME|PWD|OLDPWD)\b"
+# Variables that the shell changes with every statement.
+VOLATILE = r"^declare \S+ (_|BASH_\w+|LINENO|RANDOM|SRANDOM|SECONDS|EPOCH\w+|PIPESTATUS|FUNCNAME|PWD|OLDPWD)\b"
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Statement:
 
 
 def blocks(kind: str) -> list[tuple[int, list[str]]]:
-    """The code blocks of a kind: the number of their first line, and their lines."""
+    """The code blocks of a kind, as (line number of the first line, lines)."""
     found = []
     for block in re.finditer(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
         found.append((README.count("\n", 0, block.start(1)) + 1, block[1].splitlines()))
@@ -37,7 +37,7 @@ def blocks(kind: str) -> list[tuple[int, list[str]]]:
 
 
 def is_whole(text: str) -> bool:
-    """Whether bash would not wait for more."""
+    """Whether bash accepts the text as complete."""
     if text.endswith("\\"):
         return False
     return subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True).returncode == 0
@@ -56,19 +56,19 @@ def statements() -> list[Statement]:
                 if is_whole("\n".join(begun)):
                     found.append(Statement(number - len(begun) + 1, "\n".join(begun)))
                     begun = []
-        assert not begun, f"README.md: a statement of the block at line {first} does not end"
+        assert not begun, f"README.md: a statement of the block at line {first} is incomplete"
     return found
 
 
 def script(tour: list[Statement], url: str, folder: Path) -> str:
-    """Every statement in one shell, and after each what it printed, how it ended, and how all stands now."""
-    # How it stands is told in a shell of its own, so that asking changes nothing.
-    stands = f"(declare -p | grep -Ev '{RESTLESS}'; declare -f; pwd; find . -type f -exec sha256sum {{}} +)"
-    parts = [f"{stands} > {folder}/0.stands"]
+    """A script that runs all statements, and writes the output, exit status and shell state after each to files."""
+    # The state is printed by a subshell, which cannot change it.
+    state = f"(declare -p | grep -Ev '{VOLATILE}'; declare -f; pwd; find . -type f -exec sha256sum {{}} +)"
+    parts = [f"{state} > {folder}/0.state"]
     for index, statement in enumerate(tour, 1):
         text = statement.text.replace(ORIGIN, url)
         parts.append(f"{{ {text}\n}} > {folder}/{index}.out 2> {folder}/{index}.err")
-        parts.append(f"echo $? > {folder}/{index}.status; {stands} > {folder}/{index}.stands")
+        parts.append(f"echo $? > {folder}/{index}.status; {state} > {folder}/{index}.state")
     return "\n".join(parts) + "\n"
 
 
@@ -79,7 +79,7 @@ def matches(printed: str, expected: list[str]) -> bool:
 
 @pytest.fixture(scope="module")
 def toured(tmp_path_factory) -> tuple[list[Statement], Path]:
-    """The tour, done once, and the folder of what came of it."""
+    """The statements of the tour after running it, and the folder with the results."""
     tour = statements()
     home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("tour")
     with Server() as server:
@@ -89,16 +89,16 @@ def toured(tmp_path_factory) -> tuple[list[Statement], Path]:
     return tour, folder
 
 
-def test_there_is_a_tour():
-    """From sign-up to two devices that merge a conflict."""
+def test_the_tour_covers_the_main_features():
+    """It goes from sign-up to a conflict of two devices."""
     tour = statements()
     assert len(tour) > 15 and sum(len(statement.prints) for statement in tour) > 10
     text = "\n".join(statement.text for statement in tour)
     assert text.count(ORIGIN) == 1
-    for said in ("/v1/accounts", "/v1/devices", "/v1/notes", "/v1/sync", "/edits", "digest"):
-        assert said in text
+    for part in ("/v1/accounts", "/v1/devices", "/v1/notes", "/v1/sync", "/edits", "digest"):
+        assert part in text
     assert any("merged" in line for statement in tour for line in statement.prints)
-    # A block that only looks like one of the tour would not be tested.
+    # Blocks with a similar info string would not be executed.
     assert len(re.findall(r"^```.*tour", README, re.MULTILINE)) == len(blocks("sh tour"))
     assert README.count("\n#>") == sum(len(statement.prints) for statement in tour)
 
@@ -111,32 +111,32 @@ def test_statement(toured, index):
     tour, folder = toured
     statement = tour[index - 1]
 
-    def read(what: str, of: int = index) -> str:
-        path = folder / f"{of}.{what}"
-        assert path.exists(), f"the tour broke off before README.md:{statement.line}"
+    def read(what: str, number: int = index) -> str:
+        path = folder / f"{number}.{what}"
+        assert path.exists(), f"the tour ended before README.md:{statement.line}"
         return path.read_text(encoding="utf-8")
 
-    told = f"README.md:{statement.line}\n{statement.text}\n{read('err')}"
-    assert (read("status"), read("err")) == ("0\n", ""), told
-    assert matches(read("out"), statement.prints), f"{told}\nprinted:\n{read('out')}\nexpected: {statement.prints}"
-    assert statement.prints or read("stands") != read("stands", index - 1), f"{told}\nhas no effect"
+    context = f"README.md:{statement.line}\n{statement.text}\n{read('err')}"
+    assert (read("status"), read("err")) == ("0\n", ""), context
+    assert matches(read("out"), statement.prints), f"{context}\nprinted:\n{read('out')}\nexpected: {statement.prints}"
+    assert statement.prints or read("state") != read("state", index - 1), f"{context}\nhas no effect"
 
 
 COMMANDS = [line for _, lines in blocks("sh") for line in lines if line.strip()]
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_the_other_commands_are_there(line):
-    """What the README tells to run elsewhere is a target of the Makefile or a command, with its options."""
+def test_other_commands_exist(line):
+    """Commands outside the tour are Makefile targets or hesper subcommands with existing options."""
     name, *words = line.partition("#")[0].split()
     if name == "make":
         assert re.search(rf"^{words[0]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
         return
     assert name == "hesper"
     command = re.match("[a-z][a-z-]*(?: [a-z]+(?= |$))*", " ".join(words))[0].split()
-    told = subprocess.run([BINARY, *command, "--help"], capture_output=True, text=True, timeout=30)
-    assert told.returncode == 0, told.stderr
-    usage = re.search(r"USAGE: (.*)", told.stdout)[1]
+    done = subprocess.run([BINARY, *command, "--help"], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+    usage = re.search(r"USAGE: (.*)", done.stdout)[1]
     assert usage.startswith(" ".join(["hesper", *command]))
     for option in (word for word in words if word.startswith("--")):
         assert option in usage

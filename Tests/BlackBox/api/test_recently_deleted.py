@@ -1,4 +1,4 @@
-"""`/v1/recently-deleted`: notes in the grace period, the last deleted first."""
+"""`/v1/recently-deleted`: notes in the grace period, the latest deletion first."""
 
 import time
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ def listed(client, **parameters) -> dict:
 
 @pytest.fixture
 def emptied(fresh_writer):
-    """Four notes that were deleted one after the other."""
+    """Four notes, deleted one after the other."""
     writer = fresh_writer
     notes = [writer.note(text=f"\n  \nfirst line of {index}\nsecond line") for index in range(4)]
     writer.push(notes=notes)
@@ -28,7 +28,7 @@ def emptied(fresh_writer):
     return writer, [note["uniqueID"] for note in notes]
 
 
-def test_the_last_deleted_first(emptied):
+def test_the_latest_deletion_is_first(emptied):
     writer, ids = emptied
     page = listed(writer.client)
     assert [note["uniqueID"] for note in page["notes"]] == ids[::-1]
@@ -43,7 +43,7 @@ def test_the_last_deleted_first(emptied):
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 5])
-def test_in_pages(emptied, limit):
+def test_pages(emptied, limit):
     writer, ids = emptied
     found, cursor = [], {}
     for _ in range(10):
@@ -56,7 +56,7 @@ def test_in_pages(emptied, limit):
     assert found == ids[::-1]
 
 
-def test_only_notes(fresh_writer):
+def test_only_notes_are_listed(fresh_writer):
     writer = fresh_writer
     tag, thing = writer.tag("x"), writer.thing(title="x")
     writer.push(tags=[tag], objects=[thing])
@@ -64,9 +64,9 @@ def test_only_notes(fresh_writer):
     assert listed(writer.client)["notes"] == []
 
 
-def test_the_grace_period_begins_when_the_server_learns_of_the_deletion(fresh_writer):
+def test_the_grace_period_begins_when_the_deletion_arrives(fresh_writer):
     writer = fresh_writer
-    note = writer.note(text="long ago, as the device says")
+    note = writer.note(text="deleted long ago according to the device")
     writer.push(notes=[note])
     now = datetime.now().astimezone()
     writer.push(deletedObjects=[deleted(note["uniqueID"], deletionDate=(now - timedelta(days=300)).isoformat())])
@@ -75,7 +75,7 @@ def test_the_grace_period_begins_when_the_server_learns_of_the_deletion(fresh_wr
     assert abs(datetime.fromisoformat(found["purgeDate"]) - now - timedelta(days=30)) < timedelta(minutes=5)
 
 
-def test_after_the_grace_period_the_words_go(fresh_server):
+def test_the_text_is_removed_after_the_grace_period(fresh_server):
     writer = Writer(fresh_server.client())
     notes = [writer.note(text="old words"), writer.note(text="new words"), writer.note(text="live words")]
     writer.push(notes=notes)
@@ -93,20 +93,20 @@ def test_after_the_grace_period_the_words_go(fresh_server):
     problem = check_problem(history, "deleted", 410)
     assert problem["deletedObject"]["uniqueID"] == notes[0]["uniqueID"]
 
-    def left() -> set[str]:
+    def remaining() -> set[str]:
         bodies = " ".join(body for (body,) in query(fresh_server, "SELECT body FROM edits"))
         return {text for text in ("old words", "new words", "live words") if text in bodies}
 
     deadline = time.monotonic() + 60
-    while "old words" in left() and time.monotonic() < deadline:
+    while "old words" in remaining() and time.monotonic() < deadline:
         time.sleep(0.5)
-    assert left() == {"new words", "live words"}
+    assert remaining() == {"new words", "live words"}
     assert writer.client.get(f"/v1/notes/{notes[0]['uniqueID']}").status_code == 410
     assert fresh_server.command("check").returncode == 0
 
 
-def test_a_copy_can_be_put_back(emptied):
-    """There is no un-deleting: it is a new note, from what the history has."""
+def test_a_deleted_note_can_be_restored_as_a_copy(emptied):
+    """Deletion is final. A copy is a new note made from the history."""
     writer, ids = emptied
     edits = writer.client.get(f"/v1/notes/{ids[0]}/edits").json()["edits"]
     [text] = [edit["value"] for edit in edits if edit["attribute"] == "text"]
@@ -115,7 +115,7 @@ def test_a_copy_can_be_put_back(emptied):
     assert ids[0] in [note["uniqueID"] for note in listed(writer.client)["notes"]]
 
 
-def test_words_that_came_after_the_deletion_are_told(emptied):
+def test_the_first_line_includes_edits_after_the_deletion(emptied):
     writer, ids = emptied
     writer.push(notes=[writer.edit(ids[1], text="later words\nmore")])
     [note] = [note for note in listed(writer.client)["notes"] if note["uniqueID"] == ids[1]]
@@ -132,7 +132,7 @@ def test_long_and_empty_first_lines(fresh_writer):
     assert lines[notes[1]["uniqueID"]] == lines[notes[2]["uniqueID"]] == ""
 
 
-def test_a_note_that_nobody_had_is_listed_without_words(fresh_writer):
+def test_an_unknown_deleted_note_has_no_first_line(fresh_writer):
     unique_id = new_id()
     fresh_writer.push(deletedObjects=[deleted(unique_id)])
     notes = listed(fresh_writer.client)["notes"]
@@ -142,8 +142,8 @@ def test_a_note_that_nobody_had_is_listed_without_words(fresh_writer):
 ROWS = [
     Row("nothing", "GET", "/v1/recently-deleted", holds={"notes": []}, lacks=("nextCursor",)),
     Row("limit 0", "GET", "/v1/recently-deleted?limit=0", status=422, holds={"pointer": "limit"}),
-    Row("a cursor that is none", "GET", "/v1/recently-deleted?cursor=!", status=422, holds={"pointer": "cursor"}),
-    Row("since is of feeds", "GET", "/v1/recently-deleted?since=x", status=422, holds={"slug": "unknown-field"}),
+    Row("an invalid cursor", "GET", "/v1/recently-deleted?cursor=!", status=422, holds={"pointer": "cursor"}),
+    Row("since is not accepted", "GET", "/v1/recently-deleted?since=x", status=422, holds={"slug": "unknown-field"}),
 ]
 
 

@@ -1,4 +1,4 @@
-"""`/v1/devices/{uniqueID}/revocation`: a device is lost, and what it pushed after a moment is put back (merge.md, Devices)."""
+"""`/v1/devices/{uniqueID}/revocation`: revokes a lost device, and undoes its changes after a moment (merge.md, Devices)."""
 
 import time
 
@@ -13,7 +13,7 @@ from rows import Row, check_holds, check_problem, parametrize
 
 
 def moment_of(client: Client) -> str:
-    """The server's wall clock: what is pushed from here on is pushed later."""
+    """The server's wall clock. Changes pushed after this call are later."""
     date = client.get("/v1/server").json()["serverClock"][:24]
     time.sleep(0.005)
     return date
@@ -30,18 +30,18 @@ def revoke(client: Client, lost: Client, moment: str | None = None, status: int 
 
 
 def finished(client: Client, lost: Client) -> dict:
-    """The revocation, once all is put back."""
+    """The revocation, once it is finished."""
     for _ in range(3_000):
         response = client.get(path_of(lost))
         assert response.status_code == 200, response.text
         if "finishDate" in response.json():
             return response.json()
         time.sleep(0.02)
-    raise AssertionError(f"it does not come to an end: {response.text}")
+    raise AssertionError(f"the revocation did not finish: {response.text}")
 
 
-def seen(client: Client) -> dict[str, dict]:
-    """All that people see, by ID: no clocks, and of members only those that are in."""
+def visible(client: Client) -> dict[str, dict]:
+    """All visible content by ID: without clocks, and only current members."""
     found, _ = client.read_all()
     del found["deletedObjects"]
     shown = [one for items in found.values() for one in items]
@@ -55,8 +55,8 @@ def seen(client: Client) -> dict[str, dict]:
     }
 
 
-def test_case_31_all_is_as_without_the_lost_device(devices):
-    """It moved and edited things, others hold that already: the same everywhere afterwards, digests equal."""
+def test_case_31_the_changes_of_a_lost_device_are_undone(devices):
+    """The device changed objects, and other devices have these changes. After the revocation all devices have the old state."""
     laptop, phone, tablet = devices(3)
     paris, rome = laptop.make_tag("Paris"), laptop.make_tag("Rome")
     first, second = laptop.make_note("Milk\nBread\n", tags=[paris]), laptop.make_note("Soup\n")
@@ -65,7 +65,7 @@ def test_case_31_all_is_as_without_the_lost_device(devices):
     laptop.edit(first, f"attachments.{picture}", True)
     board = laptop.make_object("board", rows=3)
     settle(laptop, phone, tablet)
-    before, moment = seen(laptop.client), moment_of(laptop.client)
+    before, moment = visible(laptop.client), moment_of(laptop.client)
 
     phone.write(first, "Beer\n")
     phone.archive(first)
@@ -79,7 +79,7 @@ def test_case_31_all_is_as_without_the_lost_device(devices):
     wine = phone.make_note("Wine", tags=[phone.make_tag("Bar")])
     settle(laptop, phone, tablet)
     assert wine in tablet.notes and tablet.text(first) == "Beer\n"
-    # What others change meanwhile stands.
+    # Changes by other devices remain.
     tablet.archive(second)
     settle(laptop, phone, tablet)
     before[second]["archived"] = True
@@ -88,15 +88,15 @@ def test_case_31_all_is_as_without_the_lost_device(devices):
     check_holds(begun, {"device": {"uniqueID": phone.client.device["uniqueID"], "name": "B"}, "moment": moment})
     done = finished(laptop.client, phone.client)
     settle(laptop, tablet)
-    assert seen(laptop.client) == before
+    assert visible(laptop.client) == before
     assert tablet.text(first) == "Milk\nBread\n" and wine not in tablet.notes
     assert done["objects"] == {"putBack": 4, "deleted": 2, "older": 0, "kept": 0}
     assert done["deletedObjects"] == [] and begun["requestDate"] <= done["finishDate"]
-    # Nothing is lost: what was put back is one more edit, and the history has all.
+    # The history is complete. The restored value is a new edit.
     assert history(laptop, first) == ["Milk\nBread\n", "Beer\n", "Milk\nBread\n"]
 
 
-def test_its_token_ends_at_once_and_so_do_its_streams(client):
+def test_its_token_and_streams_end_immediately(client):
     lost = client.another_device()
     with Events(lost) as events, Events(client) as others:
         assert events.changes() and others.changes()
@@ -106,12 +106,12 @@ def test_its_token_ends_at_once_and_so_do_its_streams(client):
         check_problem(lost.post("/v1/sync", {}), "unauthenticated", 401)
         names = [device["uniqueID"] for device in client.get("/v1/devices").json()["devices"]]
         assert lost.device["uniqueID"] not in names
-        # The others hear on.
+        # The streams of other devices continue.
         note = client.post("/v1/notes", {"text": "Milk"}).json()
         assert others.changes().data["changes"]["notes"][0]["uniqueID"] == note["uniqueID"]
 
 
-def test_what_is_put_back_reaches_who_listens(client):
+def test_restored_values_are_sent_as_events(client):
     lost = client.another_device()
     note = client.post("/v1/notes", {"text": "Milk"}).json()
     moment = moment_of(client)
@@ -121,12 +121,12 @@ def test_what_is_put_back_reaches_who_listens(client):
         revoke(client, lost, moment)
         [state] = events.changes().data["changes"]["notes"]
         assert state["text"] == "Milk"
-    # A clock of the server's own, as of everything that a plain route sets.
+    # The clock has the server's node, as for all edits by resource routes.
     server = client.get("/v1/server").json()["serverClock"][-16:]
     assert state["clocks"]["text"][-16:] == server
 
 
-def test_again_changes_nothing_and_an_earlier_moment_more(client):
+def test_a_repeated_revocation_and_one_with_an_earlier_moment(client):
     lost = client.another_device()
     note = client.post("/v1/notes", {"text": "Milk"}).json()["uniqueID"]
     early = moment_of(client)
@@ -145,7 +145,7 @@ def test_again_changes_nothing_and_an_earlier_moment_more(client):
     check_holds(client.get(f"/v1/notes/{note}").json(), {"text": "Milk", "archived": False})
 
 
-def test_without_a_moment_everything_stays(client):
+def test_without_a_moment_nothing_is_undone(client):
     lost = client.another_device()
     note = lost.post("/v1/notes", {"text": "Milk"}).json()
     answer = revoke(client, lost)
@@ -153,7 +153,7 @@ def test_without_a_moment_everything_stays(client):
     assert client.get(f"/v1/notes/{note['uniqueID']}").json() == note
 
 
-def test_what_it_deleted_is_listed_and_can_be_put_back_as_a_copy(client):
+def test_objects_it_deleted_are_listed(client):
     lost = client.another_device()
     notes = [client.post("/v1/notes", {"text": f"note {number}"}).json()["uniqueID"] for number in range(5)]
     paris = client.post("/v1/tags", {"uniqueID": "ffffffff-0000-4000-8000-000000000000", "name": "Paris"}).json()
@@ -162,7 +162,7 @@ def test_what_it_deleted_is_listed_and_can_be_put_back_as_a_copy(client):
     client.delete(f"/v1/notes/{notes[1]}")
     for note in notes[2:]:
         lost.delete(f"/v1/notes/{note}")
-    # A tag of a lesser ID, and the name of another.
+    # A tag with a smaller ID takes the name of another tag.
     rome = {"uniqueID": "00000000-0000-4000-8000-000000000000", "name": "Rome"}
     lost.post("/v1/tags", rome)
     stamp = clocks.ClockSource(lost.device["uniqueID"]).tick()
@@ -180,13 +180,13 @@ def test_what_it_deleted_is_listed_and_can_be_put_back_as_a_copy(client):
         cursor = {"cursor": page["nextCursor"]}
     assert [one["uniqueID"] for one in found] == [paris["uniqueID"], *reversed(notes[2:])]
     check_holds(found[0], merged)
-    # Their words are where those of all deleted notes are.
+    # Their texts are in the list of recently deleted notes.
     deleted = {note["uniqueID"]: note["firstLine"] for note in client.get("/v1/recently-deleted").json()["notes"]}
     assert deleted[notes[3]] == "note 3"
     assert client.get(f"/v1/notes/{notes[3]}/edits").json()["edits"][0]["value"] == "note 3"
 
 
-def test_what_it_made_after_the_moment_is_refused_whoever_brings_it(client):
+def test_its_later_edits_are_refused_from_any_device(client):
     lost = client.another_device()
     note = client.post("/v1/notes", {"text": "Milk"}).json()["uniqueID"]
     moment = moment_of(client)
@@ -201,12 +201,12 @@ def test_what_it_made_after_the_moment_is_refused_whoever_brings_it(client):
         result["fields"]["text"],
         {"outcome": "rejected", "problem": {"slug": "device-revoked", "pointer": "/changes/notes/0/text"}},
     )
-    # The rest of the push stands.
+    # The rest of the push is applied.
     check_holds(client.get(f"/v1/notes/{note}").json(), {"text": "Milk", "archived": True})
 
 
-def test_a_device_may_say_that_it_is_lost_itself(client):
-    """As it may sign itself out; what it made is put back all the same."""
+def test_a_device_can_revoke_itself(client):
+    """Its changes are undone as well."""
     lost = client.another_device()
     note = client.post("/v1/notes", {"text": "Milk"}).json()["uniqueID"]
     moment = moment_of(client)
@@ -217,8 +217,8 @@ def test_a_device_may_say_that_it_is_lost_itself(client):
     assert client.get(f"/v1/notes/{note}").json()["text"] == "Milk"
 
 
-def test_a_device_that_signed_itself_out_was_lost_after_all(client):
-    """A thief signs out when done; what the phone pushed tells whose it was."""
+def test_a_signed_out_device_can_be_revoked(client):
+    """A thief may have signed out the device. The history shows its ID."""
     lost, tidy = client.another_device(), client.another_device()
     note = client.post("/v1/notes", {"text": "Milk"}).json()["uniqueID"]
     moment = moment_of(client)
@@ -235,15 +235,15 @@ def test_a_device_that_signed_itself_out_was_lost_after_all(client):
     assert finished(client, lost)["objects"]["putBack"] == 1
     assert client.get(f"/v1/notes/{note}").json()["text"] == "Milk"
     assert revoke(client, lost, moment, status=200)["moment"] == moment
-    # Who left nothing is as unknown as who never was, and so is a device to another account.
+    # A signed-out device without edits is unknown. Devices of other accounts are unknown too.
     check_problem(client.post(path_of(tidy), {"moment": moment}), "not-found", 404)
     other = Client(client.url)
     other.sign_up()
     check_problem(other.post(path_of(lost), {"moment": moment}), "not-found", 404)
 
 
-def test_what_a_thief_had_put_back_is_put_back(client):
-    """A stolen device revokes the owner's other one; the owner signs in anew and revokes the stolen one."""
+def test_a_revocation_by_a_stolen_device_is_undone(client):
+    """A stolen device revokes the owner's other device. The owner signs in again and revokes the stolen one."""
     thief, laptop = client.another_device(), client.another_device()
     note = client.post("/v1/notes", {"text": "Milk"}).json()["uniqueID"]
     moment = moment_of(client)
@@ -258,27 +258,27 @@ def test_what_a_thief_had_put_back_is_put_back(client):
 
 
 BAD = [
-    Row("no object", "POST", "{path}", [], status=422),
-    Row("no date", "POST", "{path}", {"moment": "yesterday"}, status=422, holds={"pointer": "/moment"}),
+    Row("not an object", "POST", "{path}", [], status=422),
+    Row("not a date", "POST", "{path}", {"moment": "yesterday"}, status=422, holds={"pointer": "/moment"}),
     Row("a number", "POST", "{path}", {"moment": 7}, status=422, holds={"pointer": "/moment"}),
     Row("an unknown field", "POST", "{path}", {"since": "2026-11-21T08:40:00Z"}, status=422,
         holds={"slug": "unknown-field"}),
-    Row("no device", "POST", "/v1/devices/0123456789abcdef/revocation", {}, status=404),
-    Row("no ID", "POST", "/v1/devices/phone/revocation", {}, status=404),
+    Row("an unknown device", "POST", "/v1/devices/0123456789abcdef/revocation", {}, status=404),
+    Row("an invalid ID", "POST", "/v1/devices/phone/revocation", {}, status=404),
     Row("not revoked", "GET", "{path}", status=404),
-    Row("a cursor that is none", "GET", "{path}?cursor=x", status=422, holds={"pointer": "cursor"}),
+    Row("an invalid cursor", "GET", "{path}?cursor=x", status=422, holds={"pointer": "cursor"}),
 ]  # fmt: skip
 
 
 @parametrize(BAD)
-def test_bad_requests(row, somebody):
+def test_invalid_requests(row, somebody):
     row.run(somebody, {"path": path_of(somebody)})
     assert somebody.get("/v1/account").status_code == 200
 
 
 @pytest.mark.parametrize("count", [1_500])
-def test_it_goes_on_after_kill_9(fresh_server, count):
-    """Killed while it puts back, again and again: nothing is left out, nothing done twice."""
+def test_a_revocation_continues_after_kill_9(fresh_server, count):
+    """The server is killed repeatedly during the revocation. Every change is undone exactly once."""
     client = fresh_server.client()
     laptop = Device(client)
     phone = Device(client.another_device())
@@ -295,7 +295,7 @@ def test_it_goes_on_after_kill_9(fresh_server, count):
         fresh_server.start()
         client.url = laptop.client.url = fresh_server.url
         kills += 1
-        # Some work is done before each end.
+        # Waits until some work is done before each kill.
         before = begun["objects"]["putBack"]
         for _ in range(200):
             begun = client.get(path_of(phone.client)).json()

@@ -1,4 +1,4 @@
-"""Attachments in a bucket: the same routes, with a real server of S3's API behind them."""
+"""Attachments in an S3 bucket, served by SeaweedFS."""
 
 import secrets
 import time
@@ -37,7 +37,7 @@ def client(on_s3: Server) -> Client:
 
 
 @pytest.mark.parametrize("size", [0, 1, 100_000, 8 << 20, 20_000_000])
-def test_every_size_comes_back_as_it_went(client, size):
+def test_sizes(client, size):
     data = PARTS[:size]
     attachment = new_id()
     answer = client.put(data_path(attachment), data=data or b"", headers={
@@ -57,7 +57,7 @@ def test_ranges(client):
     assert several.status_code == 206 and PARTS[:10] in several.content and PARTS[10_000_000:10_000_010] in several.content
 
 
-def test_what_is_refused_leaves_nothing(on_s3, client):
+def test_refused_uploads_are_discarded(on_s3, client):
     attachment = new_id()
     wrong = client.put(data_path(attachment), data=PARTS, headers={"Repr-Digest": digest(b"other")})
     assert wrong.status_code == 422
@@ -70,12 +70,12 @@ def test_what_is_refused_leaves_nothing(on_s3, client):
 
 
 def test_an_upload_is_resumed(on_s3, client):
-    """What waits for the rest is on the server's own disk; the bucket gets it whole."""
+    """The incomplete upload is on the server's disk. Only the complete file is stored in the bucket."""
     attachment = new_id()
     with Wire(on_s3.port, client.token) as wire:
         wire.send_head("PUT", data_path(attachment), {
             "Content-Length": str(len(PARTS)), "Upload-Complete": "?1", "Upload-Draft-Interop-Version": "6"})  # fmt: skip
-        location = wire.answer_or_interim().headers["location"]
+        location = wire.any_response().headers["location"]
         wire.send(PARTS[:12_000_000])
     at = int(client.request("HEAD", location).headers["Upload-Offset"])
     assert at > 0
@@ -92,8 +92,8 @@ def test_check_reads_the_bucket(on_s3, client):
     assert (checked.returncode, checked.stdout.splitlines()[-1].endswith(": no problems found.")) == (0, True), checked
 
 
-def test_an_erased_account_leaves_no_bytes(on_s3, seaweed, client):
-    """By its owner, and by the operator; another's stay, also where they are the same."""
+def test_erasing_an_account_removes_its_bytes(on_s3, seaweed, client):
+    """By the owner and by the operator. Attachments of other accounts remain, even if their bytes are the same."""
     shared, others = some_bytes(5_000), on_s3.client()
     kept = attach(others, shared)
     own = [secrets.token_bytes(1_000), secrets.token_bytes(9_000_000)]
@@ -106,7 +106,7 @@ def test_an_erased_account_leaves_no_bytes(on_s3, seaweed, client):
     assert client.delete("/v1/account", json={"password": client.password}).status_code == 204
     deadline = time.monotonic() + 60
     while set(own) & set(seaweed.contents()):
-        assert time.monotonic() < deadline, "its bytes are still there"
+        assert time.monotonic() < deadline, "the attachment's bytes were not removed"
         time.sleep(0.5)
     done = on_s3.command("account", "delete", by_operator.email, "--yes")
     assert (done.returncode, done.stderr) == (0, "")
@@ -116,7 +116,7 @@ def test_an_erased_account_leaves_no_bytes(on_s3, seaweed, client):
     assert download(others, kept) == shared
 
 
-def test_wrong_credentials_are_named_and_nothing_starts(seaweed):
+def test_the_server_does_not_start_with_wrong_credentials(seaweed):
     for name, environment in [
         ("AWS_SECRET_ACCESS_KEY", seaweed.environment(AWS_SECRET_ACCESS_KEY="wrong")),
         ("AWS_ACCESS_KEY_ID", {**seaweed.environment(), "AWS_ACCESS_KEY_ID": ""}),
@@ -134,22 +134,22 @@ def test_wrong_credentials_are_named_and_nothing_starts(seaweed):
             server.close()
 
 
-def test_a_bucket_that_is_away(seaweed):
-    """Notes go on; attachments are unavailable, and come back by themselves."""
-    place = seaweed.environment(HESPER_ATTACHMENTS="s3://hesper-tests/of-another-installation")
-    with Server(environment=place) as server:
+def test_an_unavailable_bucket(seaweed):
+    """Attachments return 503 until the bucket is available again. Notes are not affected."""
+    environment = seaweed.environment(HESPER_ATTACHMENTS="s3://hesper-tests/of-another-installation")
+    with Server(environment=environment) as server:
         client = server.client()
         attachment = attach(client, PARTS[:1_000_000])
         seaweed.stop()
         try:
-            away = client.get(data_path(attachment))
-            assert (away.status_code, away.json()["slug"]) == (503, "unavailable")
+            unavailable = client.get(data_path(attachment))
+            assert (unavailable.status_code, unavailable.json()["slug"]) == (503, "unavailable")
             refused = client.put(data_path(new_id()), data=PARTS[:1000])
             assert (refused.status_code, refused.json()["slug"]) == (503, "unavailable")
             assert int(refused.headers["Retry-After"]) > 0
-            assert client.post("/v1/notes", {"text": "notes go on"}).status_code == 201
+            assert client.post("/v1/notes", {"text": "without the bucket"}).status_code == 201
             server.restart()
-            assert client.post("/v1/notes", {"text": "after a restart, too"}).status_code == 201
+            assert client.post("/v1/notes", {"text": "after a restart"}).status_code == 201
         finally:
             assert seaweed.start()
         for _ in range(20):

@@ -1,4 +1,4 @@
-"""`/v1/search`: full text, filters, pages, for thin clients and scripts (protocol.md, Resources)."""
+"""`/v1/search`: full text, filters, pages (protocol.md, Resources)."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +27,7 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def library(server):
-    """Notes by name, the last one newest; `milk` and `cafe` are archived, `quick` and `slow` have the tag."""
+    """Notes by name, oldest first. `milk` and `cafe` are archived. `quick` and `slow` have the tag."""
     writer = Writer(server.client())
     tag = writer.tag("animals")
     ids = {}
@@ -58,12 +58,12 @@ QUERIES = [
     ("a word", "milk", ["milk"]),
     ("case is ignored", "MILK", ["milk"]),
     ("a prefix", "mil", ["milk"]),
-    ("not the middle of a word", "ilk", []),
+    ("not within a word", "ilk", []),
     ("every word", "bread butter", ["milk"]),
     ("every word, one is missing", "bread honey", []),
     ("in any order", "fox quick", ["slow", "quick"]),
     ("a phrase", '"quick brown"', ["quick"]),
-    ("a phrase the other way", '"brown quick"', ["slow"]),
+    ("a phrase in reverse order", '"brown quick"', ["slow"]),
     ("a phrase and a word", '"quick brown" lazy', ["quick"]),
     ("a phrase that is not closed", '"quick bro', ["quick"]),
     ("typographic quotes", "\u201cquick brown\u201d", ["quick"]),
@@ -73,16 +73,16 @@ QUERIES = [
     ("final sigma", "οδυσσευς", ["greek"]),
     ("pairs of characters", "東京", ["tokyo"]),
     ("pairs in the middle", "京都", ["tokyo"]),
-    ("pairs that are not side by side", "東都", []),
+    ("pairs that are not adjacent", "東都", []),
     ("an apostrophe", "don't", ["code"]),
     ("a number", "42", ["code"]),
     ("right to left", "مرحبا", ["arabic"]),
-    ("far inside", "needle", ["long"]),
-    ("no word at all", "!!! ...", list(TEXTS)[::-1]),
+    ("late in a long text", "needle", ["long"]),
+    ("no words", "!!! ...", list(TEXTS)[::-1]),
     ("empty", "", list(TEXTS)[::-1]),
-    ("wildcards of databases mean nothing", "mi%", ["milk"]),
-    ("operators of databases mean nothing", "quick OR milk", []),
-    ("quotes of databases mean nothing", "'; DROP TABLE notes; --", []),
+    ("SQL wildcards are not special", "mi%", ["milk"]),
+    ("SQL operators are not special", "quick OR milk", []),
+    ("SQL quotes are not special", "'; DROP TABLE notes; --", []),
 ]
 
 
@@ -91,7 +91,7 @@ def test_query(library, q, expected):
     assert found(library, q) == expected
 
 
-def test_without_a_query_newest_first(library):
+def test_without_a_query_all_notes_are_found(library):
     assert found(library) == list(TEXTS)[::-1]
 
 
@@ -108,7 +108,7 @@ def test_filters(library):
 
 @pytest.mark.parametrize("sort", ["newest", "relevance"])
 @pytest.mark.parametrize("limit", [1, 3, 10, 11])
-def test_in_pages(library, sort, limit):
+def test_pages(library, sort, limit):
     writer, ids, _ = library
     seen, cursor = [], {}
     for _ in range(20):
@@ -122,7 +122,7 @@ def test_in_pages(library, sort, limit):
 
 
 def test_relevance(library):
-    """What says it more often, in fewer words, comes first."""
+    """Texts with more occurrences and fewer words rank higher."""
     writer, _, _ = library
     word = "relevance" + new_id().replace("-", "")
     notes = [writer.note(text=text, sortDate="2020-01-01T00:00:00Z") for text in (f"{'filler ' * 200}{word}", f"{word} {word}")]
@@ -132,7 +132,7 @@ def test_relevance(library):
     writer.push(deletedObjects=[deleted(note["uniqueID"]) for note in notes])
 
 
-def test_notes_are_plain_with_snippets_as_ranges(library):
+def test_results_have_notes_and_snippets_with_ranges(library):
     writer, ids, tag = library
     [result] = writer.client.get("/v1/search", params={"q": "quick lazy"}).json()["results"]
     assert result["note"] == writer.client.get(f"/v1/notes/{ids['quick']}").json()
@@ -143,7 +143,7 @@ def test_notes_are_plain_with_snippets_as_ranges(library):
     assert "<" not in snippet["text"]
 
 
-def test_snippets_show_the_place(library):
+def test_snippets_show_the_match(library):
     writer, _, _ = library
     [result] = writer.client.get("/v1/search", params={"q": "needle"}).json()["results"]
     snippet = result["snippet"]
@@ -152,13 +152,13 @@ def test_snippets_show_the_place(library):
     assert snippet["text"][mark["location"] : mark["location"] + mark["length"]] == "needle"
 
 
-def test_without_words_there_are_no_snippets(library):
+def test_without_a_query_there_are_no_snippets(library):
     writer, _, _ = library
     assert all("snippet" not in result for result in writer.client.get("/v1/search").json()["results"])
 
 
-def test_the_index_is_never_behind(fresh_writer):
-    """It is filled behind the commits: a search first brings it up to what was pushed."""
+def test_a_search_finds_every_earlier_push(fresh_writer):
+    """The index is updated after commits. A search first indexes what was pushed before it."""
     writer = fresh_writer
     note = writer.note(text="word0")
     writer.push(notes=[note])
@@ -174,12 +174,12 @@ def test_the_index_is_never_behind(fresh_writer):
     assert search("end") == 0
 
 
-def test_a_large_push_is_found_whole(fresh_writer):
+def test_a_large_push_is_found_completely(fresh_writer):
     writer = fresh_writer
     writer.push(notes=[writer.note(text=f"common unique{index:04}") for index in range(1_500)])
     writer.client.wait_for_index()
     found, cursor = [], {}
-    # A machine that is busy needs more than one page.
+    # A page may end early on a busy machine.
     for _ in range(100):
         page = writer.client.get("/v1/search", params={"q": "common", "limit": 5_000, **cursor}).json()
         found += [result["note"]["uniqueID"] for result in page["results"]]
@@ -190,8 +190,8 @@ def test_a_large_push_is_found_whole(fresh_writer):
     assert len(writer.client.get("/v1/search", params={"q": "unique0777"}).json()["results"]) == 1
 
 
-def test_a_search_answers_before_the_index_is_complete(fresh_server):
-    """It finds what is indexed, and says how much is not; the server goes on by itself."""
+def test_a_search_during_indexing_returns_what_is_indexed(fresh_server):
+    """The response contains the number of notes that are not indexed yet. The server continues to index in the background."""
     writer = Writer(fresh_server.client())
     text = " ".join(f"{new_id()} common" for _ in range(100))
     for part in range(8):
@@ -201,22 +201,22 @@ def test_a_search_answers_before_the_index_is_complete(fresh_server):
     first = writer.client.get("/v1/search", params=parameters).json()
     assert time.monotonic() - start < 3
     assert 0 < first["unindexed"] <= 4_000
-    lacking = [first["unindexed"]]
+    unindexed = [first["unindexed"]]
     for _ in range(600):
         time.sleep(0.1)
         answer = writer.client.get("/v1/search", params=parameters).json()
-        lacking.append(answer.get("unindexed", 0))
+        unindexed.append(answer.get("unindexed", 0))
         if "unindexed" not in answer:
             break
-    assert lacking == sorted(lacking, reverse=True)
-    assert lacking[-1] == 0
+    assert unindexed == sorted(unindexed, reverse=True)
+    assert unindexed[-1] == 0
     last = writer.client.get("/v1/search", params={"q": "number499 part7"}).json()
     assert len(last["results"]) == 1
     assert "unindexed" not in last
 
 
-def test_what_another_process_left_unindexed_is_indexed(fresh_server):
-    """Nobody tells the server: it looks twice a second."""
+def test_notes_left_unindexed_by_another_process_are_indexed(fresh_server):
+    """The server polls for such notes twice a second."""
     if Server.store is not None:
         pytest.skip("the statements are SQLite's")
     writer = Writer(fresh_server.client())
@@ -234,7 +234,7 @@ def test_what_another_process_left_unindexed_is_indexed(fresh_server):
     assert "unindexed" not in found
 
 
-def test_tags_merged_away_are_followed(fresh_writer):
+def test_merged_tags_are_found_by_either_id(fresh_writer):
     writer = fresh_writer
     small, great = "0" + new_id()[1:], "f" + new_id()[1:]
     writer.push(tags=[writer.tag("one", small), writer.tag("other", great)])
@@ -246,12 +246,12 @@ def test_tags_merged_away_are_followed(fresh_writer):
         page = writer.client.get("/v1/search", params={"tag": tag}).json()
         shown = {result["note"]["uniqueID"]: result["note"]["tags"] for result in page["results"]}
         assert shown[note["uniqueID"]] == [small]
-        # Of the other's two registers the greater clock decides, as for whoever reads the note itself.
+        # The other note has two registers of the merged tag. The greater clock decides, as on the note's own route.
         plain = writer.client.get(f"/v1/notes/{other['uniqueID']}").json()["tags"]
         assert (other["uniqueID"] in shown) == (plain == [small])
 
 
-def test_a_tag_taken_out_finds_nothing(fresh_writer):
+def test_a_removed_tag_does_not_match(fresh_writer):
     writer = fresh_writer
     tag = writer.tag("x")
     note = writer.note(text="x", tags={tag["uniqueID"]: True})
@@ -263,11 +263,11 @@ def test_a_tag_taken_out_finds_nothing(fresh_writer):
 ROWS = [
     Row("sort unknown", "GET", "/v1/search?sort=oldest", status=422, holds={"slug": "invalid-field", "pointer": "sort"}),
     Row("archived unknown", "GET", "/v1/search?archived=yes", status=422, holds={"pointer": "archived"}),
-    Row("tag no ID", "GET", "/v1/search?tag=x", status=422, holds={"pointer": "tag"}),
+    Row("tag is not an ID", "GET", "/v1/search?tag=x", status=422, holds={"pointer": "tag"}),
     Row("limit 0", "GET", "/v1/search?limit=0", status=422, holds={"pointer": "limit"}),
-    Row("a cursor that is none", "GET", "/v1/search?cursor=x", status=422, holds={"pointer": "cursor"}),
+    Row("an invalid cursor", "GET", "/v1/search?cursor=x", status=422, holds={"pointer": "cursor"}),
     Row("a cursor of another order", "GET", "/v1/search?cursor=NQ", status=422, holds={"pointer": "cursor"}),
-    Row("a cursor past all", "GET", "/v1/search?q=x&sort=relevance&cursor=OTIyMzM3MjAzNjg1NDc3NTgwNw", status=200,
+    Row("a cursor after the last result", "GET", "/v1/search?q=x&sort=relevance&cursor=OTIyMzM3MjAzNjg1NDc3NTgwNw", status=200,
         holds={"results": []}),
     Row("1,000 characters", "GET", f"/v1/search?q={'a' * 1_000}", status=200, holds={"results": []}),
     Row("1,001 characters", "GET", f"/v1/search?q={'a' * 1_001}", status=422, holds={"pointer": "q"}),
@@ -283,8 +283,8 @@ def test_parameters(row, somebody):
     row.run(somebody, {})
 
 
-def test_a_page_ends_early_past_4_mib(fresh_writer):
-    """A page of long notes is no page of gigabytes: it ends past 4 MiB, and the next goes on from there."""
+def test_a_page_ends_early_after_4_mib(fresh_writer):
+    """A page ends when its notes exceed 4 MiB. The next page continues from there."""
     long = [fresh_writer.note(text=f"long {index}\n" + "x" * 1_000_000) for index in range(7)]
     for note in long:
         fresh_writer.push(notes=[note])
@@ -300,8 +300,8 @@ def test_a_page_ends_early_past_4_mib(fresh_writer):
     assert sorted(sum(pages, [])) == sorted(note["uniqueID"] for note in long)
 
 
-def test_the_next_page_goes_on_behind_the_last_note(fresh_writer):
-    """Whatever comes before it meanwhile: nothing is shown twice, nothing is left out."""
+def test_pages_are_stable_while_notes_are_added(fresh_writer):
+    """Notes added before the cursor cause no repetition and no gap."""
     writer = fresh_writer
     old = [writer.note(text=f"milk {index}", sortDate=f"2024-01-0{index + 1}T00:00:00Z") for index in range(6)]
     writer.push(notes=old)
@@ -318,14 +318,14 @@ def test_the_next_page_goes_on_behind_the_last_note(fresh_writer):
         assert len(seen) == len(set(seen))
 
 
-def test_how_long_a_search_may_be_is_published(client):
+def test_search_limits_are_published(client):
     limits = client.get("/v1/server").json()["limits"]
     published = {name: limits[name] for name in limits if name.startswith("search")}
     assert published == {"searchLength": 1_000, "searchTerms": 32}
 
 
-def test_searches_that_cost_much_leave_others_in_peace(server):
-    """Two dozen at once, of all words there are: each is answered or refused, and another account writes meanwhile."""
+def test_expensive_searches_do_not_block_other_accounts(server):
+    """Each of 72 searches, 24 at a time, succeeds or is refused. Another account writes meanwhile."""
     ada, bob = Writer(server.client()), Writer(server.client())
     words = [f"word{index}x" for index in range(30)]
     for _ in range(3):

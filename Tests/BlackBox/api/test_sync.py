@@ -1,4 +1,4 @@
-"""`POST /v1/sync`: receipts of every status and outcome; what is refused whole, and what field by field."""
+"""`POST /v1/sync`: receipts of every status and outcome, and invalid fields, elements and requests."""
 
 import clocks
 import pytest
@@ -11,12 +11,12 @@ pytestmark = pytest.mark.both_stores
 EARLY = "2020-01-01T00:00:00.000Z-0000-"
 
 
-def test_an_answer_has_what_the_contract_says(fresh_writer):
+def test_response_members(fresh_writer):
     answer = fresh_writer.push()
     assert set(answer) == {"results", "changes", "syncToken", "hasMore", "remaining", "digest", "serverClock"}
     assert set(answer["changes"]) == {"notes", "tags", "attachments", "objects", "deletedObjects"}
     assert (answer["results"], answer["hasMore"]) == ([], False)
-    assert answer["digest"] == "0" * 32  # of nothing
+    assert answer["digest"] == "0" * 32  # an empty scope
     assert answer["serverClock"] == CLOCK
 
 
@@ -44,7 +44,7 @@ def test_results_are_in_the_order_of_the_request(writer):
     assert [result["pointer"] for result in results[4:7]] == ["/changes/objects/4", "/changes/notes/0", "/changes/notes/1"]
 
 
-def test_unchanged_is_there_already_and_stands(writer):
+def test_unchanged(writer):
     sections = {
         "notes": [writer.note(text="x", tags={new_id(): True}, attributes={"a": None})],
         "tags": [writer.tag(new_id())],
@@ -62,7 +62,7 @@ def test_unchanged_is_there_already_and_stands(writer):
     assert len(edits) == 3
 
 
-def test_one_new_field_beside_a_known_one_is_applied(writer):
+def test_a_new_field_beside_a_known_one_is_applied(writer):
     note = writer.note(text="x")
     writer.push(notes=[note])
     more = writer.edit(note["uniqueID"], archived=True)
@@ -71,16 +71,16 @@ def test_one_new_field_beside_a_known_one_is_applied(writer):
 
 
 def test_superseded(writer):
-    """Something else stands: its clock is in the receipt, the object is in the answer, whole."""
+    """Another value is current. The receipt contains its clock, and the response the whole object."""
     note = writer.note(text="x", archived=True, attributes={"a": 1})
     writer.push(notes=[note])
-    stands = note["clocks"]["archived"]
+    current = note["clocks"]["archived"]
     early = writer.edit(note["uniqueID"], EARLY + writer.node, archived=False, attributes={"a": 2, "b": 3})
     answer = writer.push(notes=[early])
     assert answer["results"][0]["status"] == "merged"
     assert answer["results"][0]["fields"] == {
-        "archived": {"outcome": "superseded", "clock": stands},
-        "attributes.a": {"outcome": "superseded", "clock": stands},
+        "archived": {"outcome": "superseded", "clock": current},
+        "attributes.a": {"outcome": "superseded", "clock": current},
     }
     [state] = [state for state in answer["changes"]["notes"] if state["uniqueID"] == note["uniqueID"]]
     assert (state["archived"], state["attributes"]) == (True, {"a": 1, "b": 3})
@@ -98,7 +98,7 @@ def test_superseded_members_and_names(writer):
     assert {result["status"] for result in answer["results"]} == {"merged"}
 
 
-def test_the_earlier_of_two_creation_dates_stands(writer):
+def test_the_earlier_creation_date_wins(writer):
     note = writer.note(text="x", created="2024-01-02T00:00:00Z")
     writer.push(notes=[note])
     later = {"uniqueID": note["uniqueID"], "creationDate": "2024-01-03T00:00:00Z"}
@@ -113,7 +113,7 @@ def test_merged_text(writer):
     note = writer.note(text="one\n\ntwo\n\nthree\n")
     base = writer.push(notes=[note]) and note["clocks"]["text"]
     other = Writer(writer.client)
-    other.clock.node = "00000000000000aa"  # given back for somebody else: the clock says who made it
+    other.clock.node = "00000000000000aa"  # the edit belongs to another device, according to its clock
     writer.push(notes=[other.edit(note["uniqueID"], text="ONE\n\ntwo\n\nthree\n", base=base)])
     mine = writer.edit(note["uniqueID"], text="one\n\ntwo\n\nTHREE\n", base=base)
     answer = writer.push(notes=[mine])
@@ -126,14 +126,14 @@ def test_merged_text(writer):
     )
     assert state["clocks"]["text"] > mine["clocks"]["text"]
     assert state["clocks"]["text"][-16:] == answer["serverClock"][-16:]
-    # And sent again, the answer being lost: nothing is merged twice.
+    # The same push again, as after a lost response. The text is not merged twice.
     again = writer.push(notes=[mine])
     assert again["results"][0]["fields"] == result["fields"]
     assert again["changes"]["notes"][0]["text"] == state["text"]
 
 
-def test_text_written_on_what_stands_wins_whatever_its_clock(writer):
-    """Base = the standing clock: if its clock is not the greater, the server adds the same text under its own."""
+def test_a_text_based_on_the_current_one_wins_over_a_greater_clock(writer):
+    """If the new text has a smaller clock than its base, the server stores it again with its own clock."""
     note = writer.note(text="first", clock=writer.ahead(4))
     writer.push(notes=[note])
     behind = writer.edit(note["uniqueID"], EARLY + "00000000000000aa", text="second", base=note["clocks"]["text"])
@@ -154,13 +154,13 @@ def test_deleted(writer):
     assert result["status"] == "deleted"
     assert {field["outcome"] for field in result["fields"].values()} == {"deleted"}
     assert note["uniqueID"] in [gone["uniqueID"] for gone in answer["changes"]["deletedObjects"]]
-    # The words are in its history, and theirs to keep.
+    # The text is in the history.
     edits = writer.client.get(f"/v1/notes/{note['uniqueID']}/edits").json()["edits"]
     assert "words" in [edit["value"] for edit in edits]
 
 
-def test_a_tag_that_loses_its_name_is_deleted(writer):
-    """Answered `deleted`: it became a DeletedObject with `mergedInto`."""
+def test_a_tag_with_a_taken_name_is_merged(writer):
+    """The status is `deleted`, and the tag becomes a DeletedObject with `mergedInto`."""
     small, great, name = "0" + new_id()[1:], "f" + new_id()[1:], new_id()
     writer.push(tags=[writer.tag(name, small)])
     answer = writer.push(tags=[writer.tag(name.upper(), great)])
@@ -176,38 +176,38 @@ def test_an_attachment_without_bytes_is_refused(writer):
     assert result["problem"]["pointer"] == "/changes/attachments/0"
 
 
-# What is wrong in one element: the field, the slug, where. `{clock}` is a fresh clock, `{id}` a fresh ID.
+# Invalid fields of one element: field, slug, pointer. `{clock}` and `{id}` stand for a new clock and ID.
 CLOCKED = {"text": "{clock}"}
 FIELD_BY_FIELD = [
     ("text is a number", {"text": 1, "clocks": CLOCKED}, "text", "invalid-field", "/text"),
     ("text is null", {"text": None, "clocks": CLOCKED}, "text", "invalid-field", "/text"),
     ("archived is a string", {"archived": "yes", "clocks": {"archived": "{clock}"}}, "archived", "invalid-field", "/archived"),
     ("archived is 1", {"archived": 1, "clocks": {"archived": "{clock}"}}, "archived", "invalid-field", "/archived"),
-    ("sortDate is no date", {"sortDate": "soon", "clocks": {"sortDate": "{clock}"}}, "sortDate", "invalid-field", "/sortDate"),
+    ("sortDate is not a date", {"sortDate": "soon", "clocks": {"sortDate": "{clock}"}}, "sortDate", "invalid-field", "/sortDate"),
     ("creationDate is a number", {"creationDate": 0}, "creationDate", "invalid-field", "/creationDate"),
     ("no clock", {"text": "x"}, "text", "clock-missing", "/clocks/text"),
     ("a clock too short", {"text": "x", "clocks": {"text": "2026"}}, "text", "invalid-field", "/clocks/text"),
-    ("a clock in other zones", {"text": "x", "clocks": {"text": "2026-11-21T08:47:12.345+00:00-0003-9f86d081884c7d65"}},
+    ("a clock with a time zone", {"text": "x", "clocks": {"text": "2026-11-21T08:47:12.345+00:00-0003-9f86d081884c7d65"}},
      "text", "invalid-field", "/clocks/text"),
-    ("a clock on no day", {"text": "x", "clocks": {"text": "2026-02-30T08:47:12.345Z-0003-9f86d081884c7d65"}},
+    ("a clock with an invalid date", {"text": "x", "clocks": {"text": "2026-02-30T08:47:12.345Z-0003-9f86d081884c7d65"}},
      "text", "invalid-field", "/clocks/text"),
     ("a clock before 1970", {"text": "x", "clocks": {"text": "1969-12-31T23:59:59.999Z-0003-9f86d081884c7d65"}},
      "text", "invalid-field", "/clocks/text"),
     ("a clock is a number", {"text": "x", "clocks": {"text": 5}}, "text", "invalid-field", "/clocks/text"),
-    ("a clock for nothing", {"clocks": CLOCKED}, "text", "invalid-field", "/text"),
+    ("a clock without a value", {"clocks": CLOCKED}, "text", "invalid-field", "/text"),
     ("clocks is a list", {"clocks": []}, "clocks", "invalid-field", "/clocks"),
-    ("a clock of what has none", {"creationDate": "2024-01-01T00:00:00Z", "clocks": {"creationDate": "{clock}"}},
+    ("a clock of a field without clocks", {"creationDate": "2024-01-01T00:00:00Z", "clocks": {"creationDate": "{clock}"}},
      "clocks.creationDate", "unknown-field", "/clocks/creationDate"),
-    ("a clock of the unknown", {"clocks": {"color": "{clock}"}}, "clocks.color", "unknown-field", "/clocks/color"),
+    ("a clock of an unknown field", {"clocks": {"color": "{clock}"}}, "clocks.color", "unknown-field", "/clocks/color"),
     ("an unknown field", {"color": "red"}, "color", "unknown-field", "/color"),
     ("a computed field", {"truncatedText": "x"}, "truncatedText", "unknown-field", "/truncatedText"),
-    ("an unknown field to be escaped", {"a/b~c": 1}, "a/b~c", "unknown-field", "/a~1b~0c"),
+    ("an unknown field that is escaped in the pointer", {"a/b~c": 1}, "a/b~c", "unknown-field", "/a~1b~0c"),
     ("tags is a string", {"tags": "x"}, "tags", "invalid-field", "/tags"),
     ("a tag is a number", {"tags": [5]}, "tags", "invalid-field", "/tags/0"),
     ("a tag without a clock", {"tags": ["{id}"]}, "tags.{id}", "clock-missing", "/tags/0"),
     ("clocks.tags is a list", {"clocks": {"tags": []}}, "tags", "invalid-field", "/clocks/tags"),
-    ("a clock of no tag", {"clocks": {"tags": {"x": "{clock}"}}}, "tags.x", "invalid-field", "/clocks/tags/x"),
-    ("a wrong clock of a tag", {"clocks": {"tags": {"{id}": "x"}}}, "tags.{id}", "invalid-field", "/clocks/tags/{id}"),
+    ("a clock of an invalid tag ID", {"clocks": {"tags": {"x": "{clock}"}}}, "tags.x", "invalid-field", "/clocks/tags/x"),
+    ("an invalid clock of a tag", {"clocks": {"tags": {"{id}": "x"}}}, "tags.{id}", "invalid-field", "/clocks/tags/{id}"),
     ("attributes is a list", {"attributes": []}, "attributes", "invalid-field", "/attributes"),
     ("an attribute is an object", {"attributes": {"a": {}}, "clocks": {"attributes": {"a": "{clock}"}}},
      "attributes.a", "invalid-field", "/attributes/a"),
@@ -218,11 +218,11 @@ FIELD_BY_FIELD = [
      "/clocks/attributes/a"),
     ("an attribute's name", {"attributes": {"1a": 1}, "clocks": {"attributes": {"1a": "{clock}"}}},
      "attributes.1a", "invalid-field", "/attributes/1a"),
-    ("textBase is no clock", {"textBase": "x"}, "textBase", "invalid-field", "/textBase"),
-    ("textAfter is no list", {"textAfter": "{clock}"}, "textAfter", "invalid-field", "/textAfter"),
+    ("textBase is not a clock", {"textBase": "x"}, "textBase", "invalid-field", "/textBase"),
+    ("textAfter is not a list", {"textAfter": "{clock}"}, "textAfter", "invalid-field", "/textAfter"),
     ("textAfter has 17 clocks", {"textAfter": ["{clock}"] * 17}, "textAfter", "invalid-field", "/textAfter"),
-    ("textAfter has no clocks", {"textAfter": ["{clock}", 5]}, "textAfter", "invalid-field", "/textAfter/1"),
-    ("textBaseValue is no text", {"textBaseValue": 1}, "textBaseValue", "invalid-field", "/textBaseValue"),
+    ("textAfter contains a number", {"textAfter": ["{clock}", 5]}, "textAfter", "invalid-field", "/textAfter/1"),
+    ("textBaseValue is not a string", {"textBaseValue": 1}, "textBaseValue", "invalid-field", "/textBaseValue"),
 ]  # fmt: skip
 
 
@@ -231,8 +231,8 @@ FIELD_BY_FIELD = [
     [row[1:] for row in FIELD_BY_FIELD],
     ids=[row[0] for row in FIELD_BY_FIELD],
 )
-def test_refused_field_by_field(writer, change, field, slug, pointer):
-    """One field is wrong: it alone is refused, the rest of its object and of the push stands."""
+def test_an_invalid_field_is_refused_alone(writer, change, field, slug, pointer):
+    """The other fields of the object and the rest of the push are applied."""
     world = {"clock": writer.tick(), "id": new_id()}
     change, field, pointer = (filled(part, world) for part in (change, field, pointer))
     note = writer.note(attributes={"good": 1})
@@ -245,7 +245,7 @@ def test_refused_field_by_field(writer, change, field, slug, pointer):
                 wrong["clocks"]["attributes"] = note["clocks"]["attributes"] | part.get("attributes", {})
         elif part is None:
             wrong[name] = note[name]
-    good = writer.note(text="the rest stands")
+    good = writer.note(text="valid")
     answer = writer.push(notes=[wrong, good])
     first, second = answer["results"]
     assert (first["status"], second["status"]) == ("rejected", "applied"), first
@@ -254,10 +254,10 @@ def test_refused_field_by_field(writer, change, field, slug, pointer):
     assert problem["pointer"] == f"/changes/notes/0{pointer}"
     assert problem["status"] == 422 and problem["detail"] and problem["type"] == f"/problems/{slug}"
     assert "requestID" not in problem
-    # A rejected object is in the answer, if there is one.
+    # If the rejected object exists, the response contains it.
     state = writer.state("notes", note["uniqueID"])
     if field == "creationDate":
-        assert state is None  # it waits
+        assert state is None  # the note does not exist without it
         return
     assert state["text"] == "" and state["archived"] is False and state["tags"] == []
     if field not in ("clocks", "attributes"):
@@ -270,8 +270,8 @@ WHOLE_ELEMENTS = [
     ("null", "tags", None, "", None),
     ("a list", "objects", [], "", None),
     ("no ID", "notes", {"text": "x"}, "/uniqueID", None),
-    ("an ID that is none", "notes", {"uniqueID": "5f0c5a1e6d0b4c8e9d3a2b7f4e1c8a90x"}, "/uniqueID", None),
-    ("an ID in braces", "tags", {"uniqueID": "(5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90)"}, "/uniqueID", None),
+    ("an invalid ID", "notes", {"uniqueID": "5f0c5a1e6d0b4c8e9d3a2b7f4e1c8a90x"}, "/uniqueID", None),
+    ("an ID in parentheses", "tags", {"uniqueID": "(5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90)"}, "/uniqueID", None),
     ("an ID that is a number", "attachments", {"uniqueID": 5}, "/uniqueID", None),
 ]
 
@@ -279,9 +279,9 @@ WHOLE_ELEMENTS = [
 @pytest.mark.parametrize(
     ("section", "element", "pointer"), [row[1:4] for row in WHOLE_ELEMENTS], ids=[row[0] for row in WHOLE_ELEMENTS]
 )
-def test_refused_as_an_element(writer, section, element, pointer):
-    """What cannot be named is refused as a whole; the rest of the push stands."""
-    good = writer.note(text="stands")
+def test_an_element_without_an_id_is_refused(writer, section, element, pointer):
+    """The rest of the push is applied."""
+    good = writer.note(text="valid")
     sections = {section: [element]}
     sections.setdefault("notes", []).append(good)
     results = writer.push(**sections)["results"]
@@ -291,7 +291,7 @@ def test_refused_as_an_element(writer, section, element, pointer):
     assert writer.client.get(f"/v1/notes/{good['uniqueID']}").status_code == 200
 
 
-def test_another_kind_under_the_same_id(writer):
+def test_another_type_with_the_same_id(writer):
     note = writer.note(text="x")
     writer.push(notes=[note])
     result = writer.push_one("tags", writer.tag(new_id(), note["uniqueID"]))
@@ -300,7 +300,7 @@ def test_another_kind_under_the_same_id(writer):
 
 
 def test_clock_ahead(writer):
-    """More than 5 minutes beyond the wall clock and beyond every clock in the scope: refused, with the server's."""
+    """A clock more than 5 minutes ahead of the server's clock is refused, with the server's clock."""
     note = writer.note(text="x")
     writer.push(notes=[note])
     ahead = writer.edit(note["uniqueID"], writer.ahead(6), text="ahead")
@@ -315,8 +315,8 @@ def test_clock_ahead(writer):
     assert writer.push_one("notes", writer.edit(note["uniqueID"], writer.ahead(4), text="ok"))["status"] != "rejected"
 
 
-def test_clock_ahead_does_not_ratchet(fresh_writer):
-    """A clock 4 minutes ahead lets others go as far, not 4 minutes further each."""
+def test_clocks_ahead_do_not_raise_the_limit(fresh_writer):
+    """An accepted clock 4 minutes ahead does not allow others to be further ahead."""
     writer = fresh_writer
     note = writer.note(text="x")
     writer.push(notes=[note])
@@ -329,7 +329,7 @@ def test_clock_ahead_does_not_ratchet(fresh_writer):
 
 
 def test_clock_reused(writer):
-    """The same key with another value: two copies of one device exist."""
+    """The same clock with another value means that two copies of one device exist."""
     note = writer.note(text="x", attributes={"a": 1})
     writer.push(notes=[note])
     clock = note["clocks"]["text"]
@@ -378,22 +378,22 @@ WHOLE = [
     Row("an unknown section", "POST", "/v1/sync", {"changes": {"boards": []}}, 422,
         {"slug": "unknown-field", "pointer": "/changes/boards"}),
     Row("an unknown field", "POST", "/v1/sync", {"since": "x"}, 422, {"slug": "unknown-field", "pointer": "/since"}),
-    Row("a token that is a number", "POST", "/v1/sync", {"syncToken": 5}, 422, {"pointer": "/syncToken"}),
-    Row("a token that is none", "POST", "/v1/sync", {"syncToken": "x"}, 422, {"pointer": "/syncToken"}),
+    Row("a token is a number", "POST", "/v1/sync", {"syncToken": 5}, 422, {"pointer": "/syncToken"}),
+    Row("an invalid token", "POST", "/v1/sync", {"syncToken": "x"}, 422, {"pointer": "/syncToken"}),
     Row("limit 0", "POST", "/v1/sync", {"limit": 0}, 422, {"slug": "invalid-field", "pointer": "/limit"}),
     Row("limit is a string", "POST", "/v1/sync", {"limit": "9"}, 422, {"slug": "invalid-field", "pointer": "/limit"}),
     Row("limit 1.5", "POST", "/v1/sync", {"limit": 1.5}, 422, {"slug": "invalid-field", "pointer": "/limit"}),
     Row("the body is a list", "POST", "/v1/sync", [], 422, {"slug": "invalid-field"}),
     Row("the body is a string", "POST", "/v1/sync", "x", 422, {"slug": "invalid-field"}),
-    Row("nothing at all", "POST", "/v1/sync", {}, 200, {"results": [], "digest": DIGEST}),
+    Row("an empty object", "POST", "/v1/sync", {}, 200, {"results": [], "digest": DIGEST}),
     Row("nothing to push", "POST", "/v1/sync", {"changes": {}}, 200, {"results": [], "digest": DIGEST}),
-    Row("lists of nothing", "POST", "/v1/sync", {"changes": {"notes": [], "deletedObjects": []}}, 200, {"results": []}),
+    Row("empty lists", "POST", "/v1/sync", {"changes": {"notes": [], "deletedObjects": []}}, 200, {"results": []}),
     Row("a parameter", "POST", "/v1/sync?limit=5", {}, 422, {"slug": "unknown-field"}),
 ]  # fmt: skip
 
 
 @parametrize(WHOLE)
-def test_shape(row, client):
+def test_request_shape(row, client):
     row.run(client, {})
 
 
@@ -402,7 +402,7 @@ def test_shape(row, client):
     [{"limit": 0}, {"extra": 1}, {"syncToken": "x"}, {"changes": {"boards": []}}, {"changes": {"tags": {}}}],
     ids=str,
 )
-def test_refused_whole_nothing_is_applied(writer, wrong):
+def test_a_refused_request_is_not_applied(writer, wrong):
     note = writer.note(text="x")
     body = {"changes": {"notes": [note]} | wrong.get("changes", {})} | {
         name: value for name, value in wrong.items() if name != "changes"
@@ -411,22 +411,22 @@ def test_refused_whole_nothing_is_applied(writer, wrong):
     assert writer.client.get(f"/v1/notes/{note['uniqueID']}").status_code == 404
 
 
-def test_ids_and_clocks_are_read_in_either_case(writer):
+def test_ids_are_read_in_either_case(writer):
     note = writer.note(text="x")
     loud = note | {"uniqueID": note["uniqueID"].upper()}
     assert writer.push_one("notes", loud)["uniqueID"] == note["uniqueID"]
     assert writer.push_one("notes", note)["status"] == "unchanged"
 
 
-def test_dates_are_rounded_before_they_are_compared(writer):
+def test_dates_are_rounded_before_comparison(writer):
     note = writer.note(text="x", created="2024-01-01T01:00:00.0004+01:00")
     assert writer.push_one("notes", note)["status"] == "applied"
     same = {"uniqueID": note["uniqueID"], "creationDate": "2024-01-01T00:00:00Z"}
     assert writer.push_one("notes", same)["status"] == "unchanged"
 
 
-def test_a_text_of_every_kind_comes_back(writer):
-    """Emoji, combining marks, right-to-left, CRLF, everything but NUL."""
+def test_texts_are_returned_unchanged(writer):
+    """Emoji, combining marks, right-to-left text, CRLF, and control characters other than NUL."""
     text = "e\u0301 \U0001f468\u200d\U0001f469\u200d\U0001f467 שלום \r\n\u2028\ufeff\U000e0001\u0001\x7f\"\\/\ud7ff\ue000\uffff\U0010ffff"
     note = writer.note(text=text)
     assert writer.push_one("notes", note)["status"] == "applied"
@@ -435,8 +435,8 @@ def test_a_text_of_every_kind_comes_back(writer):
     assert writer.push_one("notes", note)["status"] == "unchanged"
 
 
-def test_another_devices_edits_can_be_given_back(pair):
-    """The clock says who made an edit; the bag also keeps who pushed it."""
+def test_edits_of_another_device_can_be_pushed(pair):
+    """The clock identifies the device that made the edit. The bag also records which device pushed it."""
     a, b = pair
     note = a.make_note("A's words")
     push = a.prepare()

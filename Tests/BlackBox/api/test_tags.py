@@ -1,4 +1,4 @@
-"""`/v1/tags/{uniqueID}`: a tag's name is unique under fold() (merge.md, Tags; protocol.md, Two forms)."""
+"""`/v1/tags/{uniqueID}`: single tags, whose names are unique under fold() (merge.md, Tags; protocol.md, Two forms)."""
 
 import pytest
 from rows import DATE, UUID, Row, check_problem, parametrize
@@ -16,7 +16,7 @@ def kept(somebody) -> dict[str, str]:
     assert somebody.put(f"/v1/tags/{world['gone']}", {"name": world["gone"]}).status_code == 201
     assert somebody.delete(f"/v1/tags/{world['gone']}").status_code == 200
     assert somebody.put(f"/v1/notes/{world['note']}", {}).status_code == 201
-    # One tag that was merged into another, by a rename.
+    # A tag that was merged into another by a rename.
     assert somebody.put(f"/v1/tags/{world['taken']}", {"name": world["name"]}).status_code == 201
     assert somebody.put(f"/v1/tags/{world['merged']}", {"name": world["merged"]}).status_code == 201
     merged = somebody.patch(f"/v1/tags/{world['merged']}", {"name": world["name"].upper()})
@@ -54,17 +54,17 @@ ROWS = [
         answers={"Location": NEW, "Content-Location": None}),
     Row("put, name missing", "PUT", NEW, {}, 422, holds={"slug": "invalid-field", "pointer": "/name"}),
     Row("put, name empty", "PUT", NEW, {"name": " \t "}, 422, holds={"slug": "invalid-field", "pointer": "/name"}),
-    Row("put, name no string", "PUT", NEW, {"name": 1}, 422, holds={"slug": "invalid-field", "pointer": "/name"}),
+    Row("put, name not a string", "PUT", NEW, {"name": 1}, 422, holds={"slug": "invalid-field", "pointer": "/name"}),
     Row("put, renames", "PUT", TAG, {"name": "{new}"}, holds={"name": "{new}", "attributes": {"colour": "red"}}),
     Row("put, the same again", "PUT", TAG, {"name": "{own}"}, holds=WHOLE, answers={"ETag": "{etag}"}),
-    Row("put, its name in other case", "PUT", TAG, {"name": "{OWN}"}, holds={"uniqueID": "{tag}", "name": "{OWN}"},
+    Row("put, the same name in upper case", "PUT", TAG, {"name": "{OWN}"}, holds={"uniqueID": "{tag}", "name": "{OWN}"},
         answers={"Content-Location": None}),
     Row("put, a taken name", "PUT", NEW, {"name": "{NAME}"}, 200, holds=SURVIVOR, answers=TO_SURVIVOR),
     Row("put, deleted", "PUT", "/v1/tags/{gone}", {"name": "{new}"}, 410, holds=GONE),
-    Row("put, where a note is", "PUT", "/v1/tags/{note}", {"name": "{new}"}, 422, holds={"pointer": "/uniqueID"}),
-    Row("put, only if new, and it is not", "PUT", TAG, {"name": "{new}"}, 412, headers={"If-None-Match": "*"}),
+    Row("put, the ID of a note", "PUT", "/v1/tags/{note}", {"name": "{new}"}, 422, holds={"pointer": "/uniqueID"}),
+    Row("put, only if new, and it exists", "PUT", TAG, {"name": "{new}"}, 412, headers={"If-None-Match": "*"}),
     Row("put, another version", "PUT", TAG, {"name": "{new}"}, 412, headers={"If-Match": '"other"'}),
-    Row("put, the tag merged away, with the name that merged it", "PUT", "/v1/tags/{merged}", {"name": "{name}"},
+    Row("put, the merged tag with its last name", "PUT", "/v1/tags/{merged}", {"name": "{name}"},
         holds=SURVIVOR, answers=TO_SURVIVOR),
     Row("patch, attributes", "PATCH", TAG, {"attributes": {"icon": None}},
         holds={"name": "{own}", "attributes": {"colour": "red", "icon": None}}),
@@ -77,9 +77,9 @@ ROWS = [
     Row("delete, never seen", "DELETE", "/v1/tags/{unknown}", status=404),
     Row("post", "POST", "/v1/tags", {"name": "{new}"}, 201, holds={"uniqueID": UUID, "name": "{new}"}),
     Row("post, a taken name", "POST", "/v1/tags", {"name": "{NAME}"}, 200, holds=SURVIVOR, answers=TO_SURVIVOR),
-    Row("post, a taken name, with an ID of one's own", "POST", "/v1/tags", {"uniqueID": "{new}", "name": "{NAME}"},
+    Row("post, a taken name, with an ID", "POST", "/v1/tags", {"uniqueID": "{new}", "name": "{NAME}"},
         200, holds=SURVIVOR, answers=TO_SURVIVOR),
-    Row("post, an ID that is there", "POST", "/v1/tags", {"uniqueID": "{tag}", "name": "{new}"}, 200, holds=WHOLE),
+    Row("post, an existing ID", "POST", "/v1/tags", {"uniqueID": "{tag}", "name": "{new}"}, 200, holds=WHOLE),
     Row("post, deleted", "POST", "/v1/tags", {"uniqueID": "{gone}", "name": "{new}"}, 410, holds=GONE),
     Row("post, name missing", "POST", "/v1/tags", {"attributes": {}}, 422, holds={"pointer": "/name"}),
 ]  # fmt: skip
@@ -101,7 +101,7 @@ def test_tag(row, somebody, world):
         ("Ⅷ", "ⅷ"),
     ],
 )
-def test_names_that_fold_to_one(somebody, one, other):
+def test_names_that_are_equal_under_fold(somebody, one, other):
     suffix = new_id()
     first = somebody.post("/v1/tags", {"name": f"{one}{suffix}"})
     second = somebody.post("/v1/tags", {"name": other.replace(other.strip(), other.strip() + suffix)})
@@ -109,16 +109,15 @@ def test_names_that_fold_to_one(somebody, one, other):
     assert second.json() == first.json()
 
 
-def test_posting_a_tag_twice_makes_one(somebody):
-    """Also after its name was given to the tag that survives: who sends it again gets what stands."""
+def test_posting_a_tag_twice_creates_one(somebody):
     tag = {"uniqueID": new_id(), "name": new_id()}
     first, second = somebody.post("/v1/tags", tag), somebody.post("/v1/tags", tag)
     assert (first.status_code, second.status_code) == (201, 200)
     assert first.json() == second.json()
 
 
-def test_a_put_that_takes_a_name_of_a_greater_id_survives(somebody):
-    """The smaller uniqueID survives, also if it came second; notes of both have it."""
+def test_the_smaller_id_survives_a_put_with_a_taken_name(somebody):
+    """Even if it was created second. Notes with the other tag now have the survivor."""
     small, great, name = "0" + new_id()[1:], "f" + new_id()[1:], new_id()
     somebody.put(f"/v1/tags/{great}", {"name": name})
     note = somebody.post("/v1/notes", {"tags": [great]}).json()["uniqueID"]
@@ -127,11 +126,11 @@ def test_a_put_that_takes_a_name_of_a_greater_id_survives(somebody):
     gone = check_problem(somebody.get(f"/v1/tags/{great}"), "deleted", 410)
     assert gone["deletedObject"]["mergedInto"] == small
     assert somebody.get(f"/v1/notes/{note}").json()["tags"] == [small]
-    # Whoever still uses the old ID means the one that it became.
+    # The old ID refers to the survivor.
     assert somebody.patch(f"/v1/notes/{note}", {"tags": [great]}).json()["tags"] == [small]
 
 
-def test_merges_of_merges_are_followed(somebody, writer):
+def test_chains_of_merged_tags_are_resolved(somebody, writer):
     ids = sorted(new_id() for _ in range(4))
     note = somebody.post("/v1/notes", {}).json()["uniqueID"]
     tags = [writer.tag(new_id(), unique_id) for unique_id in ids]
@@ -142,7 +141,7 @@ def test_merges_of_merges_are_followed(somebody, writer):
     assert somebody.get(f"/v1/notes/{note}").json()["tags"] == [ids[0]]
 
 
-def test_a_circle_of_merges_leads_nowhere(somebody, writer):
+def test_a_cycle_of_merged_tags_resolves_to_nothing(somebody, writer):
     one, other = new_id(), new_id()
     note = writer.note(text="x", tags={one: True, other: True})
     writer.push(
@@ -151,7 +150,7 @@ def test_a_circle_of_merges_leads_nowhere(somebody, writer):
     assert somebody.get(f"/v1/notes/{note['uniqueID']}").json()["tags"] == []
 
 
-def test_deleting_a_tag_touches_no_note(somebody, world):
+def test_deleting_a_tag_does_not_change_notes(somebody, world):
     note = somebody.post("/v1/notes", {"tags": [world["tag"]]}).json()["uniqueID"]
     token = somebody.get("/v1/notes", params={"limit": 5000}).json()["syncToken"]
     somebody.delete(f"/v1/tags/{world['tag']}")
@@ -161,14 +160,14 @@ def test_deleting_a_tag_touches_no_note(somebody, world):
     assert somebody.get(f"/v1/notes/{note}").json()["tags"] == []
 
 
-def test_the_name_of_a_deleted_tag_is_free(somebody, world):
+def test_the_name_of_a_deleted_tag_can_be_used_again(somebody, world):
     somebody.delete(f"/v1/tags/{world['tag']}")
     again = somebody.post("/v1/tags", {"name": world["own"]})
     assert again.status_code == 201
     assert again.json()["uniqueID"] != world["tag"]
 
 
-def test_the_old_name_of_a_renamed_tag_is_free(somebody, world):
+def test_the_old_name_of_a_renamed_tag_can_be_used_again(somebody, world):
     somebody.patch(f"/v1/tags/{world['tag']}", {"name": world["new"]})
     assert somebody.post("/v1/tags", {"name": world["own"]}).status_code == 201
     assert somebody.post("/v1/tags", {"name": world["new"].upper()}).json()["uniqueID"] == world["tag"]

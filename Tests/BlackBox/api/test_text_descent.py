@@ -1,6 +1,6 @@
-"""What a text descends from is what its push says (merge.md, Descent), and what a deletion saw (Deleting), over HTTP.
+"""The ancestors that a pushed text names (merge.md, Descent), and the texts that a deletion has seen (Deleting).
 
-The cases of merge.md are in test_cases.py, those after a restore in test_case_restored.py.
+test_cases.py has the cases of merge.md, test_case_restored.py those after a restore.
 """
 
 import json
@@ -28,14 +28,14 @@ ROWS = [
 
 @pytest.fixture(scope="module")
 def clients(server: Server) -> list:
-    """Two devices of one account, for tests that look at notes of their own."""
+    """Two devices of one account. Each test uses its own notes."""
     first = server.client(device_name="A")
     return [first, first.another_device("B")]
 
 
 @pytest.fixture
 def pair(clients) -> list[Device]:
-    """The two devices as they are after their first sync."""
+    """The two devices after their first sync."""
     pair = [Device(client) for client in clients]
     for device in pair:
         device.sync()
@@ -55,20 +55,20 @@ def shared_note(a: Device, b: Device, text: str) -> str:
 
 
 def meet(*devices: Device) -> None:
-    """All sync until all have everything."""
+    """Syncs all devices until they have converged."""
     for device in (*devices, *devices):
         device.sync()
     for device in devices:
-        assert device.is_synced and not device.shelf and not device.repaired
+        assert device.is_synced and not device.rejected and not device.repaired
         assert device.notes == devices[0].notes
 
 
-# Reordered, lost, repeated
+# Reordered, lost and repeated pushes
 
 
 @pytest.mark.parametrize(("base", "first", "second"), ROWS)
-def test_the_text_written_last_stands_whichever_push_comes_first(writer, base, first, second):
-    """Also under another node: the device has signed in again between the two."""
+def test_the_text_written_last_wins_in_either_order_of_pushes(writer, base, first, second):
+    """Also with another node, because the device may have signed in again between the two."""
     for node in (A, B):
         desk = Desk(writer, base, at(1))
         desk.push(second, at(3, node), base=at(1), after=[at(2)])
@@ -76,15 +76,15 @@ def test_the_text_written_last_stands_whichever_push_comes_first(writer, base, f
         assert desk.text == second
         assert field["outcome"] == "superseded" and field["clock"] >= at(3, node)
         assert first in desk.history
-        # And in the order of writing, the first one's answer being lost.
+        # In the order of writing, with the first response lost.
         desk = Desk(writer, base, at(1))
         desk.push(first, at(2), base=at(1))
         assert desk.push(second, at(3, node), base=at(1), after=[at(2)]) == {}
         assert desk.text == second
 
 
-def test_a_past_text_under_a_greater_clock_arrives_late(writer):
-    """The clock was set back between the two."""
+def test_an_earlier_text_with_a_greater_clock_arrives_late(writer):
+    """The device's clock was set back between the two texts."""
     desk = Desk(writer, "a\n", at(1))
     desk.push("a\nfinal\n", at(2), base=at(1), after=[at(8)])
     assert desk.push("a\nfin", at(8), base=at(1))["outcome"] == "superseded"
@@ -92,7 +92,7 @@ def test_a_past_text_under_a_greater_clock_arrives_late(writer):
     assert desk.writer.state("notes", desk.note)["clocks"]["text"] > at(8)
 
 
-def test_a_word_typed_and_taken_back_under_a_greater_clock(writer):
+def test_a_removed_word_with_a_greater_clock(writer):
     desk = Desk(writer, "a b\n", at(1))
     desk.push("a b\nX\n", at(2), base=at(1))
     desk.push("a b\n", at(9, B), base=at(1))
@@ -104,40 +104,40 @@ def test_a_word_typed_and_taken_back_under_a_greater_clock(writer):
     assert desk.text == "a b\nX\n"
 
 
-def test_a_push_sent_again_much_later_changes_nothing(writer):
-    """After merges with others, and after the words were taken back."""
+def test_repeating_an_old_push_changes_nothing(writer):
+    """Even after merges with other texts, and after the words were removed."""
     desk = Desk(writer, "a\n", at(1))
     desk.push("a\nword\n", at(2), base=at(1))
     desk.push("b\na\n", at(3, B), base=at(1))
-    standing = desk.state
+    before = desk.state
     desk.push("b\na\n", at(9, B), base=desk.writer.state("notes", desk.note)["clocks"]["text"])
     after = desk.state
-    assert (standing["text"], after["text"]) == ("b\na\nword\n", "b\na\n")
+    assert (before["text"], after["text"]) == ("b\na\nword\n", "b\na\n")
     desk.push("a\nword\n", at(2), base=at(1))
     desk.push("b\na\n", at(3, B), base=at(1))
     assert desk.state == after
 
 
 def test_a_client_without_text_after(writer):
-    """One of before this rule: its text descends from the greater of `textBase` and its own newest text."""
+    """Clients of older versions. Their text descends from the greater of `textBase` and their own latest text."""
     desk = Desk(writer, "one\n\ntwo\n", at(1))
     desk.push("one\n\ntwo\n\nthree\n", at(2), base=at(1), after=None)
-    # The answer was lost: it typed on from the same base.
+    # The response was lost, and the user continued typing from the same base.
     assert desk.push("one\n\ntwo\n\nthree four\n", at(3), base=at(1), after=None) == {}
     desk.push("zero\n\none\n\ntwo\n", at(4, B), base=at(1), after=None)
     assert desk.text == "zero\n\none\n\ntwo\n\nthree four\n"
-    # Beside one that sends it.
-    standing = desk.writer.state("notes", desk.note)["clocks"]["text"]
-    desk.push("zero\n\none\n\ntwo\n\nthree four\n\nfive\n", at(5, C), base=standing)
+    # Together with a client that sends `textAfter`.
+    current = desk.writer.state("notes", desk.note)["clocks"]["text"]
+    desk.push("zero\n\none\n\ntwo\n\nthree four\n\nfive\n", at(5, C), base=current)
     desk.push("zero!\n\none\n\ntwo\n", at(6, B), base=at(4, B), after=None)
     assert desk.text == "zero!\n\none\n\ntwo\n\nthree four\n\nfive\n"
     assert desk.writer.push_one("deletedObjects", deleted(desk.note))["status"] == "applied"
 
 
 def test_an_unknown_base_with_its_value(writer):
-    """B descends from a text of C's that the server never got; its clock is above that of A's text, which stands.
+    """B's text descends from a text of C that the server never received. B's clock is greater than that of A's text.
 
-    Nobody knows what C's text descends from, so its words are in the history alone, for ever.
+    The ancestors of C's text are unknown, so its words are only in the history, which keeps them forever.
     """
     desk = Desk(writer, "base\n", at(1))
     desk.push("base\nA line\n", at(2), base=at(1))
@@ -148,7 +148,7 @@ def test_an_unknown_base_with_its_value(writer):
 
 
 def test_an_unknown_base_without_its_value(writer):
-    """The greater clock stands; the sender is told all words of the lesser."""
+    """The greater clock wins. The sender of the other text receives all its superseded words."""
     desk = Desk(writer, "a red car\n", at(5))
     field = desk.push("something else", at(2, B))
     assert field["outcome"] == "superseded"
@@ -158,8 +158,8 @@ def test_an_unknown_base_without_its_value(writer):
     assert desk.text == "another thing" and "a red car\n" in desk.history
 
 
-def test_words_that_lost_are_told_with_their_places(writer):
-    """In UTF-16 code units of what stands; only to who wrote them."""
+def test_superseded_words_are_returned_with_their_positions(writer):
+    """Positions are in UTF-16 code units of the current text. Only the author receives them."""
     desk = Desk(writer, "🚗 a red car\n", at(1))
     assert desk.push("🚗 a green car\n", at(5, B), base=at(1)) == {}
     field = desk.push("🚗 a blue car\n", at(2), base=at(1))
@@ -167,11 +167,11 @@ def test_words_that_lost_are_told_with_their_places(writer):
     assert desk.text == "🚗 a green car\n" and "🚗 a blue car\n" in desk.history
 
 
-# A device that follows clients.md
+# Devices that follow clients.md
 
 
-def test_a_push_that_is_overtaken_by_the_next(pair):
-    """Two connections: the body of the first push is complete only after the second was answered."""
+def test_a_push_is_overtaken_by_the_next(pair):
+    """Two connections: the first push's body is completed after the response to the second push."""
     a, b = pair
     for base, first, second in ROWS:
         note = shared_note(a, b, base)
@@ -185,15 +185,15 @@ def test_a_push_that_is_overtaken_by_the_next(pair):
             quick = a.prepare()
             a.receive(quick, a.send(quick))
             wire.send(body[-20:])
-            late = wire.answer()
+            late = wire.response()
         assert late.status == 200
         a.receive(slow, json.loads(late.body))
         meet(a, b)
         assert (a.text(note), b.text(note)) == (second, second)
 
 
-def test_twenty_unanswered_texts(pair):
-    """No more than 16 are named: the 16th goes out again instead of a 17th, until it is answered."""
+def test_twenty_texts_in_flight(pair):
+    """At most 16 texts are in flight. Then the 16th is sent again until it is acknowledged."""
     a, b = pair
     note = shared_note(a, b, "start\n")
     pushed = []
@@ -202,7 +202,7 @@ def test_twenty_unanswered_texts(pair):
         push = a.prepare()
         pushed.append(push.changes(False)["notes"][0])
         if index % 3:
-            a.send(push)  # it arrives, and the answer is lost
+            a.send(push)  # the response is lost
     clocks_sent = [change["clocks"]["text"] for change in pushed]
     assert clocks_sent[16:] == clocks_sent[15:16] * 4 and len(set(clocks_sent)) == 16
     assert [change["textAfter"] for change in pushed[:16]] == [clocks_sent[:index] for index in range(16)]
@@ -212,15 +212,15 @@ def test_twenty_unanswered_texts(pair):
     b.sync()
     meet(a, b)
     assert a.text(note) == "start\nline 19\nB's line\n"
-    # What was lost on its way comes at last.
+    # The delayed pushes arrive.
     for change in pushed:
         a.client.sync({"notes": [change]})
     meet(a, b)
     assert a.text(note) == "start\nline 19\nB's line\n"
 
 
-def test_answers_out_of_order(pair):
-    """The answer to an earlier push does not make a later text descend from that."""
+def test_responses_out_of_order(pair):
+    """The response to an earlier push does not become the base of a later text."""
     a, b = pair
     note = shared_note(a, b, "start\n")
     pushes = []
@@ -235,8 +235,8 @@ def test_answers_out_of_order(pair):
     assert b.text(note) == "start\none two three four\n"
 
 
-def test_registers_of_a_note_that_waits(clients):
-    """A pushes registers of a note without `creationDate`, B pushes that: its answer brings the note with A's."""
+def test_registers_that_arrive_before_their_note(clients):
+    """A pushes registers of a note without `creationDate`. B pushes the date and receives the note with A's registers."""
     a, b = (Writer(client) for client in clients)
     token = b.push()["syncToken"]
     note, tag = new_id(), a.tag(new_id())
@@ -249,11 +249,11 @@ def test_registers_of_a_note_that_waits(clients):
     assert note in [each["uniqueID"] for each in a.client.read_all()[0]["notes"]]
 
 
-# Deleting a text that was not seen
+# Deleting texts that were not seen
 
 
-def test_nothing_is_rescued_that_was_seen(pair):
-    """All words that stand were seen: in the text of the other, in own ones, unsent, unanswered or merged."""
+def test_texts_that_the_deleting_device_has_seen_are_not_rescued(pair):
+    """All current words were seen: in the other device's text or in its own texts, unsent, in flight or merged."""
     a, b = pair
 
     def delete(note: str) -> None:
@@ -266,37 +266,37 @@ def test_nothing_is_rescued_that_was_seen(pair):
         assert not b.rescued.get(note)
 
     delete(shared_note(a, b, "read by both\n"))
-    # B took words away, which A has not seen.
+    # B removed words, which A has not seen.
     note = shared_note(a, b, "read by both\nand more\n")
     b.write(note, "read by both\n")
     b.sync()
     delete(note)
-    # A's own words, of which the answer was lost.
+    # A's own words, whose response was lost.
     note = shared_note(a, b, "old\n")
     a.write(note, "old\nA's own\n")
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     delete(note)
-    # The same, after a new sign-in.
+    # The same after signing in again.
     note = shared_note(a, b, "old\n")
     a.write(note, "old\nA's own\n")
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     former = a.client.device["uniqueID"]
     a.sign_in_again()
     assert a.client.device["uniqueID"] != former
     delete(note)
-    # A note without text, and one that the server never saw.
+    # A note without text, and a note unknown to the server.
     note = a.make("note", None, {"creationDate": "2024-01-02T03:04:05.000Z"})
     meet(a, b)
     delete(note)
     delete(a.make_note("made and deleted offline"))
 
 
-def test_what_a_deletion_sends(pair):
+def test_the_content_of_a_deletion(pair):
     a, b = pair
     note = shared_note(a, b, "old\n")
     seen = a.copy.objects[note].clock("text")
     sent = a.write(note, "old\nA's own\n")
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     a.write(note, "old\nA's own, and unsent\n")
     a.delete(note)
     [deletion] = a.prepare().changes(False)["deletedObjects"]
@@ -309,8 +309,8 @@ def test_what_a_deletion_sends(pair):
     meet(a, b)
 
 
-def test_a_second_deletion_rescues_nothing(pair):
-    """Neither does one without `textSeen`. Nor is anything rescued twice, when a push is sent again."""
+def test_a_repeated_deletion_rescues_nothing(pair):
+    """A deletion without `textSeen` rescues nothing either. A repeated push does not rescue twice."""
     a, b = pair
     note, other = shared_note(a, b, "old\n"), shared_note(a, b, "old\n")
     before = len(a.notes)
@@ -318,7 +318,7 @@ def test_a_second_deletion_rescues_nothing(pair):
         b.write(each, "old\nB's words\n")
     b.sync()
     a.delete(note)
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     a.sync()
     [result] = [result for result in a.receipts if result["uniqueID"] == note]
     assert result["status"] == "unchanged"
@@ -327,15 +327,15 @@ def test_a_second_deletion_rescues_nothing(pair):
     meet(a, b)
     assert len(a.notes) == before - 1 and a.text(rescue_of(note)) == "old\nB's words\n"
     assert a.copy.deleted[note]["rescuedInto"] == b.copy.deleted[note]["rescuedInto"] == rescue_of(note)
-    # Who has read what was rescued may delete it.
+    # A device that has read the rescued note can delete it.
     a.delete(rescue_of(note))
     a.sync()
     meet(a, b)
     assert rescue_of(note) not in a.notes
 
 
-def test_unsent_words_of_a_rescued_note(devices):
-    """They become an edit of the new note, with the base that they had: no line twice, none lost."""
+def test_unsent_text_of_a_rescued_note(devices):
+    """It becomes an edit of the new note, with its original base. No line is lost or duplicated."""
     a, b, c = devices(3)
     note = a.make_note("old\n")
     for device in (a, b, c):
@@ -353,8 +353,8 @@ def test_unsent_words_of_a_rescued_note(devices):
         assert sorted(device.text(rescue_of(note)).splitlines()) == ["B's line", "C's line", "old"]
 
 
-def test_unsent_words_of_a_rescued_note_that_was_deleted(pair):
-    """They are lost neither way: as nothing was rescued of that one, they go into a note of their own."""
+def test_unsent_text_of_a_rescued_note_that_was_deleted(pair):
+    """It goes into another new note, because nothing was rescued of the deleted rescue note."""
     a, b = pair
     note = shared_note(a, b, "old\n")
     b.write(note, "old\nB's line\n")
@@ -370,8 +370,8 @@ def test_unsent_words_of_a_rescued_note_that_was_deleted(pair):
     assert note not in a.notes and rescue_of(note) not in a.notes
 
 
-def test_a_picture_that_moved_away_is_not_rescued_with_the_note(pair):
-    """In the same push as the deletion; one that stayed is."""
+def test_a_picture_that_moved_to_another_note_is_not_rescued(pair):
+    """The move is in the same push as the deletion. The other picture is rescued with the note."""
     a, b = pair
     note, other = shared_note(a, b, "old\n"), shared_note(a, b, "other\n")
     moved, stays = (upload(a.client, some_bytes(100, seed)) for seed in (1, 2))
@@ -390,11 +390,11 @@ def test_a_picture_that_moved_away_is_not_rescued_with_the_note(pair):
     assert a.text(rescue_of(note)) == "old\nB's words\n"
 
 
-def test_a_bad_deletion_deletes_nothing(writer):
-    """test_deleted_objects.py has what is bad; the rest of the push stands."""
+def test_an_invalid_deletion_is_not_applied(writer):
+    """test_deleted_objects.py lists the invalid fields. The rest of the push is applied."""
     note, gone = writer.note(text="stays"), writer.note(text="goes")
     writer.push(notes=[note, gone])
-    good = writer.note(text="the rest stands")
+    good = writer.note(text="valid")
     bad = deleted(note["uniqueID"], textSeen="", textAfter=[at(1), "x"])
     answer = writer.push(notes=[good], deletedObjects=[bad, deleted(gone["uniqueID"])])
     assert [result["status"] for result in answer["results"]] == ["applied", "rejected", "applied"]
@@ -402,11 +402,11 @@ def test_a_bad_deletion_deletes_nothing(writer):
         assert writer.client.get(f"/v1/notes/{each['uniqueID']}").status_code == status
 
 
-# What thinning leaves
+# Thinning
 
 
-def test_texts_that_lost_words_are_kept_for_ever(fresh_server):
-    """Of a contest, of a plain write without `If-Match`, and of a base that nobody knows; others are thinned."""
+def test_texts_with_superseded_words_are_kept_forever(fresh_server):
+    """After conflicts, writes without `If-Match`, and unknown bases. Other texts are removed by thinning."""
     a = Writer(fresh_server.client())
     b = Writer(a.client.another_device())
     plain = Desk(a, "A's line\n", at(1))
@@ -419,25 +419,25 @@ def test_texts_that_lost_words_are_kept_for_ever(fresh_server):
     assert plain.text == "A's line\nB's line\n"
     assert a.client.patch(path, {"text": "A's line, mended\n"}).status_code == 200
     assert plain.text == "A's line, mended\n"
-    # With `If-Match` nothing is lost that was not read.
+    # With `If-Match`, only text that was read is replaced.
     read = a.client.get(path)
     assert a.client.patch(path, {"text": "A's line\n"}, headers={"If-Match": read.headers["ETag"]}).status_code == 200
-    standing = a.state("notes", plain.note)["clocks"]["text"]
-    plain.push("A's line\nB's last\n", at(9, B), base=standing)
+    current = a.state("notes", plain.note)["clocks"]["text"]
+    plain.push("A's line\nB's last\n", at(9, B), base=current)
 
     contest = Desk(a, "the re\n", at(1))
     contest.push("the red door\n", at(2), base=at(1))
     contest.push("the green door\n", at(5, B), base=at(2))
     contest.push("the blue door\n", at(3, C), base=at(2))
-    standing = a.state("notes", contest.note)["clocks"]["text"]
-    contest.push("the green gate\n", at(6, C), base=standing)
+    current = a.state("notes", contest.note)["clocks"]["text"]
+    contest.push("the green gate\n", at(6, C), base=current)
 
     unknown = Desk(a, "base\n", at(1))
     unknown.push("base\nA line\n", at(2), base=at(1))
     unknown.push("base\nC line\nB line\n", at(9, B), base=at(8, C), value="base\nC line\n")
-    standing = a.state("notes", unknown.note)["clocks"]["text"]
-    unknown.push("base\nA line\nB line\nlast of C\n", at(10, C), base=standing)
-    # A deletion with `If-Match` deletes what was read.
+    current = a.state("notes", unknown.note)["clocks"]["text"]
+    unknown.push("base\nA line\nB line\nlast of C\n", at(10, C), base=current)
+    # A deletion with `If-Match` deletes only what was read.
     read = a.client.get(path)
     b.push_one("notes", b.edit(plain.note, archived=True))
     assert a.client.delete(path, headers={"If-Match": read.headers["ETag"]}).status_code == 412

@@ -1,4 +1,4 @@
-"""TLS from certificate files, HTTP/2, and the way there from plain HTTP (protocol.md, HTTP rules)."""
+"""TLS with certificate files, HTTP/2, and redirects from plain HTTP (protocol.md, HTTP rules)."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from writer import new_id
 
 
 def test_the_api_over_tls(secure):
-    """A large push, a page that streams, and who does not know the certificate does not talk to it."""
+    """Large requests and a streamed page. A client that does not trust the certificate cannot connect."""
     client = secure.client()
     text = "a long text, " * 50_000
     notes = [{"uniqueID": new_id(), "text": text} for _ in range(3)]
@@ -27,11 +27,11 @@ def test_the_api_over_tls(secure):
     assert {note["text"] for note in found["notes"]} == {text}
     with pytest.raises(requests.exceptions.SSLError):
         plain_session().get(f"{secure.url}/readyz", timeout=10)
-    client.session.close()  # The server waits a while for those who hold a connection to say goodbye.
+    client.session.close()  # otherwise the server waits for it when it stops
 
 
-def test_an_upload_in_records_of_any_size(secure):
-    """What TLS unpacks at once depends on them: of 10,000 bytes each it is more than of 16,384."""
+def test_uploads_with_tls_records_of_different_sizes(secure):
+    """The amount of data decrypted per read depends on the record size. It is larger with 10,000 bytes than with 16,384."""
     client = secure.client()
     data = hashlib.shake_128(b"records").digest(5_000_000)
     for size in (1_000, 10_000, 16_384):
@@ -60,7 +60,7 @@ def test_versions_of_tls(secure):
 
 
 def test_ciphers(secure):
-    """None without forward secrecy, none without authentication."""
+    """Only ciphers with forward secrecy and authentication are accepted."""
     for cipher in ("ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-ECDSA-CHACHA20-POLY1305"):
         with secure.connect(ssl.TLSVersion.TLSv1_2, ["h2"], cipher) as connection:
             assert connection.cipher()[0] == cipher
@@ -70,7 +70,7 @@ def test_ciphers(secure):
 
 
 def test_plain_http_on_the_port_of_tls(secure):
-    """Is told nothing, and the next one over TLS is served."""
+    """The connection is closed without a response. TLS connections still work."""
     with Wire(secure) as wire:
         wire.send("GET /healthz HTTP/1.1", "Host: x")
         try:
@@ -80,7 +80,7 @@ def test_plain_http_on_the_port_of_tls(secure):
     assert Client(secure.url).get("/healthz", verify=secure.certificate).status_code == 200
 
 
-# HTTP/2.
+# HTTP/2
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def ada(secure) -> Client:
 
 
 def test_the_api_over_http2(secure, ada):
-    """Large bodies both ways, with and without a length; ranges, HEAD, problems: all on one connection."""
+    """Large bodies with and without Content-Length, ranges, HEAD and errors, on one connection."""
     text = "a long text, " * 50_000
     note, attachment = new_id(), new_id()
     data = hashlib.shake_128(b"bytes").digest(3_000_000)
@@ -120,21 +120,21 @@ def test_the_api_over_http2(secure, ada):
         assert session.get("/").status_code == 200
 
 
-def test_http2_refuses_what_http1_refuses(secure, ada):
-    """With a reason; and the connection goes on."""
+def test_http2_limits_of_headers(secure, ada):
+    """The error is returned as over HTTP/1.1, and the connection stays open."""
     with secure.http2(ada) as session:
-        assert session.get("/healthz").status_code == 200, "from now on this side has seen the server's settings"
+        assert session.get("/healthz").status_code == 200  # the client has now received the server's settings
         check_problem(session.get("/healthz", headers={"X-A": "a" * 17_000}), "headers-too-large", 431)
         many = [(f"X-{number}", "a" * 50) for number in range(400)]
         check_problem(session.get("/healthz", headers=many), "headers-too-large", 431)
         check_problem(session.get("/" + "a" * 9_000), "uri-too-long", 414)
         answer = session.get("/healthz")
         assert answer.status_code == 200
-        assert answer.extensions["stream_id"] > 1, "the same connection"
+        assert answer.extensions["stream_id"] > 1, "a new connection was opened"
 
 
 def test_events_over_http2(secure, ada):
-    """Beside other requests on one connection, as it happens."""
+    """Events arrive while other requests use the same connection."""
     with secure.http2(ada) as session:
         with session.stream("GET", "/v1/events") as stream:
             lines = stream.iter_lines()
@@ -150,8 +150,8 @@ def test_events_over_http2(secure, ada):
         assert session.get("/healthz").extensions["stream_id"] > 1
 
 
-def test_a_server_with_listeners_over_http2_stops(tmp_path):
-    """It says so on the stream, ends it, and waits for nobody who has gone. (httpx breaks a stream off at GOAWAY.)"""
+def test_a_server_with_event_streams_over_http2_stops(tmp_path):
+    """It announces the stop on the stream, ends it, and does not wait for the client. (httpx aborts streams at GOAWAY.)"""
     with TLSServer(tmp_path) as server:
         client = server.client()
         client.session.close()
@@ -167,11 +167,11 @@ def test_a_server_with_listeners_over_http2_stops(tmp_path):
         assert server.stop(seconds=60) == 0
 
 
-# The certificate's files.
+# Certificate files
 
 
-def shown(server: TLSServer) -> bytes:
-    """The certificate that a new connection is shown."""
+def served_certificate(server: TLSServer) -> bytes:
+    """The certificate that a new connection receives."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with server.handshake(context) as connection:
@@ -185,43 +185,43 @@ def test_a_renewed_certificate_is_used_without_a_restart(tmp_path):
         with session.stream("GET", "/v1/events") as stream:
             lines = stream.iter_lines()
             next(lines)
-            before = shown(server)
+            before = served_certificate(server)
             make_certificate(tmp_path)
             deadline = time.monotonic() + 60
-            while shown(server) == before and time.monotonic() < deadline:
+            while served_certificate(server) == before and time.monotonic() < deadline:
                 time.sleep(0.5)
-            after = shown(server)
+            after = served_certificate(server)
             assert after != before
-            # Who was connected still is.
+            # Open connections continue.
             note = new_id()
             assert client.put(f"/v1/notes/{note}", {"text": "seen"}).status_code == 201
             assert any(note in line for line in lines)
         session.close()
         client.session.close()
-        # What is no good changes nothing, and is said.
+        # Invalid files are ignored and logged.
         (tmp_path / "key.pem").write_text("no key")
         deadline = time.monotonic() + 60
         while "the previous one remains in use" not in server.log and time.monotonic() < deadline:
             time.sleep(0.5)
         assert "the previous one remains in use" in server.log
-        assert shown(server) == after
+        assert served_certificate(server) == after
         assert (server.log.count("TLS certificate reloaded"), server.log.count("the previous one remains in use")) == (1, 1)
 
 
-# From plain HTTP to HTTPS.
+# From plain HTTP to HTTPS
 
 
-def test_browsers_are_told_to_stay_with_tls(secure, ada):
+def test_strict_transport_security(secure, ada):
     named = {"Host": "notes.example.org"}
     for path in ("/", "/healthz", "/v1/account", "/nowhere"):
-        answer = secure.anybody().get(path, headers=named)
+        answer = secure.anonymous_client().get(path, headers=named)
         assert answer.headers["Strict-Transport-Security"] == "max-age=31536000", path
-    # Other servers of a developer's machine may have no TLS.
+    # On localhost, other servers may not use TLS.
     for host in ("localhost", "localhost:8443", "app.localhost"):
-        assert "Strict-Transport-Security" not in secure.anybody().get("/healthz", headers={"Host": host}).headers
+        assert "Strict-Transport-Security" not in secure.anonymous_client().get("/healthz", headers={"Host": host}).headers
 
 
-def test_no_word_of_tls_without_it(server):
+def test_no_strict_transport_security_without_tls(server):
     answer = Client(server.url).get("/healthz", headers={"Host": "notes.example.org"})
     assert "Strict-Transport-Security" not in answer.headers
 
@@ -233,7 +233,7 @@ def plain(server: TLSServer, method: str, path: str, **options) -> requests.Resp
 
 
 @pytest.mark.parametrize("path", ["/", "/docs?a=b", "/v1/notes/%2F?x=%20y"])
-def test_plain_http_leads_to_https(secure, path):
+def test_plain_http_redirects_to_https(secure, path):
     for method in ("GET", "HEAD"):
         answer = plain(secure, method, path)
         assert (answer.status_code, answer.headers["Location"]) == (308, f"{secure.url}{path}")
@@ -242,8 +242,8 @@ def test_plain_http_leads_to_https(secure, path):
     assert named.headers["Location"] == f"https://notes.example.org:{secure.port}{path}"
 
 
-def test_what_came_in_the_clear_is_not_led_on(secure):
-    """Else nobody would notice that a password, or a token, can be read by all on the way."""
+def test_credentials_sent_over_plain_http_are_not_redirected(secure):
+    """A redirect would hide that the password or token was sent unencrypted."""
     body = {"email": "a@example.org", "password": "secret", "deviceName": "x"}
     answer = plain(secure, "POST", "/v1/devices", json=body)
     check_problem(answer, "forbidden", 403)
@@ -252,6 +252,6 @@ def test_what_came_in_the_clear_is_not_led_on(secure):
     check_problem(plain(secure, "GET", "/", headers={"Host": "a@b/c"}), "malformed-request", 400)
 
 
-def test_the_redirect_has_the_limits_of_the_server(secure):
+def test_redirects_have_the_limits_of_the_server(secure):
     check_problem(plain(secure, "GET", "/" + "a" * 9_000), "uri-too-long", 414)
     check_problem(plain(secure, "GET", "/", headers={"X-A": "a" * 17_000}), "headers-too-large", 431)

@@ -1,6 +1,6 @@
-"""A recorded session of two people, typed into two devices that sync over HTTP, with delays and answers lost.
+"""Replays a recorded session of two people on two devices that sync over HTTP, with delays and lost responses.
 
-HESPER_TRACE says how many of its 26,000 edits are typed, all of them unless told.
+HESPER_TRACE is the number of its 26,000 edits to replay (default: all).
 """
 
 import os
@@ -24,12 +24,12 @@ EDITS = int(os.environ.get("HESPER_TRACE", "26078"))
 def trace() -> Trace:
     found = read_trace("friendsforever")
     if found is None:
-        pytest.skip(f"{SHARED}/data/editing-traces is not there; HESPER_SHARED names another folder")
+        pytest.skip(f"{SHARED}/data/editing-traces does not exist; set HESPER_SHARED to the folder that contains it")
     return found
 
 
 def replay(trace: Trace, typists: list[Typist]) -> str:
-    """Types the session; the text that the two people had then, both of their edits in it."""
+    """Replays the session. Returns the text that the two people had, which contains the edits of both."""
     next_item = 0
     steps: list[tuple[int, list[Step]]] = []
     together = View()
@@ -38,9 +38,9 @@ def replay(trace: Trace, typists: list[Typist]) -> str:
         typist = typists[agent]
         others = [parent for parent in transaction.parents if trace.transactions[parent].agent != agent]
         if others and max(others) >= typist.seen:
-            for who, done in steps[typist.seen : max(others) + 1]:
-                for step in done if who != agent else []:
-                    typist.view.see(step)
+            for author, done in steps[typist.seen : max(others) + 1]:
+                for step in done if author != agent else []:
+                    typist.view.apply_remote(step)
             typist.seen = max(others) + 1
         done = []
         for patch in transaction.patches:
@@ -48,12 +48,12 @@ def replay(trace: Trace, typists: list[Typist]) -> str:
             next_item += len(patch.inserted)
         steps.append((agent, done))
         for step in done:
-            together.see(step)
+            together.apply_remote(step)
     return together.text
 
 
 def words(text: str) -> Counter:
-    """How often each word is in a text; what is no letter or digit parts words."""
+    """The number of occurrences of each word in a text. Words consist of letters and digits."""
     return Counter(re.findall(r"\w+", text))
 
 
@@ -75,7 +75,7 @@ def test_a_recorded_session_of_two_people(trace: Trace, devices: Callable[[int],
             typist.receive()
     settle(*pair)
 
-    # Both have one text, and every text that left a device is in its history, once.
+    # Both devices have the same text. Every text that a device sent is in the history exactly once.
     text = pair[0].text(note)
     assert text == pair[1].text(note)
     versions = [edit for edit in reversed(read_history(pair[0].client, note)) if edit["attribute"] == "text"]
@@ -87,26 +87,26 @@ def test_a_recorded_session_of_two_people(trace: Trace, devices: Callable[[int],
     from_devices.pop(next(iter(from_devices)))  # the empty note
     assert from_devices == pushed
 
-    # The server writes no word that nobody wrote.
+    # The server does not invent words.
     written: set[str] = set()
     merges = 0
     for version in versions:
         found = set(words(version["value"]))
         if version["device"]["uniqueID"] not in nodes:
             merges += 1
-            assert found <= written, f"nobody wrote {found - written}"
+            assert found <= written, f"not written by a device: {found - written}"
         written |= found
-    lost_answers = sum(typist.lost_answers for typist in typists)
+    lost_responses = sum(typist.lost_responses for typist in typists)
     waits = sum(typist.waits for typist in typists)
-    assert merges > EDITS / 160 and lost_answers > EDITS / 400, "two people who never wrote at once prove nothing"
+    assert merges > EDITS / 160 and lost_responses > EDITS / 400, "too few concurrent edits for a meaningful test"
 
-    # No word of the session is missing from text and history. Where they mended each other's words before they had
-    # them here, a few words of the text differ from what was recorded; no paragraph is there twice.
+    # All words of the session are in the text or its history. A few words of the text differ from the recording, where a
+    # user edited text of the other that had not arrived on their device. No paragraph is duplicated.
     wanted, have = words(recorded), words(text)
     missing, more = wanted - have, have - wanted
     nowhere = set(wanted) - written
     print(
-        f"{len(versions)} versions, {merges} merges, {lost_answers} answers lost, {waits} waits, {wanted.total()} words, "
+        f"{len(versions)} versions, {merges} merges, {lost_responses} lost responses, {waits} waits, {wanted.total()} words, "
         f"{missing.total()} of them other than recorded: {dict(missing)}, {more.total()} in their place: {dict(more)}, "
         f"nowhere: {nowhere}"
     )
@@ -117,7 +117,7 @@ def test_a_recorded_session_of_two_people(trace: Trace, devices: Callable[[int],
     for paragraph, times in Counter(text.splitlines()).items():
         if len(paragraph.split()) >= 3:
             assert times <= max(paragraphs[paragraph], 1), paragraph
-    # Nor is one there twice with a word changed.
+    # No paragraph is duplicated with a changed word either.
     runs = Counter(zip(*(recorded.split()[start:] for start in range(8)), strict=False))
     for run, times in Counter(zip(*(text.split()[start:] for start in range(8)), strict=False)).items():
         assert times <= max(runs[run], 1), " ".join(run)

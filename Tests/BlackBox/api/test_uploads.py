@@ -18,7 +18,7 @@ PART = {"Content-Type": "application/partial-upload"}
 
 
 def begin(client: Client, attachment: str, headers: dict[str, str] | None = None) -> str:
-    """Begins with an empty body, as a client does that cannot see a 104; where the upload goes on."""
+    """Creates an upload with an empty body, as clients do that cannot see a 104. Returns its URL."""
     answer = client.put(data_path(attachment), data=b"", headers={
         "Upload-Complete": "?0", "Content-Length": "0", **(headers or {}),
     })  # fmt: skip
@@ -53,12 +53,12 @@ def test_without_seeing_a_104(client):
         assert (answer.status_code, answer.headers["Upload-Complete"]) == (204, "?0")
         assert int(answer.headers["Upload-Offset"]) == end == offset(client, upload)
         at = end
-    assert client.get(data_path(attachment)).status_code == 404, "nothing is here before all of it is"
+    assert client.get(data_path(attachment)).status_code == 404, "an incomplete upload is readable"
     answer = append(client, upload, DATA[at:], at, complete=True)
     assert (answer.status_code, answer.headers["Upload-Complete"]) == (201, "?1")
     assert answer.json() == {"uniqueID": attachment, "byteCount": len(DATA), "sha256": sha256(DATA)}
     assert download(client, attachment) == DATA
-    # For whoever did not get that answer.
+    # For a client that did not receive that response.
     head = client.request("HEAD", upload)
     assert (head.headers["Upload-Complete"], head.headers["Upload-Offset"]) == ("?1", str(len(DATA)))
     again = append(client, upload, b"", len(DATA), complete=True)
@@ -68,7 +68,7 @@ def test_without_seeing_a_104(client):
 
 @pytest.mark.parametrize("version, complete", [("3", "Upload-Incomplete: ?0"), ("5", "Upload-Complete: ?1"),
                                                ("6", "Upload-Complete: ?1"), (None, "Upload-Complete: ?1")])  # fmt: skip
-def test_all_in_one_request_that_does_not_break_off(server, somebody, version, complete):
+def test_a_complete_upload_in_one_request(server, somebody, version, complete):
     attachment = new_id()
     name, _, value = complete.partition(": ")
     headers = {name: value, "Content-Length": str(len(DATA))}
@@ -77,27 +77,27 @@ def test_all_in_one_request_that_does_not_break_off(server, somebody, version, c
     with Wire(server.port, somebody.token) as wire:
         wire.send_head("PUT", data_path(attachment), headers)
         if version:
-            first = wire.answer_or_interim()
+            first = wire.any_response()
             assert (first.status, first.headers["upload-draft-interop-version"]) == (104, version)
             assert first.headers["location"].startswith("/v1/uploads/")
         wire.send(DATA)
-        # Without a version, nothing comes before the answer.
-        answer = wire.answer_or_interim()
+        # Without a version, no interim response precedes the final one.
+        answer = wire.any_response()
     assert (answer.status, answer.headers[name.lower()]) == (201, value)
     assert answer.headers.get("upload-draft-interop-version") == version
     assert download(somebody, attachment) == DATA
 
 
 @pytest.mark.parametrize("version", ["3", "6", "8"])
-def test_cut_twenty_times(server, somebody, seed, version):
-    """As URLSession does: a request that breaks off, HEAD, and a PATCH from there on, which breaks off again."""
+def test_twenty_interruptions(server, somebody, seed, version):
+    """As URLSession does: an interrupted request, HEAD, and a PATCH from the offset, which is interrupted again."""
     chance, attachment = random.Random(seed), new_id()
     data = some_bytes(4_000_000, seed)
     completes = {"Upload-Incomplete": "?0"} if version == "3" else {"Upload-Complete": "?1"}
     common = {**completes, "Upload-Draft-Interop-Version": version}
     with Wire(server.port, somebody.token) as wire:
         wire.send_head("PUT", data_path(attachment), {**common, "Content-Length": str(len(data))})
-        upload = wire.answer_or_interim().headers["location"]
+        upload = wire.any_response().headers["location"]
         wire.send(data[: chance.randrange(200_000)])
     at = 0
     for _ in range(20):
@@ -115,21 +115,21 @@ def test_cut_twenty_times(server, somebody, seed, version):
         answer = somebody.patch(upload, data=data[at:], headers={**common, **PART, "Upload-Offset": str(at)})
         if answer.status_code != 409:
             break
-        # The last that broke off was on its way still.
+        # The last interrupted request was still being processed.
         at = answer.json()["uploadOffset"]
     assert answer.status_code == 201, answer.text
     assert download(somebody, attachment) == data
 
 
-def parts_kept(server) -> int:
-    """Files, or rows, that have bytes of uploads."""
+def stored_parts(server) -> int:
+    """The number of files or rows that contain bytes of uploads."""
     if server.database:
         [[count]] = query(server, "", "SELECT count(*) FROM upload_parts")
         return int(count)
     return len(list((server.data / "uploads").iterdir()))
 
 
-def test_a_restart_in_the_middle_loses_nothing(fresh_server):
+def test_an_upload_continues_after_a_restart(fresh_server):
     client = fresh_server.client()
     attachment = new_id()
     upload = begin(client, attachment, {"Upload-Length": str(len(DATA)), "Repr-Digest": digest(DATA)})
@@ -142,10 +142,10 @@ def test_a_restart_in_the_middle_loses_nothing(fresh_server):
     fresh_server.restart()
     assert client.request("HEAD", upload).headers["Upload-Complete"] == "?1"
     assert download(client, attachment) == DATA
-    assert parts_kept(fresh_server) == 0
+    assert stored_parts(fresh_server) == 0
 
 
-def test_where_it_does_not_go_on(somebody):
+def test_wrong_offsets(somebody):
     upload = begin(somebody, new_id())
     append(somebody, upload, DATA[:1000], 0)
     for at in (0, 999, 1001):
@@ -175,20 +175,20 @@ def test_digests(somebody):
     upload = begin(somebody, attachment, {"Repr-Digest": digest(b"something else")})
     wrong_part = append(somebody, upload, DATA[:1000], 0, Content_Digest=digest(DATA[:999]))
     assert (wrong_part.status_code, wrong_part.json()["pointer"]) == (422, "Content-Digest")
-    assert offset(somebody, upload) == 0, "a part that is not what it should be is taken back"
+    assert offset(somebody, upload) == 0, "a part with a wrong digest was kept"
     assert append(somebody, upload, DATA[:1000], 0, Content_Digest=digest(DATA[:1000])).status_code == 204
     wrong = append(somebody, upload, DATA[1000:], 1000, complete=True)
     assert (wrong.status_code, wrong.json()["pointer"]) == (422, "Repr-Digest")
     assert somebody.get(data_path(attachment)).status_code == 404
-    assert somebody.request("HEAD", upload).status_code == 404, "there is no going on with it"
+    assert somebody.request("HEAD", upload).status_code == 404, "a failed upload can be continued"
 
 
-def test_bytes_that_are_here_already(server, somebody):
+def test_bytes_that_are_already_stored(server, somebody):
     attachment = attach(somebody, DATA)
     known = somebody.put(data_path(attachment), data=b"", headers={
         "Upload-Complete": "?0", "Content-Length": "0", "Repr-Digest": digest(DATA),
     })  # fmt: skip
-    assert (known.status_code, known.headers["Upload-Complete"]) == (200, "?1"), "nothing needs to be sent"
+    assert (known.status_code, known.headers["Upload-Complete"]) == (200, "?1"), "the upload is not complete"
     upload = begin(somebody, attachment)
     assert append(somebody, upload, DATA, 0, complete=True).status_code == 200
     upload = begin(somebody, attachment)
@@ -197,26 +197,26 @@ def test_bytes_that_are_here_already(server, somebody):
     assert download(somebody, attachment) == DATA
 
 
-def test_bytes_that_are_gone_from_the_disk_come_back(fresh_server):
+def test_bytes_missing_on_disk_can_be_uploaded_again(fresh_server):
     client = fresh_server.client()
     attachment = attach(client, DATA)
     (file,) = [path for path in (fresh_server.data / "attachments").rglob("*") if attachment in path.name]
-    for spoil in (file.unlink, lambda: os.truncate(file, 10)):
-        spoil()
+    for damage in (file.unlink, lambda: os.truncate(file, 10)):
+        damage()
         upload = begin(client, attachment, {"Repr-Digest": digest(DATA)})
         assert append(client, upload, DATA, 0, complete=True).status_code == 201
         assert download(client, attachment) == DATA
     file.unlink()
-    assert append(client, upload, b"", len(DATA), complete=True).status_code == 404, "it is to begin anew"
+    assert append(client, upload, b"", len(DATA), complete=True).status_code == 404, "the finished upload does not start again"
 
 
-def test_options_say_that_uploads_can_be_resumed(somebody):
+def test_options_announce_resumable_uploads(somebody):
     answer = somebody.request("OPTIONS", data_path(new_id()))
     assert (answer.status_code, answer.headers["Accept-Patch"]) == (204, "application/partial-upload")
     assert answer.headers["Upload-Limit"] == "max-size=104857600, max-age=86400"
 
 
-def test_given_up(somebody):
+def test_cancelled_uploads(somebody):
     upload = begin(somebody, new_id())
     append(somebody, upload, DATA[:1000], 0)
     assert somebody.delete(upload).status_code == 204
@@ -224,7 +224,7 @@ def test_given_up(somebody):
         assert answer.status_code == 404
 
 
-def test_nobody_elses(server, somebody):
+def test_uploads_of_other_accounts(server, somebody):
     upload, other = begin(somebody, new_id()), server.client()
     append(somebody, upload, DATA[:1000], 0)
     for answer in (other.request("HEAD", upload), other.delete(upload), append(other, upload, b"x", 1000)):
@@ -232,8 +232,8 @@ def test_nobody_elses(server, somebody):
     assert offset(somebody, upload) == 1000
 
 
-def test_two_requests_at_once(server, somebody):
-    """Whoever asks last goes on; the other is ended, and no byte of it comes later."""
+def test_concurrent_requests_for_one_upload(server, somebody):
+    """A new request ends the earlier one, and no later byte of it is stored."""
     attachment = new_id()
     upload = begin(somebody, attachment)
     for attempt in range(8):
@@ -242,11 +242,11 @@ def test_two_requests_at_once(server, somebody):
                 **PART, "Upload-Offset": "0", "Upload-Complete": "?1", "Content-Length": str(len(DATA)),
             })  # fmt: skip
             first.send(DATA[:600_000])
-            # Whoever asks too early ends it before anything of it is kept.
+            # If the new request comes too early, nothing of the first one has been stored.
             time.sleep(0.05 * 2**attempt)
             at = offset(somebody, upload)
             first.send(DATA[600_000:])
-            assert first.answer().status == 409
+            assert first.response().status == 409
         if at:
             break
     assert 0 < at <= 600_000
@@ -265,14 +265,14 @@ ROWS = [
 
 
 @pytest.mark.parametrize("headers, pointer", ROWS)
-def test_headers_that_are_wrong(somebody, headers, pointer):
+def test_invalid_headers(somebody, headers, pointer):
     upload = begin(somebody, new_id())
     answer = somebody.patch(upload, data=b"x", headers=PART | headers)
     assert (answer.status_code, answer.json()["pointer"]) == (422, pointer)
     assert offset(somebody, upload) == 0
 
 
-def test_a_part_says_what_it_is(somebody):
+def test_a_part_needs_its_media_type(somebody):
     upload = begin(somebody, new_id())
     answer = somebody.patch(upload, data=b"x", headers={
         "Upload-Offset": "0", "Upload-Complete": "?0", "Content-Type": "application/octet-stream",
@@ -287,21 +287,21 @@ def test_limits():
     with Server(arguments=["--attachment-size", "100000", "--quota", "250000"]) as server:
         client = server.client()
         for headers in ({"Upload-Length": "100001"}, {}):
-            told = client.put(data_path(new_id()), data=b"", headers={
+            begun = client.put(data_path(new_id()), data=b"", headers={
                 "Upload-Complete": "?0", "Content-Length": "0", **headers,
             })  # fmt: skip
-            assert told.status_code == (413 if headers else 201)
-        assert "max-size=100000" in told.headers["Upload-Limit"]
-        upload = told.headers["Location"]
+            assert begun.status_code == (413 if headers else 201)
+        assert "max-size=100000" in begun.headers["Upload-Limit"]
+        upload = begun.headers["Location"]
         too_large = append(client, upload, DATA[:100_001], 0)
         assert (too_large.status_code, too_large.json()["limit"]) == (413, 100_000)
-        # One whose length nobody knows may become as long as any.
+        # Uploads of unknown length count with the maximum size of an attachment.
         uploads = [begin(client, new_id()) for _ in range(2)]
         full = client.put(data_path(new_id()), data=b"x")
         assert (full.status_code, full.json()["used"]) == (507, 300_000)
         for each in (upload, *uploads):
             assert client.delete(each).status_code == 204
-        # What was told of uploads under way is taken from the quota.
+        # The announced lengths of open uploads count against the quota.
         uploads = [begin(client, new_id(), {"Upload-Length": "100000"}) for _ in range(2)]
         full = client.put(data_path(new_id()), data=b"", headers={
             "Upload-Complete": "?0", "Content-Length": "0", "Upload-Length": "50001",
@@ -312,7 +312,7 @@ def test_limits():
         begin(client, new_id(), {"Upload-Length": "100000"})
 
 
-def test_not_more_than_a_hundred_are_under_way(client):
+def test_at_most_100_open_uploads(client):
     uploads = [begin(client, new_id()) for _ in range(100)]
     many = client.put(data_path(new_id()), data=b"", headers={"Upload-Complete": "?0", "Content-Length": "0"})
     assert (many.status_code, many.json()["slug"]) == (429, "too-many-requests")

@@ -1,4 +1,4 @@
-"""A person of a recorded session at a device: types what was recorded, at the same place of what the device shows."""
+"""Replays a user of a recorded session on a device."""
 
 from difflib import SequenceMatcher
 from random import Random
@@ -7,29 +7,30 @@ from device import Device
 from editing_trace import Patch, Step, View
 from push import Push
 
-Marks = list[int | None]  # of each character which item of the view it is, if that is known
+Marks = list[int | None]  # for each character, its item in the view, or None if unknown
 
-LEAST_RUN = 4  # characters: fewer are the same by chance
+MIN_RUN = 4  # characters; shorter runs may be equal by chance
 
 
 class Typist:
-    """Types into one note; the text goes out now and then, its answer comes some edits later, or never.
+    """Types into one note. Pushes the text at random times. The response arrives some edits later, or is lost.
 
-    Follows the plain rule of clients.md: while a text is unsent or in flight it is left alone.
+    Follows clients.md: a text that is unsent or in flight is not replaced by the server's text.
     """
 
     def __init__(self, device: Device, note: str, random: Random):
         self.device, self.note, self.random = device, note, random
         self.other: Typist = self
         self.view = View()
-        self.seen = 0  # transactions of the other person that are in the view
+        self.seen = 0  # the number of the other user's transactions in the view
         self.characters: list[str] = list(device.text(note))
         self.marks: Marks = [None] * len(self.characters)
-        self.in_flight: tuple[Push, dict | None, int] | None = None  # its answer, if it comes, and how soon
+        # The push, its response (None if lost), and the number of edits until it arrives.
+        self.in_flight: tuple[Push, dict | None, int] | None = None
         self.next_push = random.randrange(3, 60)
-        self.pushed: dict[str, str] = {}  # every text that left the device, by its clock
-        self.latest: tuple[str, Marks] = ("", [])  # of those the last
-        self.lost_answers = 0
+        self.pushed: dict[str, str] = {}  # all texts sent, by clock
+        self.latest: tuple[str, Marks] = ("", [])  # the last text sent
+        self.lost_responses = 0
         self.waits = 0
 
     @property
@@ -37,26 +38,26 @@ class Typist:
         return "".join(self.characters)
 
     def type(self, patch: Patch, next_item: int) -> list[Step]:
-        """One patch of the trace, and what the network does meanwhile."""
+        """Types one patch of the trace, then exchanges with the server if due."""
         steps = self.view.type(patch, next_item)
         if steps and not self.has(steps[0]):
-            # What the other wrote is changed here, and is not here yet: nobody mends a word that he does not see.
+            # The patch edits text of the other user that has not arrived on this device. Nobody edits text they cannot see.
             self.waits += 1
             self.other.exchange_now()
             self.exchange_now()
         for step in steps:
             if step.character is not None:
-                place = self.place_after(step)
-                self.characters.insert(place, step.character)
-                self.marks.insert(place, step.item)
+                position = self.position_after(step)
+                self.characters.insert(position, step.character)
+                self.marks.insert(position, step.item)
             elif step.item in self.marks:
-                place = self.marks.index(step.item)
-                del self.characters[place], self.marks[place]
+                position = self.marks.index(step.item)
+                del self.characters[position], self.marks[position]
         self.exchange()
         return steps
 
     def has(self, step: Step) -> bool:
-        """Whether what is deleted, or what something is typed behind, is on this device."""
+        """Whether the deleted character, or the left neighbour of the inserted one, is on this device."""
         if step.character is None:
             return step.item in self.marks
         left = self.view.index(step.after) if step.after is not None else -1
@@ -64,8 +65,8 @@ class Typist:
             left -= 1
         return left < 0 or self.view.items[left] in self.marks
 
-    def place_after(self, step: Step) -> int:
-        """Where something typed goes: after the nearest that is on its left in the view and on this device."""
+    def position_after(self, step: Step) -> int:
+        """The position of an insertion: after the nearest left neighbour in the view that is on this device."""
         if step.after is None:
             return 0
         for index in range(self.view.index(step.after), -1, -1):
@@ -74,7 +75,7 @@ class Typist:
         return 0
 
     def exchange(self) -> None:
-        """Pushes every now and then; the answer comes some edits later, or never."""
+        """Pushes at random intervals. The response arrives some edits later, or is lost."""
         if self.in_flight:
             push, answer, edits = self.in_flight
             self.in_flight = (push, answer, edits - 1)
@@ -82,46 +83,46 @@ class Typist:
                 self.receive()
         self.next_push -= 1
         if self.next_push <= 0 and not self.in_flight:
-            self.push(lose_answer=self.random.random() < 0.2, delay=self.random.randrange(10))
+            self.push(lose_response=self.random.random() < 0.2, delay=self.random.randrange(10))
             self.next_push = self.random.randrange(3, 60)
 
     def exchange_now(self) -> None:
-        """Waits for what is on its way, sends what is here, and takes the answer in."""
+        """Finishes the push in flight, then pushes and applies the response."""
         if self.in_flight:
             self.receive()
         self.push()
         self.receive()
 
-    def keep(self) -> None:
-        """What was typed goes into the device's copy: a moment of typing is one edit."""
+    def store_text(self) -> None:
+        """Stores the typed text in the device as one edit."""
         edit = self.device.unsent.get((self.note, "text"))
         before = edit.value if edit else self.device.copy.objects[self.note].value("text")
         if before != self.text:
             self.device.write(self.note, self.text)
 
-    def push(self, lose_answer: bool = False, delay: int = 0) -> None:
-        self.keep()
+    def push(self, lose_response: bool = False, delay: int = 0) -> None:
+        self.store_text()
         push = self.device.prepare()
         for edit in push.edits.values():
             self.pushed[edit.clock] = edit.value
             self.latest = (edit.value, list(self.marks))
         answer = self.device.send(push)
-        self.lost_answers += lose_answer
-        self.in_flight = (push, None if lose_answer else answer, delay)
+        self.lost_responses += lose_response
+        self.in_flight = (push, None if lose_response else answer, delay)
 
     def receive(self) -> None:
-        """Takes the answer in, if it came; shows the text that is then on the device."""
+        """Applies the response if it was not lost, and shows the device's text."""
         push, answer, _ = self.in_flight
         self.in_flight = None
         if answer is None:
             return
-        self.keep()
+        self.store_text()
         self.device.receive(push, answer)
         if (self.note, "text") not in self.device.unsent:
             self.show(self.device.copy.objects[self.note].value("text"))
 
     def show(self, text: str) -> None:
-        """Another text takes the place of what is shown: what of it either of the two typed is looked up in theirs."""
+        """Replaces the shown text. The items of its characters are found by comparing it with both users' texts."""
         before = self.text
         if text == before:
             return
@@ -138,7 +139,7 @@ class Typist:
 
 
 def equal_runs(one: str, other: str) -> list[tuple[int, int, int]]:
-    """Where two texts are the same, and how far: lines first, since a diff of all characters would take too long."""
+    """The equal runs of two texts as (start, start, length). Compares lines first, because a diff of characters is too slow."""
     lines, others = one.splitlines(keepends=True), other.splitlines(keepends=True)
     starts, other_starts = offsets(lines), offsets(others)
     runs = []
@@ -148,7 +149,7 @@ def equal_runs(one: str, other: str) -> list[tuple[int, int, int]]:
             runs.append((start, other_start, starts[a_end] - start))
         elif tag == "replace":
             inside = SequenceMatcher(None, one[start : starts[a_end]], other[other_start : other_starts[b_end]], False)
-            blocks = [block for block in inside.get_matching_blocks() if block.size >= LEAST_RUN]
+            blocks = [block for block in inside.get_matching_blocks() if block.size >= MIN_RUN]
             runs += [(start + block.a, other_start + block.b, block.size) for block in blocks]
     return runs
 

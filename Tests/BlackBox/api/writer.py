@@ -1,4 +1,4 @@
-"""Writes pushes by hand: one change at a time, each field with a clock of its own, for tests that look at one answer."""
+"""Writes single changes with explicit clocks, for tests of one response."""
 
 import uuid
 from typing import Any
@@ -14,7 +14,7 @@ def new_id() -> str:
 
 
 class Writer:
-    """One device that keeps no copy: it stamps what it is told to push."""
+    """A device without a local copy. Gives each change a clock and pushes it."""
 
     def __init__(self, client: Client):
         self.client = client
@@ -28,7 +28,7 @@ class Writer:
         return self.clock.tick()
 
     def ahead(self, minutes: float, counter: int = 0) -> str:
-        """A clock so far beyond the wall clock that this machine and the server share."""
+        """A clock ahead of the wall clock, in minutes."""
         return clocks.clock(clocks.wall() + int(minutes * 60_000), counter, self.node)
 
     def note(
@@ -41,7 +41,7 @@ class Writer:
         attributes: dict[str, Any] | None = None,
         **registers: Any,
     ) -> dict:
-        """A note's change: `text`, `archived`, `sortDate` as they are named, `tags` by ID whether they are in."""
+        """A change of a note. `registers`: `text`, `archived`, `sortDate`. `tags`: whether the note has the tag, by ID."""
         stamp = clock or self.tick()
         change: dict = {"uniqueID": unique_id or new_id(), **registers}
         if created:
@@ -60,7 +60,7 @@ class Writer:
         return change
 
     def edit(self, unique_id: str, clock: str | None = None, **fields: Any) -> dict:
-        """A change of a note that is there."""
+        """A change of an existing note."""
         return self.note(unique_id, clock, created=None, **fields)
 
     def tag(
@@ -78,7 +78,7 @@ class Writer:
     def thing(
         self, kind: str | None = "board", unique_id: str | None = None, clock: str | None = None, **attributes: Any
     ) -> dict:
-        """An app's own object."""
+        """An object with an app-defined type."""
         stamp = clock or self.tick()
         change: dict = {"uniqueID": unique_id or new_id(), "attributes": attributes}
         if kind:
@@ -87,18 +87,18 @@ class Writer:
         return change
 
     def push(self, since: str | None = None, limit: int | None = None, **sections: list) -> dict:
-        """`push(notes=[…], deletedObjects=[…])`: the answer of sync."""
+        """`push(notes=[…], deletedObjects=[…])` returns the response of sync."""
         answer = self.client.sync(sections, since=since, limit=limit)
         self.clock.observe(answer["serverClock"])
         return answer
 
     def push_one(self, section: str, change: Any, since: str | None = None) -> dict:
-        """Pushes one element: its receipt."""
+        """Pushes one element. Returns its receipt."""
         [result] = self.push(since, **{section: [change]})["results"]
         return result
 
     def state(self, section: str, unique_id: str) -> dict | None:
-        """An object as sync sends it."""
+        """An object as sync returns it, or None."""
         found, _ = self.client.read_all()
         return next((item for item in found[section] if item["uniqueID"] == unique_id), None)
 
@@ -108,5 +108,5 @@ def deleted(unique_id: str, kind: str = "note", **more: Any) -> dict:
 
 
 def rescue_of(note: str) -> str:
-    """The ID of the note into which words go that the deletion of this one had not seen (merge.md, Deleting)."""
+    """The ID of the note that receives text which a deletion had not seen (merge.md, Deleting)."""
     return str(uuid.uuid5(uuid.UUID(note), ""))

@@ -1,8 +1,8 @@
-"""Requests of the contract, each with something wrong: none is answered with a 5xx, and the server lives.
+"""Sends mutated requests of the contract. None may cause a 5xx or end the server.
 
     python Tests/BlackBox/attacks/fuzz.py --requests 100000 --seed 1      # make fuzz
 
-Number and seed make a request: what failed is told with both, and `--only NUMBER` sends it again.
+Seed and number determine a request. A failure prints both, and `--only NUMBER` sends that request again.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import contract_document
 from client import Client, Server
 
 THREADS = 4
-# Each right one of these takes a third of a second, so they come seldom.
+# Operations that hash a password take a third of a second, so they are sent rarely.
 SLOW = {"signUp", "signIn", "updateAccount", "deleteAccount", "resetPassword"}
 SLOW_SHARE = 0.005
 MIB = 1 << 20
@@ -61,11 +61,11 @@ class Request:
 
 
 class Corpus:
-    """Requests that are right, with what there is in an account."""
+    """Valid requests that refer to the objects of an account."""
 
     def __init__(self, server: Server):
         self.server, self.document = server, contract_document.load()
-        # Not the password of the examples, or one of them erases the account.
+        # Must differ from the password in the contract's examples, or one of them would erase the account.
         client = server.client(email="fuzz@example.org", password="nobody writes this into an example")
         self.client = client
         note = client.post("/v1/notes", {"text": "milk and bread"}).json()
@@ -76,7 +76,6 @@ class Corpus:
         self.tokens = [client.get(f"/v1/{feed}").json()["syncToken"] for feed in ("changes", "notes", "tags")]
         everything = list(contract_document.operations(self.document))
         self.slow = [each for each in everything if each[2]["operationId"] in SLOW]
-        # An export and a stream are long; they come as often as all others.
         self.quick = [each for each in everything if each[2]["operationId"] not in SLOW]
 
     def request(self, chance: random.Random) -> Request:
@@ -112,34 +111,34 @@ class Corpus:
         return {"integer": "10", "boolean": "true"}.get(kind, "milk")
 
 
-# What is done to one: to what it says, then to its bytes.
+# Mutations: of the content, then of the bytes
 
 
-def places(value: Any, put: Callable[[Any], None]) -> Iterator[tuple[Any, Callable[[Any], None]]]:
-    """Every value inside a value of JSON, each with a way to put another in its place."""
+def positions(value: Any, put: Callable[[Any], None]) -> Iterator[tuple[Any, Callable[[Any], None]]]:
+    """Yields every value inside a JSON value, with a function that replaces it."""
     yield value, put
     if isinstance(value, dict):
         for name in list(value):
-            yield from places(value[name], lambda new, name=name: value.__setitem__(name, new))
+            yield from positions(value[name], lambda new, name=name: value.__setitem__(name, new))
     elif isinstance(value, list):
         for index in range(len(value)):
-            yield from places(value[index], lambda new, index=index: value.__setitem__(index, new))
+            yield from positions(value[index], lambda new, index=index: value.__setitem__(index, new))
 
 
 def change_json(request: Request, chance: random.Random) -> None:
-    """Values that have no place there; keys taken out, added, twice; depth."""
+    """Inserts unexpected values, removes, adds and duplicates keys, and nests values deeply."""
     try:
         root = [json.loads(request.body)]
     except ValueError:
         return change_bytes_of_body(request, chance)
     raw: dict[str, str] = {}
     for _ in range(chance.randint(1, 3)):
-        found = list(places(root[0], lambda new: root.__setitem__(0, new)))
+        found = list(positions(root[0], lambda new: root.__setitem__(0, new)))
         value, put = chance.choice(found)
         match chance.randrange(8):
             case 0: put(chance.choice(STRINGS))
             case 1 | 2:
-                # What no library writes stands in the place of a word that nothing else has.
+                # A unique placeholder, replaced below by text that a JSON library would not write.
                 word = f"@{len(raw)}@"
                 raw[json.dumps(word)] = chance.choice(NUMBERS + LITERALS)
                 put(word)
@@ -196,16 +195,16 @@ def change_bytes_of_body(request: Request, chance: random.Random) -> None:
 
 
 def changed(sent: bytes, chance: random.Random) -> bytes:
-    """A few bytes cut out, put in, turned, or said twice."""
+    """Deletes, inserts, flips and duplicates some bytes."""
     sent = bytearray(sent)
     for _ in range(chance.randint(1, 4)):
-        place = chance.randrange(len(sent) + 1)
+        position = chance.randrange(len(sent) + 1)
         match chance.randrange(5):
-            case 0: del sent[place : place + chance.choice([1, 2, 10, 200])]
-            case 1: sent[place:place] = chance.choice(BYTES) * chance.choice([1, 1, 1, 5, 300])
-            case 2 if place < len(sent): sent[place] ^= 1 << chance.randrange(8)
-            case 3: sent[place:place] = sent[place : place + chance.choice([4, 40, 400])]
-            case _: sent[place:place] = chance.randbytes(chance.choice([1, 3, 30]))
+            case 0: del sent[position : position + chance.choice([1, 2, 10, 200])]
+            case 1: sent[position:position] = chance.choice(BYTES) * chance.choice([1, 1, 1, 5, 300])
+            case 2 if position < len(sent): sent[position] ^= 1 << chance.randrange(8)
+            case 3: sent[position:position] = sent[position : position + chance.choice([4, 40, 400])]
+            case _: sent[position:position] = chance.randbytes(chance.choice([1, 3, 30]))
     return bytes(sent)
 
 
@@ -224,7 +223,7 @@ def mutated(corpus: Corpus, seed: int, number: int) -> bytes:
 
 
 def status_of(port: int, sent: bytes) -> int | None:
-    """Of the first answer that is one; None if there was none: nobody answers half a request."""
+    """The status of the first final response, or None if there was none, as for an incomplete request."""
     with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         received = b""
         try:
@@ -244,7 +243,7 @@ def status_of(port: int, sent: bytes) -> int | None:
 
 
 def fuzz(server: Server, requests: int, seed: int, only: int | None = None) -> Counter:
-    """Sends them; how often each status came. Raises about the first 5xx, or the end of the server."""
+    """Sends the requests. Returns the number of responses by status. Raises after a 5xx or the end of the server."""
     corpus = Corpus(server)
     counts: Counter = Counter()
 
@@ -260,12 +259,12 @@ def fuzz(server: Server, requests: int, seed: int, only: int | None = None) -> C
     with ThreadPoolExecutor(THREADS) as threads:
         for _ in threads.map(send, [only] if only is not None else range(requests)):
             pass
-    assert server.process.poll() is None, "the server has ended"
-    alive = Client(server.url)
-    assert alive.get("/readyz").status_code == 200
+    assert server.process.poll() is None, "the server ended"
+    client = Client(server.url)
+    assert client.get("/readyz").status_code == 200
     assert corpus.client.get("/v1/account").status_code == 200
     assert corpus.client.post("/v1/notes", {"text": "well"}).status_code == 201
-    # This side leaves before an export has ended, which the server has every reason to say.
+    # This client disconnects before an export ends, which the server rightly logs.
     errors = [
         line for line in re.findall(r"^\S+ (?:error|critical)\b.*", server.log, re.MULTILINE)
         if not ("Export failed" in line and "I/O on closed channel" in line)
@@ -287,8 +286,8 @@ def main() -> None:
         seconds = time.monotonic() - begin
         checked = server.command("check")
         assert checked.returncode == 0, checked.stdout + checked.stderr
-    told = ", ".join(f"{status or 'no answer'}: {count}" for status, count in sorted(counts.items(), key=str))
-    print(f"{counts.total()} requests in {seconds:.0f} s, none of them a 5xx. {told}")
+    summary = ", ".join(f"{status or 'no response'}: {count}" for status, count in sorted(counts.items(), key=str))
+    print(f"{counts.total()} requests in {seconds:.0f} s, no 5xx. {summary}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Too much of everything: passwords, connections, headers, bodies. Whoever behaves is served, then and afterwards."""
+"""Floods of passwords, connections, headers and bodies. Other clients are served during and after them."""
 
 import re
 import socket
@@ -15,12 +15,12 @@ MIB = 1 << 20
 
 
 def memory(server: Server) -> int:
-    """The most that it has had at once, in bytes."""
+    """The server's peak memory in bytes."""
     status = Path(f"/proc/{server.pid}/status").read_text()
     return int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) << 10
 
 
-def is_well(server: Server, client: Client) -> None:
+def check_server(server: Server, client: Client) -> None:
     assert server.process.poll() is None
     note = client.post("/v1/notes", {"text": "well"})
     assert note.status_code == 201
@@ -29,7 +29,7 @@ def is_well(server: Server, client: Client) -> None:
 
 
 def test_guessing_passwords(fresh_server: Server) -> None:
-    """Hundreds at once: most are refused unread, each with a time to wait; memory stays that of a few."""
+    """Most of many concurrent guesses are refused before the password is checked, with Retry-After. Memory stays bounded."""
     fresh_server.stop()
     fresh_server.environment["HESPER_PASSWORD_COST"] = "17"
     fresh_server.start()
@@ -42,44 +42,44 @@ def test_guessing_passwords(fresh_server: Server) -> None:
 
     with ThreadPoolExecutor(32) as threads:
         answers = list(threads.map(guess, guesses))
-        # Who is signed in notices nothing.
+        # Signed-in clients are not affected.
         assert ada.get("/v1/account").status_code == 200
     counts = Counter(status for status, _ in answers)
     assert set(counts) <= {401, 429}, counts
     assert 0 < counts[401] <= 100, counts
     assert all(int(seconds) > 0 for status, seconds in answers if status == 429)
-    # Two passwords at once take 128 MiB each.
+    # Two concurrent password checks use 128 MiB each.
     assert memory(fresh_server) < 900 * MIB
-    is_well(fresh_server, ada)
+    check_server(fresh_server, ada)
 
 
-def test_an_address_that_is_not_there_takes_as_many_guesses(fresh_server: Server) -> None:
-    """What is answered, and how often, is the same: nothing tells who has an account."""
+def test_unknown_addresses_have_the_same_limits(fresh_server: Server) -> None:
+    """Responses and limits do not reveal whether an address has an account."""
     fresh_server.client(email="ada@example.org")
-    told = {}
+    responses = {}
     for email in ("ada@example.org", "nobody@example.org"):
         body = {"email": email, "password": "wrong password", "deviceName": "x"}
         answers = [Client(fresh_server.url).post("/v1/devices", body) for _ in range(3)]
-        told[email] = [(answer.status_code, answer.json()["slug"], answer.json()["detail"]) for answer in answers]
-    assert told["ada@example.org"] == told["nobody@example.org"]
+        responses[email] = [(answer.status_code, answer.json()["slug"], answer.json()["detail"]) for answer in answers]
+    assert responses["ada@example.org"] == responses["nobody@example.org"]
 
 
 POST = b"POST /v1/devices HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 ENDLESS = {
-    "one line without end": (b"GET / HTTP/1.1\r\nHost: x\r\nX: ", b"a" * 65_536),
-    "lines without end": (b"GET / HTTP/1.1\r\nHost: x\r\n", b"X-Flood: aaaaaaaa\r\n" * 4_000),
-    "a path without end": (b"GET /", b"a" * 65_536),
-    "a method without end": (b"", b"A" * 65_536),
-    "empty lines without end": (b"", b"\r\n" * 32_768),
-    "chunks of nothing but extensions": (
+    "an endless line": (b"GET / HTTP/1.1\r\nHost: x\r\nX: ", b"a" * 65_536),
+    "endless lines": (b"GET / HTTP/1.1\r\nHost: x\r\n", b"X-Flood: aaaaaaaa\r\n" * 4_000),
+    "an endless path": (b"GET /", b"a" * 65_536),
+    "an endless method": (b"", b"A" * 65_536),
+    "endless empty lines": (b"", b"\r\n" * 32_768),
+    "endless chunk extensions": (
         POST + b"1;",
         b"a=b;" * 16_384,
     ),
-    "a body without end": (
+    "an endless body": (
         POST,
         b"10000\r\n" + b" " * 65_536 + b"\r\n",
     ),
-    "trailers without end": (
+    "endless trailers": (
         POST + b"0\r\n",
         b"X-Flood: aaaaaaaa\r\n" * 4_000,
     ),
@@ -87,8 +87,8 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize(("head", "more"), ENDLESS.values(), ids=list(ENDLESS))
-def test_what_has_no_end_is_cut(server: Server, head: bytes, more: bytes) -> None:
-    """The server has hung up long before a minute is over, and has kept none of it."""
+def test_endless_requests_are_cut_off(server: Server, head: bytes, more: bytes) -> None:
+    """The server closes the connection within a minute and has not stored the data."""
     client = server.client()
     before = memory(server)
     end = time.monotonic() + 60
@@ -99,13 +99,13 @@ def test_what_has_no_end_is_cut(server: Server, head: bytes, more: bytes) -> Non
                 connection.sendall(more)
         except OSError:
             pass
-    assert time.monotonic() < end, "it read on and on"
-    # One sign-up is 128 MiB, of which the allocator may keep some; what was sent is not among it.
+    assert time.monotonic() < end, "the server did not close the connection"
+    # A sign-up uses 128 MiB, which the allocator may keep. The flood itself must not be kept.
     assert memory(server) - before < 64 * MIB
-    is_well(server, client)
+    check_server(server, client)
 
 
-def test_many_connections_that_say_nothing(fresh_server: Server) -> None:
+def test_many_idle_connections(fresh_server: Server) -> None:
     client = fresh_server.client()
     idle = []
     try:
@@ -113,17 +113,17 @@ def test_many_connections_that_say_nothing(fresh_server: Server) -> None:
             idle.append(socket.create_connection(("127.0.0.1", fresh_server.port), timeout=10))
         for connection in idle[::2]:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost")
-        is_well(fresh_server, client)
+        check_server(fresh_server, client)
         other = Client(fresh_server.url)
         other.sign_in(client.email, PASSWORD)
     finally:
         for connection in idle:
             connection.close()
-    is_well(fresh_server, client)
+    check_server(fresh_server, client)
 
 
-def test_readers_that_take_nothing(fresh_server: Server) -> None:
-    """Each asks for what is large and reads none of it: the server's memory does not fill up with it."""
+def test_clients_that_do_not_read(fresh_server: Server) -> None:
+    """Clients request large responses and do not read them. The server's memory stays bounded."""
     client = fresh_server.client()
     for number in range(8):
         assert client.post("/v1/notes", {"text": f"{number} " + "x" * (MIB - 8)}).status_code == 201
@@ -137,16 +137,16 @@ def test_readers_that_take_nothing(fresh_server: Server) -> None:
             connection.connect(("127.0.0.1", fresh_server.port))
             connection.sendall(request.encode())
             slow.append(connection)
-        is_well(fresh_server, client)
+        check_server(fresh_server, client)
         assert memory(fresh_server) - before < 200 * MIB
     finally:
         for connection in slow:
             connection.close()
-    is_well(fresh_server, client)
+    check_server(fresh_server, client)
 
 
 def test_writers_that_stop(fresh_server: Server) -> None:
-    """Half-sent pushes hold nobody up."""
+    """Incomplete pushes do not block other requests."""
     client = fresh_server.client()
     head = (
         f"POST /v1/sync HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {client.token}\r\n"
@@ -166,8 +166,8 @@ def test_writers_that_stop(fresh_server: Server) -> None:
 
         with ThreadPoolExecutor(8) as threads:
             assert list(threads.map(push, range(8))) == [200] * 8
-        is_well(fresh_server, client)
+        check_server(fresh_server, client)
     finally:
         for connection in stuck:
             connection.close()
-    is_well(fresh_server, client)
+    check_server(fresh_server, client)

@@ -1,4 +1,4 @@
-"""A share of what `make fuzz` sends, with another seed each day that the tests are run."""
+"""A short run of `make fuzz`, with a different seed each time."""
 
 from client import Server
 from fuzz import fuzz
@@ -9,7 +9,7 @@ REQUESTS = 3_000
 def test_mutated_requests(seed: int) -> None:
     with Server() as server:
         counts = fuzz(server, REQUESTS, seed)
-        # What is sent is neither all right nor all nonsense.
+        # The requests are neither all valid nor all nonsense.
         assert counts.total() == REQUESTS
         for status in (200, 400, 404, 422):
             assert counts[status] > REQUESTS // 100, counts

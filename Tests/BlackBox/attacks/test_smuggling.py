@@ -1,4 +1,4 @@
-"""Requests whose end two readers could see in two places: refused, or read just as RFC 9112 says, never as two."""
+"""Request smuggling: requests with an ambiguous end are refused, or read as one request as RFC 9112 defines."""
 
 import re
 import socket
@@ -9,9 +9,9 @@ import pytest
 from client import Client, Server
 
 INNER = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
-# Where a proxy that believes the length, and one that believes the chunks, would see another end.
+# A proxy that uses Content-Length and one that uses chunks would see different ends.
 CHUNKED = f"0\r\n\r\n{INNER}"
-# Whose answer is the last that anybody waits for.
+# The exchange ends with the response to this request.
 LAST = "GET /the-last HTTP/1.1\r\nHost: x\r\n\r\n"
 HEAD = "POST /v1/devices HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
@@ -23,7 +23,7 @@ def sized(headers: str, body: str) -> str:
 REFUSED = {
     "a length and chunks": sized("Transfer-Encoding: chunked", CHUNKED),
     "chunks and a length": f"{HEAD}Content-Length: {len(CHUNKED)}\r\nTransfer-Encoding: chunked\r\n\r\n{CHUNKED}",
-    "a coding that is none": sized("Transfer-Encoding: xchunked", CHUNKED),
+    "an unknown coding": sized("Transfer-Encoding: xchunked", CHUNKED),
     "identity, then chunks": sized("Transfer-Encoding: identity, chunked", CHUNKED),
     "chunks, then identity": sized("Transfer-Encoding: chunked, identity", CHUNKED),
     "chunks twice": f"{HEAD}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n{CHUNKED}",
@@ -36,13 +36,13 @@ REFUSED = {
     "two lengths": f"{HEAD}Content-Length: 0\r\nContent-Length: {len(INNER)}\r\n\r\n{INNER}",
     "a list of lengths": f"{HEAD}Content-Length: 0, {len(INNER)}\r\n\r\n{INNER}",
     "a length with a sign": f"{HEAD}Content-Length: +0\r\n\r\n{INNER}",
-    "a length below nothing": f"{HEAD}Content-Length: -{len(INNER)}\r\n\r\n{INNER}",
+    "a negative length": f"{HEAD}Content-Length: -{len(INNER)}\r\n\r\n{INNER}",
     "a length in hex": f"{HEAD}Content-Length: 0x0\r\n\r\n{INNER}",
     "a length past 64 bits": f"{HEAD}Content-Length: 18446744073709551616\r\n\r\n{INNER}",
     "a length with letters": f"{HEAD}Content-Length: 0abc\r\n\r\n{INNER}",
     "a chunk's size past 64 bits": f"{HEAD}Transfer-Encoding: chunked\r\n\r\n10000000000000000\r\n\r\n{INNER}",
     "a chunk's size with 0x": f"{HEAD}Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n{INNER}",
-    "a chunk's size below nothing": f"{HEAD}Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n{INNER}",
+    "a negative chunk size": f"{HEAD}Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n{INNER}",
     "a chunk's size with a sign": f"{HEAD}Transfer-Encoding: chunked\r\n\r\n+0\r\n\r\n{INNER}",
     "a chunk longer than its size": f"{HEAD}Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n{CHUNKED}",
     "no Host": f"GET /healthz HTTP/1.1\r\nX: y\r\n\r\n{INNER}",
@@ -51,7 +51,7 @@ REFUSED = {
     "NUL in a value": f"GET /healthz HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n{INNER}",
 }
 
-# What has one meaning, and a body that looks like a request.
+# Unambiguous requests with a body or header that looks like a request.
 ONE_REQUEST = {
     "a request as a body": sized("X: y", INNER),
     "the body of a GET": f"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: {len(INNER)}\r\n\r\n{INNER}",
@@ -61,7 +61,7 @@ ONE_REQUEST = {
 
 
 def exchange(server: Server, sent: str) -> bytes:
-    """All that is answered, until the server ends the connection or answers the last request."""
+    """All bytes received until the server closes the connection or responds to the last request."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.sendall(sent.encode("latin-1"))
         received = b""
@@ -79,20 +79,19 @@ def statuses(received: bytes) -> list[int]:
 
 @pytest.fixture(scope="module")
 def answers(server: Server) -> dict[str, bytes]:
-    """All at once: after a refusal a connection stays open for a moment."""
+    """The responses to all ambiguous requests. Sent concurrently, because a refused connection stays open for a moment."""
     with ThreadPoolExecutor(len(REFUSED)) as threads:
         return dict(zip(REFUSED, threads.map(partial(exchange, server), REFUSED.values()), strict=True))
 
 
-def test_two_requests_are_two(server: Server) -> None:
-    """The tests below see a second request if there is one."""
+def test_the_check_detects_a_second_request(server: Server) -> None:
     received = exchange(server, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" + INNER + LAST)
     assert statuses(received) == [200, 404, 404]
     assert b"/smuggled here" in received
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_ambiguous_is_refused(answers: dict[str, bytes], name: str) -> None:
+def test_ambiguous_requests_are_refused(answers: dict[str, bytes], name: str) -> None:
     received = answers[name]
     assert statuses(received) == [400], received[:2000]
     assert b"/smuggled" not in received
@@ -100,14 +99,13 @@ def test_what_is_ambiguous_is_refused(answers: dict[str, bytes], name: str) -> N
 
 
 @pytest.mark.parametrize("sent", ONE_REQUEST.values(), ids=list(ONE_REQUEST))
-def test_what_is_clear_is_one_request(server: Server, sent: str) -> None:
+def test_unambiguous_requests_are_read_as_one(server: Server, sent: str) -> None:
     received = exchange(server, sent + LAST)
     assert len(statuses(received)) == 2, received[:2000]
     assert b"/smuggled" not in received
 
 
-def test_the_next_one_on_a_connection_gets_its_own_answer(server: Server) -> None:
-    """After a body that is refused unread, nothing of it is taken for a request."""
+def test_an_unread_body_is_not_taken_for_a_request(server: Server) -> None:
     ada = Client(server.url)
     for _ in range(3):
         answer = ada.post("/v1/devices", data=INNER * 100, headers={"Content-Type": "text/plain"})

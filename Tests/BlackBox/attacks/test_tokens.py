@@ -1,4 +1,4 @@
-"""Every route of the contract, asked by whoever may not: nothing is answered, and nothing is changed."""
+"""Requests without a valid token, on every route of the contract: they return 401 and change nothing."""
 
 import base64
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ NEW_PASSWORD = "another horse, another battery"
 
 
 def signed_in_operations() -> list[tuple[str, str, str]]:
-    """(operationId, method, path) of all that asks for a sign-in."""
+    """(operationId, method, path) of all operations that require authentication."""
     document = contract_document.load()
     return [
         (operation["operationId"], method.upper(), path)
@@ -23,7 +23,7 @@ def signed_in_operations() -> list[tuple[str, str, str]]:
 
 @dataclass
 class World:
-    """Ada, who has a note; and the tokens that are no longer hers, or never were."""
+    """A server with an account that has a note, and invalid tokens by name."""
 
     server: Server
     ada: Client
@@ -77,25 +77,25 @@ def world() -> Iterator[World]:
 
 
 @pytest.mark.parametrize(("operation", "method", "path"), signed_in_operations(), ids=lambda value: str(value))
-def test_no_token_that_holds(world: World, operation: str, method: str, path: str) -> None:
+def test_invalid_tokens_are_refused(world: World, operation: str, method: str, path: str) -> None:
     before = world.state()
     body = None if method in ("GET", "HEAD") else {}
     stranger = Client(world.server.url)
     for name, header in [("none", None), *world.tokens.items()]:
         options = {"json": body} if body is not None else {}
         answer = stranger.request(method, world.path(path), headers={"Authorization": header}, **options)
-        told = f"{name}: {answer.status_code} {answer.text[:300]}"
-        assert answer.status_code == 401, told
-        assert answer.headers["WWW-Authenticate"] == "Bearer", told
-        assert answer.headers["Cache-Control"] == "no-store", told
+        context = f"{name}: {answer.status_code} {answer.text[:300]}"
+        assert answer.status_code == 401, context
+        assert answer.headers["WWW-Authenticate"] == "Bearer", context
+        assert answer.headers["Cache-Control"] == "no-store", context
         if method != "HEAD":
-            assert answer.json()["slug"] == "unauthenticated", told
-        # Whatever is wrong with it, the same is said.
-        assert "hers" not in answer.text and "ada@" not in answer.text, told
+            assert answer.json()["slug"] == "unauthenticated", context
+        # The error is the same for every kind of invalid token.
+        assert "hers" not in answer.text and "ada@" not in answer.text, context
     assert world.state() == before
 
 
-def test_elsewhere_than_in_the_header_it_is_none(world: World) -> None:
+def test_tokens_outside_the_authorization_header_are_ignored(world: World) -> None:
     stranger = Client(world.server.url)
     token = world.ada.token
     assert stranger.get("/v1/account", headers={"X-Authorization": f"Bearer {token}"}).status_code == 401
@@ -105,20 +105,20 @@ def test_elsewhere_than_in_the_header_it_is_none(world: World) -> None:
     assert stranger.post("/v1/sync", {"token": token}).status_code == 401
 
 
-def test_no_token_is_in_the_log(world: World) -> None:
+def test_tokens_are_not_logged(world: World) -> None:
     for header in [world.ada.token, *world.tokens.values()]:
         if len(header) > 40:
             assert header.removeprefix("Bearer ") not in world.server.log
 
 
-def test_another_account_is_another_world(world: World) -> None:
-    """With a token that holds, an ID of somebody else's is one of nobody's (api/test_isolation.py compares answers)."""
+def test_a_valid_token_gives_no_access_to_other_accounts(world: World) -> None:
+    """IDs of other accounts are treated as unknown (api/test_isolation.py compares the responses in detail)."""
     eve = world.server.client()
     for _, method, path in signed_in_operations():
         if "{uniqueID}" not in path or method in ("PUT", "HEAD"):
             continue
         answer = eve.request(method, world.path(path), json={} if method in ("POST", "PATCH", "DELETE") else None)
-        # A body that is wrong may be found first; nothing but that, and never that it is there.
+        # Validation errors of the body may come first, but they do not reveal that the ID exists.
         assert answer.status_code in (404, 411, 415, 422), f"{method} {path}: {answer.status_code} {answer.text[:300]}"
         assert "hers" not in answer.text
     assert world.ada.get(f"/v1/notes/{world.note}").json()["text"] == "hers"

@@ -1,4 +1,4 @@
-"""The web app as a person uses it: everything is found by its role and its name, as a screen reader finds it."""
+"""Controls the web app as a user does: elements are found by their roles and names, as screen readers find them."""
 
 import base64
 import os
@@ -13,13 +13,13 @@ from typing import Any
 from client import PASSWORD
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, expect
 
-# Without the windows that nobody sees it needs a fifth of the processor's time. HESPER_BROWSER names another: `chromium`.
+# The headless shell needs a fifth of the processor time of Chromium. HESPER_BROWSER names another browser: `chromium`.
 CHROMIUM = shutil.which(os.environ.get("HESPER_BROWSER", "chromium-headless-shell")) or shutil.which("chromium")
-PATIENCE = 20_000  # ms: on two cores that other tests keep busy
+TIMEOUT = 20_000  # ms, for two cores that other tests keep busy
 ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
-# What a server may say while all is well: signed out, gone, in use, busy. A fault of the client's is a failed test.
+# Statuses that can be responses to a correct client: signed out, in use, gone, busy, over quota. Others fail the test.
 TOLERATED = ("401", "409", "410", "429", "503", "507")
-# Somebody's script that runs is heard of.
+# Reports scripts that the policy blocks, and dialogs that injected scripts open.
 SENTINEL = """
 addEventListener("securitypolicyviolation", event => console.error(
   `policy: ${event.effectiveDirective} kept ${event.blockedURI} from ${event.sourceFile}:${event.lineNumber}`))
@@ -28,50 +28,50 @@ window.alert = window.prompt = window.confirm = text => { console.error(`a dialo
 
 
 class App:
-    """One browser profile, and one of its tabs. `complaints` is all that its pages said was wrong."""
+    """A browser profile, and one of its tabs. `page_errors` are the errors that its pages reported."""
 
     def __init__(self, context: BrowserContext, url: str, first: "App | None" = None):
         self.context, self.url = context, url.rstrip("/")
         self.email: str | None = first.email if first else None
         self.log: list[str] = first.log if first else []
-        self.complaints: list[str] = first.complaints if first else []
+        self.page_errors: list[str] = first.page_errors if first else []
         self.tolerated: set[str] = first.tolerated if first else set(TOLERATED)
         if not first:
             context.add_init_script(SENTINEL)
-            context.on("console", self._hear)
-            context.on("weberror", lambda error: self._complain(f"error: {error.error}"))
+            context.on("console", self._on_console)
+            context.on("weberror", lambda error: self._record_error(f"error: {error.error}"))
         self.page: Page = context.new_page()
 
-    # What goes wrong
+    # Errors
 
-    def _hear(self, message: ConsoleMessage) -> None:
+    def _on_console(self, message: ConsoleMessage) -> None:
         where = message.location.get("url", "")
         self.log.append(f"{message.type}: {message.text} ({where})")
         if message.type != "error" or self._is_expected(message.text, where):
             return
-        self._complain(f"console: {message.text} ({where})")
+        self._record_error(f"console: {message.text} ({where})")
 
     def _is_expected(self, text: str, where: str) -> bool:
-        """The browser itself logs each request that fails; whether the app coped is for the tests to see."""
+        """The browser logs every failed request. The tests check what the app does about it."""
         if "net::ERR_" in text or "An unknown error occurred when fetching the script" in text:
             return True
-        if "Cross-Origin-Opener-Policy header has been ignored" in text:  # as it is without a secure context
+        if "Cross-Origin-Opener-Policy header has been ignored" in text:  # outside secure contexts
             return True
         return "/v1/" in where and any(f"status of {status}" in text for status in self.tolerated)
 
-    def _complain(self, text: str) -> None:
+    def _record_error(self, text: str) -> None:
         self.log.append(text)
-        self.complaints.append(text)
+        self.page_errors.append(text)
 
-    def leave_traces(self, folder: Path, name: str) -> None:
-        """A picture of each tab, and the log of all, for whoever looks why a test failed."""
+    def save_diagnostics(self, folder: Path, name: str) -> None:
+        """Saves a screenshot of each tab and the log of all tabs, for finding out why a test failed."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.log").write_text("\n".join(self.log))
         for number, page in enumerate(self.context.pages, 1):
             try:
                 page.screenshot(path=folder / f"{name}-tab{number}.png", timeout=5_000)
                 (folder / f"{name}-tab{number}.txt").write_text(page.locator("body").aria_snapshot(timeout=5_000))
-            except Exception as failure:  # a picture that cannot be taken must not hide why the test failed
+            except Exception as failure:  # must not replace the failure of the test
                 (folder / f"{name}-tab{number}.txt").write_text(str(failure))
 
     def accessibility(self, touch: bool = False) -> list[str]:
@@ -97,7 +97,7 @@ class App:
         self.go_offline(False)
 
     def hide(self, hidden: bool = True) -> None:
-        """What the page is told when another tab is in front. Without a head, every page is always visible."""
+        """Simulates that another tab is in front. In a headless browser, all pages are visible at all times."""
         self.page.evaluate(
             """hidden => {
               Object.defineProperty(document, "visibilityState", {configurable: true, get: () => hidden ? "hidden" : "visible"})
@@ -108,21 +108,21 @@ class App:
         )
 
     def run(self, body: str, argument=None):
-        """JavaScript against the app's own copy and engine, where the interface would add nothing."""
+        """Runs JavaScript with the copy and the engine of the app, where the user interface does not matter."""
         return self.page.evaluate(
             f'async argument => {{ const {{copy, engine}} = await import("/js/app.js"); {body} }}', argument
         )
 
     def wait_for(self, body: str, argument=None, seconds: float = 15) -> None:
-        """Until JavaScript against the app's own copy and engine (an expression) is true."""
-        # `wait_for_function` takes the promise of an async function for true.
+        """Waits until a JavaScript expression about the copy and the engine of the app is true."""
+        # `wait_for_function` treats the promise of an async function as true.
         self.page.evaluate(
             f"""async ([argument, milliseconds]) => {{
               const {{copy, engine}} = await import("/js/app.js")
               const end = performance.now() + milliseconds
               while (!({body})) {{
                 if (performance.now() > end) throw new Error(
-                  `never came true: ${{JSON.stringify([engine.status, engine.requests().slice(-6)])}}`)
+                  `timeout: ${{JSON.stringify([engine.status, engine.requests().slice(-6)])}}`)
                 await new Promise(resolve => setTimeout(resolve, 20))
               }}
             }}""",
@@ -139,7 +139,7 @@ class App:
         return self.wait_signed_in()
 
     def choose_form(self, name: str) -> None:
-        """The form of this name. Which of them comes first depends on what the server says of itself."""
+        """Shows the form of this name. Which form is shown first depends on the server's settings."""
         form = self.page.get_by_role("form", name="Sign in")
         self.page.wait_for_function("() => performance.getEntriesByType('resource').some(one => one.name.endsWith('/v1/server'))")
         self.page.wait_for_timeout(50)
@@ -175,7 +175,7 @@ class App:
         self.dialog.get_by_role("button", name=confirm, exact=True).click()
         expect(self.page.get_by_label("Password", exact=True)).to_be_visible()
 
-    # Getting about
+    # Navigation
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
@@ -185,14 +185,14 @@ class App:
         return self.page.get_by_role("dialog")
 
     def go(self, fragment: str) -> None:
-        """A link to somewhere in the app, followed without loading it again."""
+        """Follows a link in the app, without reloading it."""
         self.page.evaluate("fragment => { location.hash = fragment }", fragment)
 
     def toast(self, words: str) -> Locator:
         return self.page.get_by_role("region", name="Messages").get_by_text(words)
 
     def undo(self) -> None:
-        """What the message at the foot of the page offers."""
+        """Presses Undo in the message at the bottom of the page."""
         self.page.get_by_role("region", name="Messages").get_by_role("button", name="Undo").last.click()
 
     # The list
@@ -208,7 +208,7 @@ class App:
 
     @property
     def titles(self) -> list[str]:
-        """Of the rows that are drawn, in their order."""
+        """The titles of the rendered rows, in their order."""
         return self.page.locator(self.ROW).evaluate_all(
             """rows => rows.sort((a, b) => a.ariaPosInSet - b.ariaPosInSet)
               .map(row => row.querySelector(".note-title bdi").textContent)"""
@@ -217,11 +217,11 @@ class App:
     def expect_titles(self, *titles: str) -> None:
         self._expect(lambda: self.titles, list(titles))
 
-    def _expect(self, look: Callable[[], Any], expected: Any) -> None:
-        deadline = time.monotonic() + PATIENCE / 1000
-        while (shown := look()) != expected and time.monotonic() < deadline:
+    def _expect(self, read: Callable[[], Any], expected: Any) -> None:
+        deadline = time.monotonic() + TIMEOUT / 1000
+        while (shown := read()) != expected and time.monotonic() < deadline:
             self.page.wait_for_timeout(50)
-        assert shown == expected, f"{shown!r}, not {expected!r}"
+        assert shown == expected, f"{shown!r} instead of {expected!r}"
 
     @property
     def search_box(self) -> Locator:
@@ -250,7 +250,7 @@ class App:
 
     @property
     def note_id(self) -> str:
-        """Of the note that is open, from the address."""
+        """The ID of the open note, from the address."""
         return self.page.evaluate("() => location.hash.split('/')[2] ?? ''").split("?")[0]
 
     def new_note(self, text: str = "") -> "App":
@@ -261,33 +261,33 @@ class App:
         return self
 
     def type(self, text: str) -> None:
-        """Key by key, at the caret."""
+        """Types key by key at the caret."""
         for number, line in enumerate(text.split("\n")):
             if number:
                 self.page.keyboard.press("Enter")
             if line:
                 self.page.keyboard.type(line)
 
-    def write(self, place: str = "end") -> None:
-        """Begins to write in the open note, at its end or its start."""
+    def write(self, position: str = "end") -> None:
+        """Puts the caret at the end or the start of the open note."""
         if not self.editor.is_visible():
             self.reading.press("Enter")
         expect(self.editor).to_be_focused()
-        self.page.keyboard.press("Control+End" if place == "end" else "Control+Home")
+        self.page.keyboard.press("Control+End" if position == "end" else "Control+Home")
 
     def leave(self) -> None:
-        """Leaves the text, which saves it."""
+        """Leaves the editor, which saves the text."""
         words = self.editor.input_value()
         self.page.keyboard.press("Escape")
         expect(self.reading).to_be_visible()
-        # Saved a moment later; after a second, somebody else has changed it already.
+        # Saving takes a moment. After a second, another device can have changed the text already.
         self.wait_for(
             "copy.note(location.hash.split('/')[2])?.text === argument || !argument || performance.now() > end - 14000", words
         )
 
     @property
     def text(self) -> str | None:
-        """What the open note shows; None while there is none."""
+        """The shown text of the open note. None without an open note."""
         if self.editor.is_visible():
             return self.editor.input_value()
         return self.reading.evaluate("element => element.textContent") if self.reading.is_visible() else None
@@ -296,7 +296,7 @@ class App:
         self._expect(lambda: self.text, text)
 
     def choose(self, entry: str) -> None:
-        """From the note's menu."""
+        """Chooses an entry of the note's menu."""
         self.page.get_by_role("article", name="Note").get_by_role("button", name="More", exact=True).click()
         self.page.get_by_role("menuitem", name=entry).click()
 
@@ -307,13 +307,13 @@ class App:
         expect(self.button(f"Remove tag {name}")).to_be_visible()
 
     def attach(self, *files: Path | dict) -> None:
-        """Chooses files, as a person does in the dialog of the system."""
+        """Chooses files in the file dialog."""
         with self.page.expect_file_chooser() as chooser:
             self.button("Add pictures or files").first.click()
         chooser.value.set_files(list(files))
 
     def paste(self, data: bytes, filename: str, mime_type: str) -> None:
-        """A file from the clipboard into what has the focus."""
+        """Pastes a file into the focused element."""
         self.page.evaluate(
             """([data, name, type]) => {
               const clipboardData = new DataTransfer()
@@ -330,26 +330,26 @@ class App:
         return self.page.get_by_role("button", name=re.compile("^Sync:"))
 
     def wait_synced(self, seconds: float = 20) -> None:
-        """Until all that was written is sent, all is fetched, the digests agree, and the app says so."""
+        """Waits until all is sent and fetched, the digests are equal, and the app shows it."""
         self.wait_saved()
         self.wait_for(
             "engine.status.phase === 'synced' && engine.status.identical && copy.unsentCount() === 0", seconds=seconds
         )
-        if self.sync_button.is_visible():  # not in views of their own
+        if self.sync_button.is_visible():  # not in views that cover the list
             self.expect_sync("Synced")
 
     def expect_sync(self, words: str) -> None:
-        """What the indicator says."""
+        """Waits for the text of the sync indicator."""
         expect(self.page.get_by_role("button", name=re.compile(f"^Sync: .*{words}"))).to_be_visible()
 
     def wait_saved(self) -> None:
-        """Until what was typed is on the disk: the words of the editor are those of the copy."""
+        """Waits until the typed text is in the copy on disk."""
         self.wait_for(
             """(area => !area?.value || area.hidden || copy.note(location.hash.split("/")[2])?.text === area.value)(
               document.querySelector("textarea"))"""
         )
 
     def wait_installed(self) -> None:
-        """Until the service worker has everything that a start without a network needs."""
+        """Waits until the service worker has the files for a start without a network."""
         self.page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
         self.page.wait_for_function("() => navigator.serviceWorker.controller")

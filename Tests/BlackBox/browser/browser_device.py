@@ -1,4 +1,4 @@
-"""A browser in the place of a Device: the same words, so that the same tests run on it. Offline but while it syncs."""
+"""A web app in a browser with the interface of Device, so that the same tests run on it. It is offline except during sync."""
 
 import base64
 from typing import Any
@@ -7,7 +7,7 @@ from app import App
 from client import Client
 from local_copy import Entity, LocalCopy
 
-# What is on the browser's disk, past everything the app would say of it.
+# Reads the browser's IndexedDB directly, independently of the app.
 READ_DATABASE = """async names => {
   const database = await new Promise((done, fail) => {
     const request = indexedDB.open("hesper")
@@ -36,7 +36,7 @@ CHANGE_RECORD = """([store, key, change]) => new Promise((done, fail) => {
     writing.onerror = () => fail(writing.error)
   }
 })"""
-# A wall clock that is off by `wallOffset` milliseconds, which a test may change.
+# A wall clock with an offset of `wallOffset` milliseconds, which a test can change.
 MOVED_CLOCK = """
 window.wallOffset ??= %d
 {
@@ -49,7 +49,7 @@ window.wallOffset ??= %d
 
 
 class BrowserClock:
-    """The clock as IndexedDB has it."""
+    """The device's clock, as stored in IndexedDB."""
 
     def __init__(self, app: App):
         self.app = app
@@ -69,10 +69,10 @@ def meta(app: App, name: str) -> dict:
 
 
 class BrowserDevice:
-    """`client` is somebody of the same account, for what the tests ask the server."""
+    """`client` is another device of the account, for requests to the server."""
 
     repaired = 0
-    said_identical = False
+    reported_identical = False
 
     def __init__(self, app: App, client: Client):
         self.app, self.client = app, client
@@ -91,7 +91,7 @@ class BrowserDevice:
         return self.app.run("return await copy.createTag(argument)", name)
 
     def write(self, note: str, text: str) -> str:
-        """As the editor does: it says which version it began with. The clock of the edit."""
+        """Edits a text from its current version, as the editor does. Returns the clock of the edit."""
         return self.app.run(
             "const [id, text] = argument, note = copy.note(id); "
             "return await copy.write(id, text, {clock: note.textClock, value: note.text})",
@@ -117,7 +117,7 @@ class BrowserDevice:
         self.edit(note, f"tags.{tag}", True)
 
     def untag(self, note: str, tag: str) -> str:
-        """The clock, for who must be later."""
+        """Removes a tag. Returns the clock of the edit."""
         self.edit(note, f"tags.{tag}", False)
         return self.clock.greatest
 
@@ -125,7 +125,7 @@ class BrowserDevice:
         self.edit(tag, "name", name)
 
     def delete(self, unique_id: str) -> None:
-        """Deletes, and does not wait until undo is no longer possible."""
+        """Deletes without waiting until the deletion can no longer be undone."""
         self.app.run("await copy.remove(argument)", unique_id)
         self.app.page.evaluate(CHANGE_RECORD, ["deletions", unique_id, {"heldUntil": 1}])
 
@@ -138,18 +138,18 @@ class BrowserDevice:
         )
 
     def forget_base(self, note: str, clock: str) -> None:
-        """As if the unsent text had been begun with a version that nobody knows any more."""
+        """Replaces the base of the unsent text by an unknown clock."""
         self.app.page.evaluate(CHANGE_RECORD, ["unsent", [note, "text"], {"base": clock, "baseValue": None}])
 
     def set_wall(self, offset: int) -> None:
-        """Sets the wall clock wrong from now on, by so many milliseconds."""
+        """Sets the offset of the wall clock in milliseconds."""
         self.app.page.evaluate("offset => { window.wallOffset = offset }", offset)
 
     # Reading
 
     @property
     def view(self) -> LocalCopy:
-        """What is on the disk with what is unsent over it, as a Device would show it."""
+        """The copy on disk with unsent changes applied, as Device.view."""
         view = self.copy
         found = self.app.page.evaluate(READ_DATABASE, ["made", "unsent", "deletions"])
         for unique_id, made in found["made"]:
@@ -163,7 +163,7 @@ class BrowserDevice:
 
     @property
     def copy(self) -> LocalCopy:
-        """What the server acknowledged to this browser or sent it, as IndexedDB has it."""
+        """What the server acknowledged or sent, from IndexedDB."""
         found = self.app.page.evaluate(READ_DATABASE, ["objects", "deleted"])
         copy = LocalCopy()
         for unique_id, record in found["objects"]:
@@ -175,7 +175,7 @@ class BrowserDevice:
         return copy
 
     def note(self, unique_id: str) -> dict | None:
-        """A note as the app shows it."""
+        """A note as the app shows it, or None."""
         return self.app.run(
             """const note = copy.note(argument)
             if (!note) return null
@@ -197,13 +197,13 @@ class BrowserDevice:
         return self.app.run("return Object.fromEntries(copy.tags().map(tag => [tag.uniqueID, tag.name]))")
 
     @property
-    def shelf(self) -> list[dict]:
-        """What the server refused."""
+    def rejected(self) -> list[dict]:
+        """The changes that the server rejected."""
         return self.app.run("return copy.shelf()")
 
     @property
     def rescued(self) -> dict[str, str]:
-        """Of deleted notes: where their words went."""
+        """Deleted note: the note that received its unsent text."""
         notices = self.app.run("return copy.notices()")
         return {notice["uniqueID"]: notice["into"] for notice in notices if notice["kind"] == "rescued"}
 
@@ -217,19 +217,19 @@ class BrowserDevice:
 
     @property
     def digest(self) -> str:
-        """What the server said at the end of the latest sync."""
+        """The scope's digest in the latest response of the server."""
         return meta(self.app, "sync").get("serverDigest")
 
     @property
     def is_synced(self) -> bool:
-        """By what is on the disk, by what the app keeps as its digest, and by what it says to the person."""
+        """Whether all is synced according to the disk, the stored digest, and the app's status."""
         kept = meta(self.app, "sync")
-        return not self.has_unsent and self.copy.digest == self.digest == kept["digest"] and self.said_identical
+        return not self.has_unsent and self.copy.digest == self.digest == kept["digest"] and self.reported_identical
 
-    def sync(self, lose_answer: bool = False) -> None:
-        """Online until all is sent and read, then offline again. `lose_answer`: the push arrives, its answer not."""
-        if lose_answer:
-            return self._lose_answer()
+    def sync(self, lose_response: bool = False) -> None:
+        """Goes online until everything is sent and read. `lose_response`: the push arrives, but its response is lost."""
+        if lose_response:
+            return self._lose_response()
         before = self.app.run("return Date.now()")
         self.app.go_online()
         self.app.run("engine.syncNow()")
@@ -237,11 +237,11 @@ class BrowserDevice:
             "engine.status.phase === 'synced' && engine.status.lastSync >= argument && copy.unsentCount() === 0",
             before, seconds=30,
         )  # fmt: skip
-        # As soon as it notices that it is offline it claims nothing any more of other devices.
-        self.said_identical = self.app.run("return engine.status.identical")
+        # The status must be read before going offline, because then the app no longer claims to be identical.
+        self.reported_identical = self.app.run("return engine.status.identical")
         self.app.go_offline()
 
-    def _lose_answer(self) -> None:
+    def _lose_response(self) -> None:
         lost: list[int] = []
 
         def lose(route) -> None:
@@ -260,4 +260,4 @@ class BrowserDevice:
             page.wait_for_timeout(50)
         self.app.go_offline()
         page.unroute_all(behavior="wait")
-        assert set(lost) == {200}, "no push arrived"  # it may have been tried twice
+        assert set(lost) == {200}, "no push arrived"  # the push may have been repeated

@@ -1,14 +1,14 @@
-"""What the tests of the web app share: a browser, and people who use it, each with a profile of his own.
+"""Fixtures of the browser tests: a browser, and apps with separate profiles.
 
-Whatever the page complains of (an error, an unhandled rejection, something its Content-Security-Policy kept from running)
-fails the test. What failed leaves a picture and the log of its console in .build/results/browser.
+Errors, unhandled rejections and violations of the Content-Security-Policy in a page fail the test. Screenshots and console
+logs of failed tests are in .build/results/browser.
 """
 
 import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from app import CHROMIUM, PATIENCE, App
+from app import CHROMIUM, TIMEOUT, App
 from browser_device import MOVED_CLOCK, BrowserDevice
 from client import ROOT, Server
 from device import Device
@@ -16,21 +16,21 @@ from engine_page import EngineTab, Profile
 from playwright.sync_api import Browser, expect, sync_playwright
 
 RESULTS = ROOT / ".build/results/browser"
-# The sandbox wants a user namespace and the shared memory is small where tests run as root in a container.
-# The browser's own accessible names and roles are what accessible.js looks at.
+# Tests may run as root in a container, where Chromium's sandbox is not available and shared memory is small.
+# accessible.js uses the browser's computed names and roles.
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-dev-shm-usage",
     "--enable-blink-features=ComputedAccessibilityInfo",
-    "--host-resolver-rules=MAP hesper.test 127.0.0.1",  # a name that makes no secure context
+    "--host-resolver-rules=MAP hesper.test 127.0.0.1",  # a host name that is not a secure context
 ]
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, once for all tests; what one profile holds no other sees."""
-    assert CHROMIUM, "there is no chromium on the PATH: Tools/set-up.sh test installs it"
-    expect.set_options(timeout=PATIENCE)
+    """A Chromium shared by all tests. Profiles are separate."""
+    assert CHROMIUM, "chromium is not installed: Tools/set-up.sh test"
+    expect.set_options(timeout=TIMEOUT)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
@@ -38,31 +38,31 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def person(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Callable[..., App]]:
-    """`person()`: somebody with a fresh profile, at the first page of the server for all (or `server=` another).
+def new_app(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Callable[..., App]]:
+    """`new_app()` opens the shared server's first page (or that of `server=`) with a new profile.
 
-    Other arguments are those of a context: `color_scheme="dark"`, `viewport=…`, `has_touch=True`.
+    Other arguments are those of a browser context: `color_scheme="dark"`, `viewport=…`, `has_touch=True`.
     """
-    people: list[App] = []
+    apps: list[App] = []
 
     def make(server: Server = server, url: str | None = None, visit: bool = True, **profile) -> App:
         context = browser.new_context(**({"locale": "en-GB", "timezone_id": "Europe/Berlin"} | profile))
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(TIMEOUT)
         app = App(context, url or server.url)
-        people.append(app)
+        apps.append(app)
         if visit:
             app.visit()
         return app
 
     yield make
-    failed = getattr(request.node, "has_failed", False) or any(app.complaints for app in people)
-    for number, app in enumerate(people, 1):
+    failed = getattr(request.node, "has_failed", False) or any(app.page_errors for app in apps)
+    for number, app in enumerate(apps, 1):
         if failed:
             name = re.sub(r"[^A-Za-z0-9_.-]+", "-", request.node.name)
-            app.leave_traces(RESULTS, f"{name}-{number}")
+            app.save_diagnostics(RESULTS, f"{name}-{number}")
         app.context.close()
-    complaints = [complaint for app in people for complaint in app.complaints]
-    assert not complaints, "the page complained:\n" + "\n".join(complaints)
+    page_errors = [error for app in apps for error in app.page_errors]
+    assert not page_errors, "errors in the page:\n" + "\n".join(page_errors)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -74,38 +74,38 @@ def pytest_runtest_makereport(item: pytest.Item):
 
 
 @pytest.fixture
-def signed_up(person: Callable[..., App]) -> App:
-    """Somebody who has just signed up."""
-    app = person()
+def signed_up(new_app: Callable[..., App]) -> App:
+    """An app after signing up."""
+    app = new_app()
     app.sign_up()
     return app
 
 
 @pytest.fixture
-def two_browsers(person: Callable[..., App]) -> list[App]:
-    """One account, signed in in two browsers: A, B."""
-    a, b = person(), person()
+def two_browsers(new_app: Callable[..., App]) -> list[App]:
+    """Two apps signed in to one account: A, B."""
+    a, b = new_app(), new_app()
     a.sign_up(device_name="A")
     b.sign_in(a.email, device_name="B")
     return [a, b]
 
 
 @pytest.fixture
-def browser_and_device(person: Callable[..., App], server: Server) -> tuple[App, Device]:
-    """One account: A is a browser, B a client in Python that follows clients.md."""
+def browser_and_device(new_app: Callable[..., App], server: Server) -> tuple[App, Device]:
+    """A browser, A, and a Python client, B, of one account."""
     client = server.client(device_name="B")
-    app = person()
+    app = new_app()
     app.sign_in(client.email, device_name="A")
     return app, Device(client)
 
 
 @pytest.fixture
-def browser_device(person: Callable[..., App], server: Server) -> Callable[..., tuple[BrowserDevice, Device]]:
-    """`browser_device(wall=ms)`: one account; A is a browser whose wall clock is off by that much, B a client in Python."""
+def browser_device(new_app: Callable[..., App], server: Server) -> Callable[..., tuple[BrowserDevice, Device]]:
+    """`browser_device(wall=ms)`: a browser with a wall clock offset, A, and a Python client, B, of one account."""
 
     def make(wall: int = 0) -> tuple[BrowserDevice, Device]:
         client = server.client(device_name="B")
-        app = person(visit=False)
+        app = new_app(visit=False)
         app.context.add_init_script(MOVED_CLOCK % wall)
         app.visit()
         app.sign_in(client.email, device_name="A")
@@ -116,7 +116,7 @@ def browser_device(person: Callable[..., App], server: Server) -> Callable[..., 
 
 @pytest.fixture
 def profile(browser: Browser) -> Iterator[Profile]:
-    """`profile(server)`: a page with the copy and the engine alone, in a fresh profile. None may throw."""
+    """`profile(server)` opens a page with only the copy and the engine, in a new profile. Errors in pages fail the test."""
     contexts, errors = [], []
 
     def make(server: Server, url: str | None = None) -> EngineTab:
@@ -128,4 +128,4 @@ def profile(browser: Browser) -> Iterator[Profile]:
     yield make
     for context in contexts:
         context.close()
-    assert not errors, "the page threw:\n" + "\n".join(errors)
+    assert not errors, "errors in the page:\n" + "\n".join(errors)

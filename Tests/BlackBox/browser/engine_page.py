@@ -1,4 +1,4 @@
-"""Pages that hold the copy and the engine of the web app, and nothing to see: a device that tests can ask for anything."""
+"""Pages that run the web app's copy and engine without its interface, controlled by JavaScript from tests."""
 
 import uuid
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from client import PASSWORD, Client, Server
 from device import Device
 from playwright.sync_api import BrowserContext, Page
 
-# What every test's JavaScript has at hand.
+# Helpers for the JavaScript of all tests.
 PRELUDE = """
 const later = ms => new Promise(resolve => setTimeout(resolve, ms))
 const until = async (test, what, seconds = 15) => {
@@ -23,11 +23,11 @@ const synced = (seconds) => until(() => engine.status.phase === "synced", "synce
 // What was written a moment ago the status may not know of yet.
 const identical = (seconds) => until(() => engine.status.identical && copy.unsentCount() === 0, "identical", seconds)
 """
-PAGE = "https.html"  # one of the server's own without any script
+PAGE = "https.html"  # a page of the server without scripts
 
 
 class EngineTab:
-    """One tab with `copy` and `engine`, on what all tabs of its profile share."""
+    """One tab with `copy` and `engine`. Tabs of a profile share the database."""
 
     def __init__(self, context: BrowserContext, url: str, start: bool = True):
         self.context, self.url = context, url
@@ -52,7 +52,7 @@ class EngineTab:
         )
 
     def run(self, body: str, argument=None):
-        """What JavaScript returns that has `copy`, `engine` and what PRELUDE has."""
+        """Runs JavaScript with `copy`, `engine` and the helpers of PRELUDE. Returns its result."""
         return self.page.evaluate(f"async argument => {{ {PRELUDE}\n{body} }}", argument)
 
     def reload(self) -> None:
@@ -69,7 +69,7 @@ class EngineTab:
         self.run("engine.visible(argument)", is_visible)
 
     def sign_up(self) -> str:
-        """Makes an account; its e-mail."""
+        """Signs up. Returns the e-mail address."""
         email = f"{uuid.uuid4().hex}@example.org"
         self.run("await engine.signUp(argument)", {"email": email, "password": PASSWORD, "deviceName": "browser"})
         return email
@@ -96,11 +96,11 @@ class EngineTab:
 
 
 def device_of(server: Server, email: str, name: str = "device") -> Device:
-    """Another device of the account: a client in Python."""
+    """A Python client as another device of the account."""
     client = Client(server.url)
     client.sign_in(email, device_name=name)
     return Device(client)
 
 
-# `profile(server)`: a tab of a fresh profile; another URL of the server may follow.
+# `profile(server)` returns a tab in a new profile. The second argument is another URL of the server.
 Profile = Callable[..., EngineTab]

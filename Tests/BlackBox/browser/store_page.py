@@ -1,4 +1,4 @@
-"""Pages that hold nothing but the store of the web app: real IndexedDB in a real browser, no server of Hesper's."""
+"""Pages that run only the web app's store, with IndexedDB in a real browser and without a server of Hesper."""
 
 import functools
 import threading
@@ -10,7 +10,7 @@ import pytest
 from client import ROOT
 from playwright.sync_api import Browser, BrowserContext, Page
 
-# What every test's JavaScript has at hand.
+# Helpers for the JavaScript of all tests.
 PRELUDE = """
 const {Copy} = await import("/js/store/copy.js")
 const records = await import("/js/store/records.js")
@@ -44,7 +44,7 @@ const acknowledge = copy => copy.transaction(["objects", "deleted", "meta", "uns
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Public/, and at / a page without anything. Chromium takes modules only with the right type."""
+    """Serves Public/ and an empty page at /. Chromium requires the right type for modules."""
 
     extensions_map = SimpleHTTPRequestHandler.extensions_map | {".js": "text/javascript"}
 
@@ -64,7 +64,7 @@ class Handler(SimpleHTTPRequestHandler):
 
 @contextmanager
 def static_pages() -> Iterator[str]:
-    """The URL of a server of Public/ on a free port of loopback, a secure context."""
+    """Serves Public/ on a free loopback port, which is a secure context. Yields the URL."""
     handler = functools.partial(Handler, directory=ROOT / "Public")
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -75,7 +75,7 @@ def static_pages() -> Iterator[str]:
 
 
 class StoreTab:
-    """One tab with a `copy` of its own, on the database that all tabs of its profile share."""
+    """One tab with its own `copy`. Tabs of a profile share the database."""
 
     def __init__(self, context: BrowserContext, url: str, sign_in: bool = True):
         self.context, self.url = context, url
@@ -84,11 +84,11 @@ class StoreTab:
         self.begin(sign_in)
 
     def begin(self, sign_in: bool = False) -> None:
-        """Opens the copy and waits until all of it is in memory."""
+        """Opens the copy and waits until it is completely in memory."""
         self.run("globalThis.copy = await Copy.open(); await copy.loaded; if (argument) await signIn(copy)", sign_in)
 
     def run(self, body: str, argument=None):
-        """What JavaScript returns that has `copy` and what PRELUDE has."""
+        """Runs JavaScript with `copy` and the helpers of PRELUDE. Returns its result."""
         return self.page.evaluate(f"async argument => {{ {PRELUDE}\n{body} }}", argument)
 
     def reload(self) -> None:
@@ -99,7 +99,7 @@ class StoreTab:
         return StoreTab(self.context, self.url, sign_in=False)
 
 
-# The fixtures of the tests that import them.
+# Fixtures that test modules import
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def pages() -> Iterator[str]:
 
 @pytest.fixture
 def tab(browser: Browser, pages: str) -> Iterator[StoreTab]:
-    """A tab of a fresh profile, signed in; no page may throw."""
+    """A signed-in tab in a new profile. Errors in the page fail the test."""
     context = browser.new_context()
     errors: list[str] = []
     context.on("weberror", lambda error: errors.append(str(error.error)))

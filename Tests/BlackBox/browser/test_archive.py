@@ -1,4 +1,4 @@
-"""Export and import in a real browser, with its own streams, Blobs and IndexedDB; no server is there."""
+"""Export and import in a real browser, with its streams, Blobs and IndexedDB, without a server."""
 
 from base64 import b64decode
 
@@ -17,7 +17,7 @@ FILL = """
 """
 
 
-def test_out_and_in_again(tab: StoreTab) -> None:
+def test_export_and_import(tab: StoreTab) -> None:
     done = tab.run(
         ARCHIVE
         + FILL
@@ -48,8 +48,8 @@ def test_out_and_in_again(tab: StoreTab) -> None:
     assert export.names == ["Été à Paris.md", "Attachments/a.png", "hesper.json"]
 
 
-def test_nobody_is_signed_in(tab: StoreTab) -> None:
-    said = tab.run(
+def test_import_requires_signing_in(tab: StoreTab) -> None:
+    slug = tab.run(
         ARCHIVE + FILL + 'await copy.erase(); return thrown(() => importFiles(copy, [new File([packed], "a.zip")]))'
     )
-    assert said == "signed-out"
+    assert slug == "signed-out"

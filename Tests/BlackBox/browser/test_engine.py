@@ -1,4 +1,4 @@
-"""The engine of the web app beside another client of the same account (clients.md): both always come to the same."""
+"""The web app's engine with another client of the same account (clients.md). Both must converge."""
 
 import random
 import threading
@@ -30,22 +30,22 @@ def test_browser_and_device_edit_one_note_offline_and_converge(profile: Profile,
     assert tab.digest == device.copy.digest == device.digest
 
 
-def test_what_another_device_does_comes_without_polling(profile: Profile, server: Server) -> None:
+def test_changes_of_another_device_arrive_without_polling(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     tab.run('await until(() => engine.status.live, "live")')
     tab.identical()
-    asked = tab.run('return engine.requests().filter(one => one.path === "/v1/sync").length')
+    requests_before = tab.run('return engine.requests().filter(one => one.path === "/v1/sync").length')
     note = device.make_note("from the device", tags=[device.make_tag("Paris")])
     device.sync()
     tab.run('await until(() => textOf(argument) === "from the device", "the note")', note)
     assert tab.run("return copy.tag(copy.note(argument).tags[0]).name", note) == "Paris"
     tab.identical()
-    assert tab.run('return engine.requests().filter(one => one.path === "/v1/sync").length') == asked
+    assert tab.run('return engine.requests().filter(one => one.path === "/v1/sync").length') == requests_before
 
 
 def test_random_edits_on_both_sides_converge(profile: Profile, server: Server, seed: int) -> None:
-    """Both edit, tag, archive, pin and delete what they like, online and off; the digests say that nothing is missing."""
+    """Both make random edits, online and offline. Their digests must be equal afterwards."""
     chance = random.Random(seed)
     tab = profile(server)
     device = device_of(server, tab.sign_up())
@@ -101,7 +101,7 @@ def test_random_edits_on_both_sides_converge(profile: Profile, server: Server, s
     tab.context.set_offline(False)
     tab.run("engine.syncNow(); await identical(30)")
     device.sync()
-    # "Identical" may still be said of what was before: an event takes its time.
+    # The status "identical" may refer to an earlier state until the event arrives.
     tab.run("await until(() => engine.rounds.record.digest === argument, 'the same digest')", device.copy.digest)
     assert device.copy.digest == device.digest
     tab.identical()
@@ -112,8 +112,8 @@ def test_random_edits_on_both_sides_converge(profile: Profile, server: Server, s
     assert not tab.run("return copy.shelf()")
 
 
-def test_a_lost_answer_is_as_if_it_had_come(profile: Profile, server: Server) -> None:
-    """merge.md, case 25: typing on after the answer got lost doubles nothing and conflicts with nothing."""
+def test_a_lost_response_causes_no_conflict(profile: Profile, server: Server) -> None:
+    """merge.md, case 25: text typed after a lost response is neither duplicated nor in conflict."""
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     note = tab.run('return copy.createNote({text: "One."})')
@@ -141,7 +141,7 @@ def test_a_lost_answer_is_as_if_it_had_come(profile: Profile, server: Server) ->
     assert tab.digest == device.copy.digest
 
 
-def test_many_unsent_changes_go_out_in_several_pushes(profile: Profile, server: Server) -> None:
+def test_many_unsent_changes_are_split_into_pushes(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     tab.identical()
@@ -156,13 +156,13 @@ def test_many_unsent_changes_go_out_in_several_pushes(profile: Profile, server: 
     tab.run("engine.syncNow()")
     tab.identical(60)
     pushes = tab.run('return engine.requests().filter(one => one.path === "/v1/sync" && one.status === 200).length')
-    assert pushes >= 3  # the first, and two that carry 1,500 and 801
+    assert pushes >= 3  # one without changes, and two with 1,500 and 801 objects
     device.sync()
     assert len(device.notes) == 2300 and tab.digest == device.copy.digest
     assert all(len(note["tags"]) == 1 for note in device.notes.values())
 
 
-def test_a_large_account_comes_page_by_page_and_says_how_much_is_left(profile: Profile, server: Server) -> None:
+def test_a_large_account_is_read_in_pages_with_progress(profile: Profile, server: Server) -> None:
     first = server.client()
     first.sync({"notes": [
         {"uniqueID": f"00000000-0000-4000-8000-{n:012x}", "creationDate": "2026-11-21T12:00:00.000Z",
@@ -179,22 +179,22 @@ def test_a_large_account_comes_page_by_page_and_says_how_much_is_left(profile: P
     assert max(seen) > 500 and seen[-1] == 0
 
 
-def test_the_server_is_killed_again_and_again_while_the_browser_pushes(profile: Profile, fresh_server: Server) -> None:
+def test_the_server_is_killed_while_the_browser_pushes(profile: Profile, fresh_server: Server) -> None:
     server = fresh_server
     tab = profile(server)
     email = tab.sign_up()
     tab.identical()
     is_over = threading.Event()
 
-    def torment() -> None:
+    def kill_repeatedly() -> None:
         for _ in range(6):
             if is_over.wait(0.5):
                 return
             server.kill()
             server.start()
 
-    tormentor = threading.Thread(target=torment)
-    tormentor.start()
+    killer = threading.Thread(target=kill_repeatedly)
+    killer.start()
     try:
         texts = tab.run("""
             const texts = {}
@@ -207,7 +207,7 @@ def test_the_server_is_killed_again_and_again_while_the_browser_pushes(profile: 
             return texts""")
     finally:
         is_over.set()
-        tormentor.join()
+        killer.join()
     tab.run("engine.syncNow(); await identical(40)")
     device = device_of(server, email)
     device.sync()
@@ -215,7 +215,7 @@ def test_the_server_is_killed_again_and_again_while_the_browser_pushes(profile: 
     assert device.copy.digest == tab.digest
 
 
-def test_a_session_that_ends_while_somebody_types_loses_nothing(profile: Profile, server: Server) -> None:
+def test_an_expired_session_loses_no_text(profile: Profile, server: Server) -> None:
     tab = profile(server)
     email = tab.sign_up()
     device = device_of(server, email)
@@ -229,7 +229,7 @@ def test_a_session_that_ends_while_somebody_types_loses_nothing(profile: Profile
     assert tab.status["toSend"] == 1
     tab.reload()
     assert tab.status["phase"] == "expired" and tab.text(note) == "before and after that"
-    # Somebody else does not get in over these notes.
+    # Another account cannot sign in while these notes are stored.
     other = server.client()
     assert tab.run("return thrown(() => engine.signIn(argument))",
                    {"email": other.email, "password": other.password, "deviceName": "x"}) == "other-account"  # fmt: skip
@@ -240,7 +240,7 @@ def test_a_session_that_ends_while_somebody_types_loses_nothing(profile: Profile
     assert device.text(note) == "before and after that"
 
 
-def test_words_in_a_note_that_was_deleted_elsewhere_go_into_a_new_one(profile: Profile, server: Server) -> None:
+def test_unsent_text_of_a_deleted_note_goes_into_a_new_note(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     note = tab.run("""
@@ -263,8 +263,8 @@ def test_words_in_a_note_that_was_deleted_elsewhere_go_into_a_new_one(profile: P
     assert notice["kind"] == "rescued" and notice["into"] == rescued and notice["uniqueID"] == note
 
 
-def test_words_that_a_merge_replaced_are_told(profile: Profile, server: Server) -> None:
-    """merge.md, case 8: who wrote the same words earlier hears of it."""
+def test_text_replaced_by_a_merge_is_reported(profile: Profile, server: Server) -> None:
+    """merge.md, case 8: the author of the replaced words is notified."""
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     note = tab.run('return copy.createNote({text: "The car is red."})')
@@ -272,7 +272,7 @@ def test_words_that_a_merge_replaced_are_told(profile: Profile, server: Server) 
     device.sync()
     tab.context.set_offline(True)
     tab.run('await type(argument, "The car is blue.")', note)
-    # Each estimates how far its clock is from the server's, to some milliseconds.
+    # The clients' estimates of their clock offsets differ by some milliseconds.
     device.clock.observe(tab.run("return copy.note(argument).textClock", note))
     device.write(note, "The car is green.")
     device.sync()
@@ -284,12 +284,12 @@ def test_words_that_a_merge_replaced_are_told(profile: Profile, server: Server) 
     assert notice["clock"] == tab.run("return copy.note(argument).textClock", note)
 
 
-def test_a_refused_field_goes_on_the_shelf_and_holds_up_nothing(profile: Profile, server: Server) -> None:
+def test_a_rejected_field_does_not_block_others(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     note = tab.run('return copy.createNote({text: "good"})')
     tab.identical()
-    # No editor lets that through; another version of the app might.
+    # The app's interface does not allow such a value, but another version might.
     tab.run("""
         const {edit} = await import("/js/store/records.js")
         await copy.transaction(["unsent", "meta"], "readwrite", tx => {
@@ -304,7 +304,7 @@ def test_a_refused_field_goes_on_the_shelf_and_holds_up_nothing(profile: Profile
     assert tab.status["toSend"] == 0
 
 
-def test_a_clock_that_is_ahead_is_set_back(profile: Profile, server: Server) -> None:
+def test_edits_with_a_clock_ahead_get_new_clocks(profile: Profile, server: Server) -> None:
     """merge.md, case 18."""
     tab = profile(server)
     device = device_of(server, tab.sign_up())
@@ -326,14 +326,14 @@ def test_a_clock_that_is_ahead_is_set_back(profile: Profile, server: Server) -> 
     assert device.copy.objects[note].clock("text") < "2031"
 
 
-def test_typing_is_heard_by_who_listens(profile: Profile, server: Server) -> None:
+def test_typing_is_reported_to_other_devices(profile: Profile, server: Server) -> None:
     tab, other = profile(server), profile(server)
     other.sign_in(tab.sign_up(), "other")
     note = tab.run('return copy.createNote({text: "x"})')
     for one in (tab, other):
         one.run('await until(() => engine.status.listeners === 1 && copy.note(argument), "a listener")', note)
-    other.run('globalThis.heard = []; engine.addEventListener("typing", event => heard.push(event.detail))')
+    other.run('globalThis.received = []; engine.addEventListener("typing", event => received.push(event.detail))')
     tab.run("engine.typing(argument); engine.typing(argument)", note)
-    other.run('await until(() => heard.length, "typing")')
-    [heard] = other.run("await later(200); return heard")
-    assert heard["uniqueID"] == note and heard["device"]["name"] == "browser"
+    other.run('await until(() => received.length, "typing")')
+    [received] = other.run("await later(200); return received")
+    assert received["uniqueID"] == note and received["device"]["name"] == "browser"

@@ -1,4 +1,4 @@
-"""Networks as they are: servers that ask to wait, proxies that hold streams back, and no secure context (clients.md, rules 9 and 12)."""
+"""Retry-After, proxies that buffer streams, and insecure contexts (clients.md, rules 9 and 12)."""
 
 from client import Server
 from engine_page import Profile, device_of
@@ -7,16 +7,16 @@ from playwright.sync_api import Route
 PROBLEM = '{"slug": "%s", "title": "Wait", "status": %d, "detail": "Not now."}'
 
 
-def test_waits_as_long_as_it_is_told(profile: Profile, server: Server) -> None:
+def test_retry_after_is_honoured(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     tab.identical()
-    told = [(503, "unavailable"), (429, "too-many-requests")]
+    responses = [(503, "unavailable"), (429, "too-many-requests")]
 
     def refuse(route: Route) -> None:
-        if not told:
+        if not responses:
             return route.continue_()
-        status, slug = told.pop(0)
+        status, slug = responses.pop(0)
         return route.fulfill(status=status, body=PROBLEM % (slug, status), content_type="application/problem+json",
                              headers={"Retry-After": "3"})  # fmt: skip
 
@@ -26,7 +26,7 @@ def test_waits_as_long_as_it_is_told(profile: Profile, server: Server) -> None:
     status = tab.status
     assert status["phase"] == "waiting" and status["problem"]["slug"] == "unavailable" and status["toSend"] == 1
     assert status["nextTry"] - tab.run("return begun") > 2_900
-    # What is typed meanwhile asks no sooner.
+    # Typing meanwhile does not cause an earlier request.
     tab.run('await type(argument, "x y")', note)
     tab.identical(20)
     assert tab.run("return Date.now() - begun") > 5_800
@@ -36,10 +36,10 @@ def test_waits_as_long_as_it_is_told(profile: Profile, server: Server) -> None:
     assert device.text(note) == "x y"
 
 
-def test_polls_where_no_stream_gets_through(profile: Profile, server: Server) -> None:
+def test_the_client_polls_if_no_stream_gets_through(profile: Profile, server: Server) -> None:
     tab = profile(server)
     held: list[Route] = []
-    tab.page.route("**/v1/events*", lambda route: held.append(route))  # as a proxy does that waits for the end
+    tab.page.route("**/v1/events*", lambda route: held.append(route))  # like a proxy that buffers the whole response
     device = device_of(server, tab.sign_up())
     tab.run('await until(() => engine.status.phase === "synced", "synced")')
     note = device.make_note("polled")
@@ -48,7 +48,7 @@ def test_polls_where_no_stream_gets_through(profile: Profile, server: Server) ->
     assert not tab.status["live"] and len(held) == 1
 
 
-def test_a_stream_that_breaks_comes_back_and_misses_nothing(profile: Profile, fresh_server: Server) -> None:
+def test_an_interrupted_stream_resumes_without_missing_changes(profile: Profile, fresh_server: Server) -> None:
     tab = profile(fresh_server)
     device = device_of(fresh_server, tab.sign_up())
     tab.run('await until(() => engine.status.live, "live")')
@@ -58,16 +58,16 @@ def test_a_stream_that_breaks_comes_back_and_misses_nothing(profile: Profile, fr
         device.sync()
         tab.run('await until(() => textOf(argument), "the note", 20)', note)
     tab.run('engine.syncNow(); await until(() => engine.status.live, "live again", 30); await identical()')
-    # And it does not ask all the time.
-    for _ in range(10):  # what was under way may come to its end first
-        asked = tab.run("return engine.requests().length")
+    # It must not send requests continuously.
+    for _ in range(10):  # requests in progress may finish first
+        count = tab.run("return engine.requests().length")
         tab.run("await later(2000)")
-        if tab.run("return engine.requests().length") == asked:
+        if tab.run("return engine.requests().length") == count:
             return
-    raise AssertionError("it asks again and again")
+    raise AssertionError("the client sends requests continuously")
 
 
-def test_without_a_secure_context_each_tab_syncs_for_itself(profile: Profile, server: Server) -> None:
+def test_without_a_secure_context_each_tab_syncs_separately(profile: Profile, server: Server) -> None:
     plain = profile(server, server.url.replace("127.0.0.1", "hesper.test"))
     email = server.client().email
     plain.sign_in(email)
@@ -96,8 +96,8 @@ def test_without_a_secure_context_each_tab_syncs_for_itself(profile: Profile, se
         tab.identical(25)
 
 
-def test_whoever_comes_back_after_long_sends_the_base_along(profile: Profile, server: Server) -> None:
-    """merge.md, Text: after more than a day away, `textBaseValue` goes with each text, in every push of that sync."""
+def test_after_a_day_offline_base_values_are_sent(profile: Profile, server: Server) -> None:
+    """merge.md, Text: after more than a day, `textBaseValue` is sent with each text in every push of the sync."""
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     note = tab.run('return copy.createNote({text: "base"})')

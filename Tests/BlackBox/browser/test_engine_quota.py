@@ -1,4 +1,4 @@
-"""What is over the account's quota stays in the browser, is shown, and goes up when there is room (clients.md, rule 14)."""
+"""Changes refused as over the quota stay in the browser, are shown, and are sent when there is space (clients.md, rule 14)."""
 
 import shutil
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from client import Server
 from engine_page import Profile, device_of
 
 KIB = "a" * 1024
-# Changes that the server was sent and refused, since the tab began.
+# The number of sync requests since the tab was opened.
 REFUSED = 'return engine.requests().filter(one => one.path === "/v1/sync").length'
 
 
@@ -24,7 +24,7 @@ def set_quota(server: Server, email: str, quota: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_changes_wait_for_room_and_small_ones_do_not(profile: Profile, small: Server) -> None:
+def test_large_changes_wait_for_space_and_small_ones_are_sent(profile: Profile, small: Server) -> None:
     tab = profile(small)
     email = tab.sign_up()
     device = device_of(small, email)
@@ -35,23 +35,23 @@ def test_changes_wait_for_room_and_small_ones_do_not(profile: Profile, small: Se
     status = tab.status
     assert (status["phase"], status["problem"]["slug"], status["problem"]["detail"]) == ("waiting", "changes-held", "2")
     assert status["toSend"] == 2 and tab.run("return copy.shelf().length") == 0
-    # What is small goes up at once, of the same note too; so does what others write come down.
+    # Small changes of the same note are sent, and changes of other devices are received.
     tab.run("await copy.setArchived([argument], true)", note)
     tab.run('await until(async () => (await raw("unsent")).every(one => one.held || one.uniqueID !== argument), "sent")', note)
     device.sync()
     assert device.note(note)["archived"] and device.text(note) == KIB and fresh not in device.notes
     device.write(note, f"{KIB[:-1]}b")
     device.sync()
-    # No loop: nothing more is sent while all that is unsent waits.
+    # No further requests are sent while all unsent changes wait.
     tab.run("await later(1500)")
     count = tab.run(REFUSED)
     tab.run("await later(3000)")
     assert tab.run(REFUSED) <= count + 1
-    # A reload forgets nothing.
+    # A reload keeps the state.
     tab.reload()
     tab.run('await until(() => engine.status.held === 2 && engine.status.phase === "waiting", "still held")')
     assert tab.run("return textOf(argument)", note) == 12 * KIB
-    # What is made shorter is tried at once.
+    # A shortened text is sent immediately.
     tab.run('await type(argument, "short")', note)
     tab.run('await until(() => engine.status.held === 1, "one is held")')
     set_quota(small, email, "1MiB")
@@ -61,7 +61,7 @@ def test_changes_wait_for_room_and_small_ones_do_not(profile: Profile, small: Se
     assert tab.status["held"] == 0 and not tab.run('return "full" in (copy.memory.meta.get("sync") ?? {})')
 
 
-def test_what_is_held_is_tried_again_by_itself(profile: Profile, small: Server) -> None:
+def test_refused_changes_are_retried_automatically(profile: Profile, small: Server) -> None:
     tab = profile(small)
     email = tab.sign_up()
     tab.identical()
@@ -69,7 +69,7 @@ def test_what_is_held_is_tried_again_by_itself(profile: Profile, small: Server) 
     tab.run('await until(() => engine.status.held === 1, "it is held")')
     full = 'return copy.memory.meta.get("sync").full'
     assert tab.run(full)["wait"] == 60_000
-    # As if the minute were over.
+    # Simulates the end of the minute.
     soon = """await copy.transaction(["meta"], "readwrite", async tx => {
         const sync = await tx.get("meta", "sync")
         tx.put("meta", {...sync, full: {...sync.full, until: Date.now() + 500}}, "sync")
@@ -83,7 +83,7 @@ def test_what_is_held_is_tried_again_by_itself(profile: Profile, small: Server) 
     tab.identical(20)
 
 
-def test_a_held_note_that_is_deleted_is_gone(profile: Profile, small: Server) -> None:
+def test_a_refused_note_can_be_deleted(profile: Profile, small: Server) -> None:
     tab = profile(small)
     tab.sign_up()
     tab.identical()
@@ -95,7 +95,7 @@ def test_a_held_note_that_is_deleted_is_gone(profile: Profile, small: Server) ->
     assert tab.status["held"] == 0 and tab.run("return copy.note(argument) ?? null", note) is None
 
 
-def test_a_restored_server_that_is_full_is_given_all_later(profile: Profile, tmp_path: Path) -> None:
+def test_a_restored_server_with_a_smaller_quota_gets_all_changes_later(profile: Profile, tmp_path: Path) -> None:
     with Server() as server:
         tab = profile(server)
         email = tab.sign_up()
@@ -122,7 +122,7 @@ def test_a_restored_server_that_is_full_is_given_all_later(profile: Profile, tmp
         assert (device.text(first), device.text(second)) == (f"first {KIB}", KIB)
 
 
-def test_a_disabled_account_is_said_and_nothing_is_lost(profile: Profile, small: Server) -> None:
+def test_a_disabled_account_is_reported_and_loses_nothing(profile: Profile, small: Server) -> None:
     tab = profile(small)
     email = tab.sign_up()
     tab.identical()

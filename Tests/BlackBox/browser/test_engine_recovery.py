@@ -1,4 +1,4 @@
-"""Servers that were restored from an older copy of their data, copies of a browser's data, bytes that got lost."""
+"""Restored servers, copied browser data, and lost bytes."""
 
 import shutil
 from pathlib import Path
@@ -13,7 +13,7 @@ from test_engine_transfers import attach_here, these_bytes
 
 @pytest.fixture
 def restore(fresh_server: Server, tmp_path: Path):
-    """`restore.keep()` copies the data of the server aside, `restore.back()` puts that copy in place of what is there now."""
+    """`restore.keep()` copies the server's data, and `restore.back()` replaces the data by that copy."""
 
     class Restore:
         server, kept = fresh_server, tmp_path / "kept"
@@ -40,7 +40,7 @@ def make_a_lot(tab: EngineTab, count: int = 700) -> None:
     tab.identical(40)
 
 
-def test_a_restored_server_gets_back_what_it_lacks(profile: Profile, restore) -> None:
+def test_the_browser_restores_what_a_restored_server_lacks(profile: Profile, restore) -> None:
     server = restore.server
     tab = profile(server)
     email = tab.sign_up()
@@ -48,7 +48,7 @@ def test_a_restored_server_gets_back_what_it_lacks(profile: Profile, restore) ->
     kept, deleted, changed = tab.run("return copy.notes().slice(0, 3)")
     restore.keep()
     tab.run("engine.syncNow(); await identical()")
-    # All of this the server forgets.
+    # The restored server lacks all of this.
     tab.run("""const [kept, deleted, changed] = argument
         await type(changed, "changed since")
         await copy.setAttribute(kept, "pinned", true)
@@ -63,29 +63,29 @@ def test_a_restored_server_gets_back_what_it_lacks(profile: Profile, restore) ->
     before = tab.digest
     tab.context.set_offline(True)
     restore.back()
-    # Unsent words wait while it is found out; a reload in the middle loses nothing.
+    # Unsent text is kept while everything is read again, even across a reload.
     other = device_of(server, email)
     other.sync()
     assert other.text(changed) != "changed since" and len(other.notes) == 600
     other_note = other.make_note("written on the restored server")
     other.sync()
-    asked: list[int] = []
+    requests: list[int] = []
 
     def break_off(route: Route) -> None:
-        """After the refused token and one page of two."""
-        asked.append(1)
-        return route.abort() if len(asked) > 2 else route.continue_()
+        """Aborts requests after the refused token and one of two pages."""
+        requests.append(1)
+        return route.abort() if len(requests) > 2 else route.continue_()
 
     tab.page.route("**/v1/sync", break_off)
     tab.run('await type(argument, "unsent meanwhile")', kept)
     tab.context.set_offline(False)
     tab.run("engine.syncNow()")
     for _ in range(100):
-        if len(asked) > 2:
+        if len(requests) > 2:
             break
         tab.page.wait_for_timeout(50)
     tab.run('await until(() => engine.status.phase === "offline", "broken off")')
-    assert tab.run("return engine.rounds.record.reading") and len(asked) > 2
+    assert tab.run("return engine.rounds.record.reading") and len(requests) > 2
     tab.page.unroute("**/v1/sync")
     tab.reload()
     tab.run("engine.syncNow(); await identical(60)")
@@ -102,7 +102,7 @@ def test_a_restored_server_gets_back_what_it_lacks(profile: Profile, restore) ->
     assert tab.run('return raw("relays")') == []
 
 
-def test_an_old_file_put_back_without_a_word_is_noticed_by_the_digest(profile: Profile, restore) -> None:
+def test_a_replaced_database_file_is_detected_by_the_digest(profile: Profile, restore) -> None:
     server = restore.server
     tab = profile(server)
     email = tab.sign_up()
@@ -112,7 +112,7 @@ def test_an_old_file_put_back_without_a_word_is_noticed_by_the_digest(profile: P
     tab.run("engine.syncNow(); await identical()")
     tab.run('await type(argument, "one, two"); await copy.createNote({text: "lost there"})', note)
     tab.identical()
-    # The old file, whose numbers another device brings beyond this browser's token.
+    # After the old file is back, another device advances the sequence beyond this browser's token.
     tab.page.goto("about:blank")
     restore.back()
     other = device_of(server, email)
@@ -127,8 +127,8 @@ def test_an_old_file_put_back_without_a_word_is_noticed_by_the_digest(profile: P
     assert other.text(note) == "one, two" and len(other.notes) == 12
 
 
-def test_what_the_server_has_no_bytes_for_leaves_the_copy(profile: Profile, restore) -> None:
-    """Bytes that are neither there nor here: the attachment is told of on the shelf, and the rest is the same again."""
+def test_attachments_without_bytes_are_removed_from_the_copy(profile: Profile, restore) -> None:
+    """If neither the server nor the browser has the bytes, the attachment is reported as rejected."""
     server = restore.server
     tab = profile(server)
     email = tab.sign_up()
@@ -149,7 +149,7 @@ def test_what_the_server_has_no_bytes_for_leaves_the_copy(profile: Profile, rest
     assert other.text(note) == "has a file" and other.copy.digest == tab.digest
 
 
-def test_a_removed_attachment_that_a_note_holds_goes_up_again(profile: Profile, server: Server) -> None:
+def test_a_deleted_attachment_of_a_note_is_uploaded_again(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     note, attachment = attach_here(tab, 3_000)
@@ -162,7 +162,7 @@ def test_a_removed_attachment_that_a_note_holds_goes_up_again(profile: Profile, 
     assert again != attachment and download(device.client, again) == these_bytes(3_000)
 
 
-def test_a_copied_browser_becomes_a_device_of_its_own(profile: Profile, server: Server) -> None:
+def test_a_copied_browser_becomes_a_new_device(profile: Profile, server: Server) -> None:
     """merge.md, Clocks: the same clock with another value means that two copies of one device exist."""
     tab = profile(server)
     email = tab.sign_up()
@@ -173,7 +173,7 @@ def test_a_copied_browser_becomes_a_device_of_its_own(profile: Profile, server: 
     tab.context.set_offline(True)
     tab.run("await copy.setAttribute(argument, 'color', 'red'); await type(argument, 'mine')", note)
     [edit] = tab.run('return (await raw("unsent")).filter(one => one.attribute === "attributes.color")')
-    # What the other copy of this browser would have said.
+    # An edit that the other copy of this browser would have made.
     device.client.sync({"notes": [{"uniqueID": note, "attributes": {"color": "blue"},
                                    "clocks": {"attributes": {"color": edit["clock"]}}}]})  # fmt: skip
     tab.context.set_offline(False)
@@ -187,7 +187,7 @@ def test_a_copied_browser_becomes_a_device_of_its_own(profile: Profile, server: 
     assert tab.digest == device.copy.digest and not tab.run("return copy.shelf()")
 
 
-def test_an_attachment_that_another_note_holds_is_tried_again_when_it_lets_go(profile: Profile, server: Server) -> None:
+def test_an_attachment_in_use_is_retried_when_it_is_released(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     first, attachment = attach_here(tab, 2_000)
@@ -207,7 +207,7 @@ def test_an_attachment_that_another_note_holds_is_tried_again_when_it_lets_go(pr
     assert device.note(second)["attachments"] == [attachment]
 
 
-def test_a_deleted_note_is_put_back_once(profile: Profile, server: Server) -> None:
+def test_a_deleted_note_is_restored_once(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     note, attachment = attach_here(tab, 2_000)
@@ -233,7 +233,7 @@ def test_a_deleted_note_is_put_back_once(profile: Profile, server: Server) -> No
     history = tab.run("return (await engine.history(argument)).edits", again)
     assert {edit["attribute"] for edit in history} >= {"text", "archived", "attributes.pinned"}
     assert download(device.client, attachment) and data_path(attachment)
-    # Deleted again, it comes back as another.
+    # If the restored note is deleted too, restoring creates another one.
     device.delete(again)
     device.sync()
     tab.run('await until(() => !copy.note(argument), "gone")', again)

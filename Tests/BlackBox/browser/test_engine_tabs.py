@@ -1,4 +1,4 @@
-"""The tabs of one browser are one client (clients.md, rule 12): one leads, the others hear of it."""
+"""All tabs of a browser are one client (clients.md, rule 12). One tab leads and shares its state with the others."""
 
 from client import Server
 from engine_page import EngineTab, Profile, device_of
@@ -12,7 +12,7 @@ def wait_until_leads(tab: EngineTab) -> None:
     tab.run('await until(() => engine.status.leads, "leads")')
 
 
-def test_one_tab_leads_and_all_say_the_same(profile: Profile, server: Server) -> None:
+def test_one_tab_leads_and_all_have_the_same_status(profile: Profile, server: Server) -> None:
     first = profile(server)
     device = device_of(server, first.sign_up())
     second = first.another()
@@ -27,20 +27,20 @@ def test_one_tab_leads_and_all_say_the_same(profile: Profile, server: Server) ->
     device.sync()
     for tab in (first, second):
         tab.run('await until(() => textOf(argument) === "from elsewhere", "the text")', note)
-    # One stream, and one log for both.
+    # All tabs share one stream and one log of requests.
     streams = 'return engine.requests().filter(one => one.path === "/v1/events").length'
     assert first.run(streams) == second.run(streams) == 1
     second.run("engine.syncNow(); const count = engine.requests().length; await until(() => engine.requests().length > count)")
     assert first.run("return engine.requests().length") == second.run("return engine.requests().length")
 
 
-def test_another_tab_goes_on_when_the_leader_is_closed(profile: Profile, server: Server) -> None:
+def test_another_tab_leads_when_the_leader_is_closed(profile: Profile, server: Server) -> None:
     first = profile(server)
     first.sign_up()
     first.run('await until(() => engine.status.live, "live")')
     second, third = first.another(), first.another()
     second.identical()
-    # Closed in the middle: what it wrote last is still sent.
+    # The last edit of the closed tab is still sent.
     note = first.run('return copy.createNote({text: "last words"})')
     first.close()
     third.run('await until(() => textOf(argument) === "last words", "the note")', note)
@@ -49,7 +49,7 @@ def test_another_tab_goes_on_when_the_leader_is_closed(profile: Profile, server:
     second.identical()
 
 
-def test_a_hidden_leader_hands_over_to_a_tab_that_is_seen(profile: Profile, server: Server) -> None:
+def test_a_hidden_leader_hands_over_to_a_visible_tab(profile: Profile, server: Server) -> None:
     first = profile(server)
     first.sign_up()
     first.identical()
@@ -57,11 +57,11 @@ def test_a_hidden_leader_hands_over_to_a_tab_that_is_seen(profile: Profile, serv
     hidden.visible(False)
     seen.identical()
     first.visible(False)
-    # The hidden one waited before the one that is seen, and passes it on.
+    # The hidden tab was first in the queue and passes leadership on to the visible one.
     wait_until_leads(seen)
     assert leaders(first, hidden, seen) == [False, False, True]
     seen.run('await until(() => engine.status.live, "live")')
-    # Who leads keeps it, hidden or not, while nobody else is seen.
+    # The leader stays leader while no other tab is visible.
     seen.visible(False)
     first.run("await later(300)")
     assert leaders(first, hidden, seen) == [False, False, True]
@@ -72,7 +72,7 @@ def test_a_hidden_leader_hands_over_to_a_tab_that_is_seen(profile: Profile, serv
     seen.identical()
 
 
-def test_two_tabs_never_tick_one_clock(profile: Profile, server: Server) -> None:
+def test_two_tabs_never_generate_the_same_clock(profile: Profile, server: Server) -> None:
     first = profile(server)
     device = device_of(server, first.sign_up())
     second = first.another()
@@ -95,7 +95,7 @@ def test_two_tabs_never_tick_one_clock(profile: Profile, server: Server) -> None
     assert len(clocks) == len(set(clocks))
 
 
-def test_signing_out_in_one_tab_signs_all_out(profile: Profile, server: Server) -> None:
+def test_signing_out_in_one_tab_signs_out_all_tabs(profile: Profile, server: Server) -> None:
     first = profile(server)
     device = device_of(server, first.sign_up())
     second = first.another()
@@ -107,7 +107,7 @@ def test_signing_out_in_one_tab_signs_all_out(profile: Profile, server: Server) 
     device.sync()
     assert device.text(note) == "sent before"
     assert len(device.client.get("/v1/devices").json()["devices"]) == 1
-    # And somebody else can use this browser.
+    # Another account can now use this browser.
     second.sign_up()
     second.identical()
     assert first.run("return copy.session.account.email") == second.run("return copy.session.account.email")

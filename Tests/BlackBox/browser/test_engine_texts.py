@@ -1,5 +1,5 @@
-"""What the web app says of its texts (merge.md, Descent, Restored texts, Deleting a text that was not seen): nothing typed is
-lost, and nothing comes twice."""
+"""Descent of texts in the web app (merge.md, Descent, Restored texts, Deleting a text that was not seen): no text is lost
+or duplicated."""
 
 import itertools
 import shutil
@@ -13,31 +13,34 @@ from device import Device
 from engine_page import EngineTab, Profile, device_of
 from playwright.sync_api import Route
 
-MOST_NAMED = 16
+MAX_IN_FLIGHT = 16
 
 
-class Wire:
-    """What one profile pushes of texts. While `loses`, a push arrives and its answer does not; while `holds`, it waits."""
+class Network:
+    """Intercepts the pushes of one profile.
+
+    With `lose_responses`, responses are lost. With `hold_requests`, requests wait until `release`.
+    """
 
     def __init__(self, tab: EngineTab):
-        self.loses = self.holds = False
-        self.held: list[Route] = []
+        self.lose_responses = self.hold_requests = False
+        self.held_requests: list[Route] = []
         self.pushed: list[dict] = []
         tab.context.route("**/v1/sync", self._pass)
 
     def _pass(self, route: Route) -> None:
         changes = route.request.post_data_json.get("changes") or {}
         self.pushed += [note for note in changes.get("notes", []) if "text" in note]
-        if self.holds and changes:
-            return self.held.append(route)
-        if self.loses and changes:
+        if self.hold_requests and changes:
+            return self.held_requests.append(route)
+        if self.lose_responses and changes:
             route.fetch()
             return route.abort()
         return route.continue_()
 
     def lose(self, tab: EngineTab, note: str, text: str) -> dict:
-        """Types a text that arrives without an answer: what was pushed."""
-        self.loses, count = True, len(self.pushed)
+        """Types a text whose response is lost. Returns the pushed note."""
+        self.lose_responses, count = True, len(self.pushed)
         tab.run("""
             await type(...argument)
             engine.syncNow()""", [note, text])  # fmt: skip
@@ -50,21 +53,21 @@ class Wire:
         raise AssertionError(f"{text!r} was not pushed")
 
     def hold(self, tab: EngineTab) -> None:
-        """Until the next push has begun."""
-        self.holds = True
+        """Holds the next push. Returns when it has begun."""
+        self.hold_requests = True
         tab.run("engine.syncNow()")
         for _ in range(300):
-            if self.held:
+            if self.held_requests:
                 return
             tab.page.wait_for_timeout(20)
         raise AssertionError("nothing was pushed")
 
-    def let_go(self) -> None:
-        self.holds = False
-        self.held.pop().continue_()
+    def release(self) -> None:
+        self.hold_requests = False
+        self.held_requests.pop().continue_()
 
-    def let_through(self, *tabs: EngineTab) -> None:
-        self.loses = False
+    def stop_losing(self, *tabs: EngineTab) -> None:
+        self.lose_responses = False
         for tab in tabs:
             tab.run("engine.syncNow(); await identical(30)")
 
@@ -73,14 +76,14 @@ def clock_of(push: dict) -> str:
     return push["clocks"]["text"]
 
 
-def unanswered(tab: EngineTab, note: str) -> list[str]:
+def in_flight(tab: EngineTab, note: str) -> list[str]:
     return tab.run("""const text = (await raw("unsent")).find(one => one.uniqueID === argument && one.attribute === "text")
         return text?.after ?? []""", note)  # fmt: skip
 
 
 @pytest.fixture
 def start(profile: Profile, server: Server):
-    """A tab with a note that another device has too, and what the tab pushes."""
+    """A tab with a note that another device has too, and the tab's network."""
 
     def make(text: str = "Milk"):
         tab = profile(server)
@@ -89,7 +92,7 @@ def start(profile: Profile, server: Server):
         tab.identical()
         device = device_of(server, email)
         device.sync()
-        return tab, device, note, Wire(tab)
+        return tab, device, note, Network(tab)
 
     return make
 
@@ -97,110 +100,110 @@ def start(profile: Profile, server: Server):
 # Descent
 
 
-def test_a_text_names_those_that_were_sent_and_not_answered(start) -> None:
-    tab, device, note, wire = start()
+def test_a_text_names_the_texts_in_flight(start) -> None:
+    tab, device, note, network = start()
     base = tab.run("return copy.note(argument).textClock", note)
-    first = wire.lose(tab, note, "Milk and br")
+    first = network.lose(tab, note, "Milk and br")
     device.sync()
     device.write(note, device.text(note) + "\nEggs")
     device.sync()
-    second = wire.lose(tab, note, "Milk and bread")
+    second = network.lose(tab, note, "Milk and bread")
     assert (first["textBase"], first["textAfter"]) == (base, [])
     assert (second["textBase"], second["textAfter"]) == (base, [clock_of(first)])
-    assert unanswered(tab, note) == [clock_of(first), clock_of(second)]
-    wire.let_through(tab)
+    assert in_flight(tab, note) == [clock_of(first), clock_of(second)]
+    network.stop_losing(tab)
     device.sync()
     assert tab.text(note) == device.text(note) == "Milk and bread\nEggs"
-    assert unanswered(tab, note) == []
+    assert in_flight(tab, note) == []
     tab.run('await type(argument, textOf(argument) + "\\nTea"); await identical()', note)
-    assert wire.pushed[-1]["textAfter"] == [] and wire.pushed[-1]["textBase"] == device.copy.objects[note].clock("text")
+    assert network.pushed[-1]["textAfter"] == [] and network.pushed[-1]["textBase"] == device.copy.objects[note].clock("text")
     tab.run('await copy.createNote({text: "a first text"}); await identical()')
-    assert wire.pushed[-1]["textAfter"] == [] and "textBase" not in wire.pushed[-1]
+    assert network.pushed[-1]["textAfter"] == [] and "textBase" not in network.pushed[-1]
 
 
-def test_what_was_typed_on_meanwhile_descends_from_what_was_answered(start) -> None:
-    tab, device, note, wire = start()
-    first = wire.lose(tab, note, "Milk and br")
-    wire.loses = False
-    wire.hold(tab)
+def test_text_typed_meanwhile_descends_from_the_acknowledged_text(start) -> None:
+    tab, device, note, network = start()
+    first = network.lose(tab, note, "Milk and br")
+    network.lose_responses = False
+    network.hold(tab)
     tab.run('await type(argument, "Milk and bread")', note)
-    wire.let_go()
+    network.release()
     tab.identical()
-    assert wire.pushed[-1]["textBase"] == clock_of(first) and wire.pushed[-1]["textAfter"] == []
+    assert network.pushed[-1]["textBase"] == clock_of(first) and network.pushed[-1]["textAfter"] == []
     device.sync()
     assert device.text(note) == "Milk and bread"
 
 
-def test_twenty_unanswered_texts(start) -> None:
-    tab, device, note, wire = start()
+def test_twenty_texts_in_flight(start) -> None:
+    tab, device, note, network = start()
     texts = [f"Milk{' and bread' * count}" for count in range(1, 21)]
-    for text in texts[:MOST_NAMED]:
-        wire.lose(tab, note, text)
-    for text in texts[MOST_NAMED:]:
-        count = len(wire.pushed)
+    for text in texts[:MAX_IN_FLIGHT]:
+        network.lose(tab, note, text)
+    for text in texts[MAX_IN_FLIGHT:]:
+        count = len(network.pushed)
         tab.run("await type(...argument); engine.syncNow()", [note, text])
         for _ in range(300):
-            if len(wire.pushed) > count:
+            if len(network.pushed) > count:
                 break
             tab.page.wait_for_timeout(20)
     device.sync()
     device.write(note, device.text(note) + "\nEggs")
     device.sync()
-    known = {clock_of(push): push for push in wire.pushed}
-    assert len(known) == MOST_NAMED and [push["text"] for push in known.values()] == texts[:MOST_NAMED]
-    assert wire.pushed[-1] == known[clock_of(wire.pushed[-1])] and wire.pushed[-1]["text"] == texts[MOST_NAMED - 1]
-    assert max(len(push["textAfter"]) for push in wire.pushed) == MOST_NAMED - 1
+    known = {clock_of(push): push for push in network.pushed}
+    assert len(known) == MAX_IN_FLIGHT and [push["text"] for push in known.values()] == texts[:MAX_IN_FLIGHT]
+    assert network.pushed[-1] == known[clock_of(network.pushed[-1])] and network.pushed[-1]["text"] == texts[MAX_IN_FLIGHT - 1]
+    assert max(len(push["textAfter"]) for push in network.pushed) == MAX_IN_FLIGHT - 1
     tab.reload()
-    wire.let_through(tab)
+    network.stop_losing(tab)
     device.sync()
     assert tab.text(note) == device.text(note) == texts[-1] + "\nEggs"
-    assert unanswered(tab, note) == []
+    assert in_flight(tab, note) == []
 
 
-def test_a_reload_forgets_no_unanswered_text(start) -> None:
-    tab, device, note, wire = start()
-    first = wire.lose(tab, note, "Milk and br")
+def test_a_reload_keeps_texts_in_flight(start) -> None:
+    tab, device, note, network = start()
+    first = network.lose(tab, note, "Milk and br")
     tab.reload()
-    second = wire.lose(tab, note, "Milk and bread")
+    second = network.lose(tab, note, "Milk and bread")
     assert second["textAfter"] == [clock_of(first)]
     tab.reload()
     device.sync()
     device.write(note, "Eggs\n" + device.text(note))
     device.sync()
-    wire.let_through(tab)
+    network.stop_losing(tab)
     device.sync()
     assert tab.text(note) == device.text(note) == "Eggs\nMilk and bread"
 
 
-def test_a_new_sign_in_forgets_no_unanswered_text(start) -> None:
+def test_signing_in_again_keeps_texts_in_flight(start) -> None:
     """merge.md, case 35."""
-    tab, device, note, wire = start()
-    first = wire.lose(tab, note, "Milk and br")
+    tab, device, note, network = start()
+    first = network.lose(tab, note, "Milk and br")
     device.client.delete(f"/v1/devices/{tab.run('return copy.session.device.uniqueID')}")
-    wire.loses = False
+    network.lose_responses = False
     tab.run('engine.syncNow(); await until(() => engine.status.phase === "expired", "expired")')
     tab.run('await type(argument, "Milk and bre")', note)
-    wire.loses = True
+    network.lose_responses = True
     tab.sign_in(device.client.email)
-    last = wire.lose(tab, note, "Milk and bread")
-    named = [clock_of(push) for push in wire.pushed if push["text"] == "Milk and bre"][:1]
+    last = network.lose(tab, note, "Milk and bread")
+    named = [clock_of(push) for push in network.pushed if push["text"] == "Milk and bre"][:1]
     assert last["textAfter"] == [clock_of(first), *named]
     assert clock_of(last)[-16:] == tab.run("return copy.session.device.uniqueID") != clock_of(first)[-16:]
-    wire.let_through(tab)
+    network.stop_losing(tab)
     device.sync()
     assert tab.text(note) == device.text(note) == "Milk and bread"
 
 
-def test_three_tabs_share_twenty_unanswered_texts(start) -> None:
-    one, device, note, wire = start()
+def test_three_tabs_share_texts_in_flight(start) -> None:
+    one, device, note, network = start()
     tabs = (one, one.another(), one.another())
     texts = ["Milk", *(f"Milk{' and bread' * count}" for count in range(1, 21))]
     clocks_sent: list[str] = []
     for number, (before, text) in enumerate(itertools.pairwise(texts)):
         tab = tabs[number % 3]
         tab.run("await until(() => textOf(argument[0]) === argument[1], 'the text')", [note, before])
-        if number < MOST_NAMED:
-            push = wire.lose(tab, note, text)
+        if number < MAX_IN_FLIGHT:
+            push = network.lose(tab, note, text)
             assert push["textAfter"] == clocks_sent
             clocks_sent.append(clock_of(push))
         else:
@@ -208,17 +211,17 @@ def test_three_tabs_share_twenty_unanswered_texts(start) -> None:
     device.sync()
     device.write(note, device.text(note) + "\nTea")
     device.sync()
-    # The one that leads goes, and another sends the rest.
+    # The leader is closed, and another tab sends the rest.
     one.close()
-    wire.let_through(*tabs[1:])
+    network.stop_losing(*tabs[1:])
     device.sync()
     for text in (tabs[1].text(note), tabs[2].text(note), device.text(note)):
         assert text == texts[-1] + "\nTea"
-    assert unanswered(tabs[1], note) == []
+    assert in_flight(tabs[1], note) == []
 
 
-def test_a_clock_that_was_refused_and_stamped_again(start) -> None:
-    tab, device, note, wire = start()
+def test_a_text_with_a_refused_clock_gets_a_new_one(start) -> None:
+    tab, device, note, network = start()
     tab.context.set_offline(True)
     tab.run("""
         await copy.transaction(["meta"], "readwrite", async tx => {
@@ -228,15 +231,15 @@ def test_a_clock_that_was_refused_and_stamped_again(start) -> None:
     tab.context.set_offline(False)
     tab.run("engine.syncNow(); await identical()")
     device.sync()
-    assert device.text(note) == "Milk and bread" and clock_of(wire.pushed[-1]) < "2031"
-    assert unanswered(tab, note) == []
+    assert device.text(note) == "Milk and bread" and clock_of(network.pushed[-1]) < "2031"
+    assert in_flight(tab, note) == []
 
 
 # Restored texts
 
 
 class Restored:
-    """A server that goes back to its backup, by `hesper restore`, which signs all devices out."""
+    """A server that is restored with `hesper restore`, which signs out all devices."""
 
     def __init__(self, server: Server, folder: Path):
         self.server, self.backup = server, folder / "backup"
@@ -253,8 +256,8 @@ class Restored:
         self.server.start()
 
     def lose_line(self, tab: EngineTab, note: str, email: str) -> Device:
-        """The server acknowledges a line of the tab's and goes back to before it. Then another device, which never saw the
-        line, writes one."""
+        """The server acknowledges a line of the tab, and is then restored to before it. Another device, which never saw the
+        line, writes another one."""
         self.keep()
         tab.run('engine.syncNow(); await identical(); await type(argument, "Milk\\n\\nBread\\nmine\\n"); await identical()', note)
         tab.context.set_offline(True)
@@ -266,7 +269,7 @@ class Restored:
         return other
 
     def sign_in(self, tab: EngineTab, email: str) -> None:
-        """Online again, the tab hears that it was signed out, and signs in."""
+        """Goes online. The tab detects that it was signed out, and signs in again."""
         tab.context.set_offline(False)
         tab.run('engine.syncNow(); await until(() => engine.status.phase === "expired", "expired")')
         tab.sign_in(email)
@@ -277,8 +280,8 @@ def restored(fresh_server: Server, tmp_path: Path) -> Restored:
     return Restored(fresh_server, tmp_path)
 
 
-def test_an_acknowledged_text_is_given_back_beside_a_greater_one(profile: Profile, restored: Restored) -> None:
-    """merge.md, case 36: the line is in neither history otherwise."""
+def test_an_acknowledged_text_is_restored_although_the_server_has_a_greater_one(profile: Profile, restored: Restored) -> None:
+    """merge.md, case 36: otherwise the line would be in no history."""
     tab = profile(restored.server)
     email = tab.sign_up()
     note = tab.run('return copy.createNote({text: "Milk\\n\\nBread\\n"})')
@@ -286,10 +289,10 @@ def test_an_acknowledged_text_is_given_back_beside_a_greater_one(profile: Profil
     other = restored.lose_line(tab, note, email)
     given = tab.run("return copy.note(argument).textClock", note)
     assert other.copy.objects[note].clock("text") > given
-    wire = Wire(tab)
+    network = Network(tab)
     restored.sign_in(tab, email)
     tab.identical(30)
-    [push] = [push for push in wire.pushed if clock_of(push) == given]
+    [push] = [push for push in network.pushed if clock_of(push) == given]
     assert (push["textBase"], push["textAfter"], push["text"]) == (given, [], "Milk\n\nBread\nmine\n")
     other.sync()
     assert tab.text(note) == other.text(note) == "theirs\nMilk\n\nBread\nmine\n"
@@ -297,8 +300,8 @@ def test_an_acknowledged_text_is_given_back_beside_a_greater_one(profile: Profil
 
 
 @pytest.mark.parametrize("when", ["while it is read", "before it is given back"])
-def test_what_is_to_be_given_back_survives_a_reload(profile: Profile, restored: Restored, when: str) -> None:
-    """The copy has folded the greater text in by then, so the other must have been put aside."""
+def test_texts_to_be_restored_survive_a_reload(profile: Profile, restored: Restored, when: str) -> None:
+    """By then the copy contains the greater text, so the other one must have been stored separately."""
     tab = profile(restored.server)
     email = tab.sign_up()
     tab.run('for (let n = 0; n < 600; n++) await copy.createNote({text: `note ${n}`})')
@@ -322,18 +325,18 @@ def test_what_is_to_be_given_back_survives_a_reload(profile: Profile, restored: 
     assert tab.run("return engine.rounds.record.reading") == (when == "while it is read")
     assert tab.run("return copy.memory.objects.get(argument).registers.text[0]", note) == "theirs\nMilk\n\nBread\n"
     tab.reload()
-    # In force from now on, before `cut_off`: until then nothing is given back.
-    wire = Wire(tab)
+    # This handler precedes `cut_off`. Nothing has been restored before.
+    network = Network(tab)
     tab.run("engine.syncNow(); await identical(30)")
     other.sync()
     assert tab.text(note) == other.text(note) == "theirs\nMilk\n\nBread\nmine\nunsent\n"
-    [unsent] = [push for push in wire.pushed if "unsent" in push["text"]]
+    [unsent] = [push for push in network.pushed if "unsent" in push["text"]]
     assert unsent["textBaseValue"] == "Milk\n\nBread\nmine\n" and unsent["textAfter"] == []
 
 
-def test_two_restores_before_anything_was_given_back(profile: Profile, restored: Restored) -> None:
-    """Two generations of one text are given back, each by itself, in order: the server takes the later for a descendant of the
-    earlier (merge.md, Restored texts), which its history has."""
+def test_two_restores_of_the_server_before_the_first_push(profile: Profile, restored: Restored) -> None:
+    """Two versions of a text are restored separately, in order. The server treats the later one as a descendant of the
+    earlier one (merge.md, Restored texts), which remains in the history."""
     tab = profile(restored.server)
     email = tab.sign_up()
     note = tab.run('return copy.createNote({text: "Milk\\n\\nBread\\n"})')
@@ -347,11 +350,11 @@ def test_two_restores_before_anything_was_given_back(profile: Profile, restored:
     tab.context.set_offline(True)
     restored.back()
     tab.context.unroute_all()
-    wire = Wire(tab)
+    network = Network(tab)
     restored.sign_in(tab, email)
     tab.identical(30)
-    # The first pushes are refused: the device is signed out, its token expired.
-    given = dict.fromkeys(push["text"] for push in wire.pushed if push["textBase"] == clock_of(push))
+    # The first pushes are refused, because the device is signed out and its token has expired.
+    given = dict.fromkeys(push["text"] for push in network.pushed if push["textBase"] == clock_of(push))
     assert list(given) == ["Milk\n\nBread\nmine\n", "theirs\nMilk\n\nBread\n"]
     edits = tab.run("return (await engine.history(argument)).edits", note)
     assert {"Milk\n\nBread\nmine\n", "theirs\nMilk\n\nBread\n"} <= {edit["value"] for edit in edits if edit["attribute"] == "text"}
@@ -363,7 +366,7 @@ def test_two_restores_before_anything_was_given_back(profile: Profile, restored:
 
 
 def delete_elsewhere(client: Client, note: str, text_seen: str) -> dict:
-    """A third device, which has the text of this clock, deletes a note: its receipt."""
+    """A third device deletes a note after reading the text with this clock. Returns the receipt."""
     deletion = {"uniqueID": note, "objectType": "note", "textSeen": text_seen, "textAfter": []}
     [result] = client.another_device().sync({"deletedObjects": [deletion]})["results"]
     return result
@@ -374,7 +377,7 @@ def rescue_of(note: str) -> str:
 
 
 def delete_here(tab: EngineTab, note: str) -> None:
-    """Deletes, and does not wait until undo is no longer possible."""
+    """Deletes without waiting until the deletion can no longer be undone."""
     tab.run("""
         if (copy.note(argument)) await copy.remove(argument)
         await copy.transaction(["deletions"], "readwrite", async tx => {
@@ -382,7 +385,7 @@ def delete_here(tab: EngineTab, note: str) -> None:
         }, "here")""", note)
 
 
-def test_what_a_deletion_had_not_seen_is_in_a_new_note(start) -> None:
+def test_text_not_seen_by_a_deletion_goes_into_a_new_note(start) -> None:
     tab, device, note, _ = start()
     tab.context.set_offline(True)
     device.write(note, "Milk, and an hour of writing")
@@ -401,8 +404,8 @@ def test_what_a_deletion_had_not_seen_is_in_a_new_note(start) -> None:
     assert tab.run("return copy.notices()") == []
 
 
-def test_a_held_deletion_keeps_what_was_seen(start) -> None:
-    """What comes before it is sent was not seen by who deleted."""
+def test_a_deletion_records_the_seen_text_when_it_is_made(start) -> None:
+    """Text that arrives before the deletion is sent was not seen by the user."""
     tab, device, note, _ = start()
     tab.run("await copy.remove(argument)", note)
     device.write(note, "Milk, and more")
@@ -413,11 +416,11 @@ def test_a_held_deletion_keeps_what_was_seen(start) -> None:
     assert tab.text(rescue_of(note)) == "Milk, and more"
 
 
-def test_own_words_are_seen_also_those_on_their_way(start) -> None:
-    tab, device, note, wire = start()
-    wire.lose(tab, note, "Milk and br")
-    wire.lose(tab, note, "Milk and bread")
-    wire.loses = False
+def test_own_texts_in_flight_count_as_seen(start) -> None:
+    tab, device, note, network = start()
+    network.lose(tab, note, "Milk and br")
+    network.lose(tab, note, "Milk and bread")
+    network.lose_responses = False
     delete_here(tab, note)
     tab.run("engine.syncNow(); await identical()")
     assert tab.run("return [copy.notes(), copy.notices()]") == [[], []]
@@ -425,53 +428,53 @@ def test_own_words_are_seen_also_those_on_their_way(start) -> None:
     assert device.notes == {}
 
 
-def test_a_deletion_whose_answer_was_lost_is_told_of_too(start) -> None:
-    tab, device, note, wire = start()
+def test_a_rescue_is_reported_after_a_lost_response(start) -> None:
+    tab, device, note, network = start()
     tab.context.set_offline(True)
     device.write(note, "Milk, and more")
     device.sync()
-    wire.loses = True
+    network.lose_responses = True
     delete_here(tab, note)
     tab.context.set_offline(False)
     tab.run("engine.syncNow(); await until(() => engine.status.phase === 'offline', 'lost')")
-    wire.let_through(tab)
+    network.stop_losing(tab)
     assert tab.text(rescue_of(note)) == "Milk, and more"
     assert tab.run("return copy.memory.deleted.get(argument).rescuedInto", note) == rescue_of(note)
     assert [one["kind"] for one in tab.run("return copy.notices()")] == ["unseen"]
 
 
 @pytest.mark.parametrize("how", ["never sent", "answered deleted", "sent and not answered"])
-def test_words_go_on_in_the_note_that_has_the_others(start, how: str) -> None:
-    """merge.md, case 33, with words that the server did not have when the note was deleted."""
-    tab, device, note, wire = start("Milk\n\nBread\n")
+def test_unsent_text_moves_to_the_rescue_note(start, how: str) -> None:
+    """merge.md, case 33, with text that the server did not have when the note was deleted."""
+    tab, device, note, network = start("Milk\n\nBread\n")
     seen = device.copy.objects[note].clock("text")
     tab.run('await type(argument, "Milk and oats\\n\\nBread\\n"); await identical()', note)
     if how == "sent and not answered":
-        wire.lose(tab, note, "Milk and oats\n\nBread\nmine, on its w")
+        network.lose(tab, note, "Milk and oats\n\nBread\nmine, on its w")
     tab.context.set_offline(True)
-    wire.loses = False
+    network.lose_responses = False
     tab.run('await type(argument, "Milk and oats\\n\\nBread\\nmine, on its way\\n")', note)
     result = delete_elsewhere(device.client, note, seen)
     rescued = rescue_of(note)
     assert (result["status"], result["rescuedInto"]) == ("rescued", rescued)
-    # In the meantime somebody writes in the new note.
+    # Meanwhile another device edits the new note.
     device.sync()
     device.write(rescued, "theirs\n" + device.text(rescued))
     device.sync()
-    if how == "answered deleted":  # no event tells it before
+    if how == "answered deleted":  # so that no event arrives before
         tab.context.route("**/v1/events*", lambda route: route.abort())
     tab.context.set_offline(False)
     tab.run("engine.syncNow(); await identical()")
     device.sync()
     assert tab.run("return copy.notes()") == [rescued]
     assert tab.text(rescued) == device.text(rescued) == "theirs\nMilk and oats\n\nBread\nmine, on its way\n"
-    moved = wire.pushed[-1]
+    moved = network.pushed[-1]
     assert moved["uniqueID"] == rescued and moved["textBaseValue"] == "Milk and oats\n\nBread\n"
     [notice] = tab.run("return copy.notices()")
     assert (notice["kind"], notice["uniqueID"], notice["into"]) == ("rescued", note, rescued)
 
 
-def test_words_follow_from_one_rescued_note_to_the_next(start) -> None:
+def test_unsent_text_follows_several_rescues(start) -> None:
     tab, device, note, _ = start()
     tab.context.set_offline(True)
     tab.run('await type(argument, "Milk, mine")', note)
@@ -492,8 +495,8 @@ def test_words_follow_from_one_rescued_note_to_the_next(start) -> None:
 
 
 @pytest.mark.parametrize("end", ["deleted", "deleted here"])
-def test_words_whose_new_note_is_taken_get_one_of_their_own(start, end: str) -> None:
-    tab, device, note, wire = start()
+def test_unsent_text_goes_into_another_note_if_the_rescue_note_is_deleted(start, end: str) -> None:
+    tab, device, note, network = start()
     tab.context.set_offline(True)
     tab.run('await type(argument, "Milk, mine")', note)
     seen = device.copy.objects[note].clock("text")
@@ -517,12 +520,12 @@ def test_words_whose_new_note_is_taken_get_one_of_their_own(start, end: str) -> 
     assert device.text(own) == "Milk, mine" and device.digest == tab.digest
 
 
-def test_words_do_not_take_the_place_of_others_in_the_new_note(start) -> None:
-    """Somebody has begun to write there when it is known here that the first note is deleted."""
-    tab, device, note, wire = start()
+def test_unsent_text_does_not_replace_text_in_the_rescue_note(start) -> None:
+    """The rescue note already has unsent text when the deletion of the first note arrives."""
+    tab, device, note, network = start()
     tab.run("await until(() => engine.status.live, 'live')")
     tab.run('await type(argument, "Milk, mine")', note)
-    wire.hold(tab)
+    network.hold(tab)
     rescued = rescue_of(note)
     tab.run("await copy.write(argument, 'others', {clock: null, value: ''})", rescued)
     seen = device.copy.objects[note].clock("text")
@@ -532,13 +535,13 @@ def test_words_do_not_take_the_place_of_others_in_the_new_note(start) -> None:
     own = str(uuid.uuid5(uuid.UUID(note), "Milk, mine"))
     tab.run('await until(() => textOf(argument) === "Milk, mine", "the words")', own)
     assert tab.text(rescued) == "others"
-    wire.let_go()
+    network.release()
     tab.run("engine.syncNow(); await identical()")
     device.sync()
     assert device.text(own) == "Milk, mine"
 
 
-def test_what_was_rescued_is_told_to_a_restored_server(profile: Profile, restored: Restored) -> None:
+def test_a_rescue_is_restored_on_a_restored_server(profile: Profile, restored: Restored) -> None:
     tab = profile(restored.server)
     email = tab.sign_up()
     note = tab.run('return copy.createNote({text: "Milk"})')
@@ -561,11 +564,11 @@ def test_what_was_rescued_is_told_to_a_restored_server(profile: Profile, restore
     assert list(fresh.notes) == [rescue_of(note)] and fresh.text(rescue_of(note)) == "Milk, mine"
 
 
-# What did not stand
+# Superseded texts
 
 
-def test_a_text_whose_base_nobody_knows_is_told_of(start) -> None:
-    """merge.md, Descent, rule 6: the greater clock stands, and the receipt names the other's words."""
+def test_a_superseded_text_with_an_unknown_base_is_reported(start) -> None:
+    """merge.md, Descent, rule 6: the greater clock wins, and the receipt contains the other text's words."""
     tab, device, note, _ = start("The car is red.")
     tab.context.set_offline(True)
     tab.run('await type(argument, "The car is blue.")', note)

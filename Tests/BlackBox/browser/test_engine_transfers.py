@@ -1,11 +1,11 @@
-"""Bytes of attachments between the browser and the server (clients.md, rule 11)."""
+"""Transfer of attachment bytes between browser and server (clients.md, rule 11)."""
 
 from attachments import attach, data_path, download, sha256, some_bytes
 from client import Server
 from engine_page import EngineTab, Profile, device_of
 from playwright.sync_api import Route
 
-# Bytes that both languages can make.
+# Bytes that can be generated in JavaScript and Python.
 BYTES = "Uint8Array.from({length: argument}, (_, n) => (n * 31 + (n >> 8)) & 255)"
 
 
@@ -14,13 +14,13 @@ def these_bytes(count: int) -> bytes:
 
 
 def attach_here(tab: EngineTab, count: int, mime_type: str = "image/png") -> tuple[str, str]:
-    """A new note with an attachment: their IDs."""
+    """Creates a note with an attachment. Returns their IDs."""
     return tuple(tab.run(f"""
         const id = await copy.createNote({{text: "with bytes"}})
         return [id, await copy.attach(id, new Blob([{BYTES}]), {{mimeType: "{mime_type}", filename: "a.bin"}})]""", count))
 
 
-def test_small_bytes_go_up_before_what_names_them(profile: Profile, server: Server) -> None:
+def test_bytes_are_uploaded_before_their_attachment(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     note, attachment = attach_here(tab, 50_000)
@@ -33,7 +33,7 @@ def test_small_bytes_go_up_before_what_names_them(profile: Profile, server: Serv
     assert tab.status["uploads"] == {"count": 0, "sent": 0, "total": 0}
 
 
-def test_a_large_upload_goes_on_after_a_reload(profile: Profile, server: Server) -> None:
+def test_a_large_upload_continues_after_a_reload(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     tab.identical()
@@ -42,7 +42,7 @@ def test_a_large_upload_goes_on_after_a_reload(profile: Profile, server: Server)
     def break_off(route: Route) -> None:
         offset = int(route.request.headers["upload-offset"])
         parts.append(offset)
-        # The second part arrives nowhere.
+        # The second part is lost.
         return route.abort() if offset and parts.count(offset) == 1 else route.continue_()
 
     tab.page.route("**/v1/uploads/*", lambda route: break_off(route) if route.request.method == "PATCH" else route.continue_())
@@ -60,7 +60,7 @@ def test_a_large_upload_goes_on_after_a_reload(profile: Profile, server: Server)
     assert tab.run('return raw("uploads")') == []
 
 
-def test_pictures_come_by_themselves_large_files_on_demand(profile: Profile, server: Server) -> None:
+def test_pictures_are_downloaded_automatically_and_large_files_on_demand(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     pictures = [attach(device.client, some_bytes(20_000, n)) for n in range(5)]
@@ -81,7 +81,7 @@ def test_pictures_come_by_themselves_large_files_on_demand(profile: Profile, ser
     assert tab.run("return copy.attachment(argument).isHere", large)
 
 
-def test_at_most_three_at_once_and_the_open_note_first(profile: Profile, server: Server) -> None:
+def test_at_most_three_concurrent_downloads_with_the_open_note_first(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     tab.identical()
@@ -93,7 +93,7 @@ def test_at_most_three_at_once_and_the_open_note_first(profile: Profile, server:
         notes[note] = member
     held, order = [], []
     tab.page.route("**/v1/attachments/*/data", lambda route: (held.append(route), order.append(route.request.url)))
-    # The oldest of all would come last.
+    # The oldest note would be last.
     last = next(iter(notes))
     tab.run("engine.opened(argument)", last)
     device.sync()
@@ -105,13 +105,13 @@ def test_at_most_three_at_once_and_the_open_note_first(profile: Profile, server:
             tab.page.wait_for_timeout(100)
             if held:
                 break
-        assert 1 <= len(held) <= 3, f"{len(held)} held, {n} let go"
+        assert 1 <= len(held) <= 3, f"{len(held)} held, {n} released"
         held.pop(0).continue_()
     tab.run('await until(() => argument.every(id => copy.attachment(id).isHere), "all")', list(notes.values()))
     assert len(order) == 9
 
 
-def test_damaged_bytes_are_not_taken(profile: Profile, server: Server) -> None:
+def test_damaged_downloads_are_discarded(profile: Profile, server: Server) -> None:
     tab = profile(server)
     device = device_of(server, tab.sign_up())
     tab.identical()
@@ -127,7 +127,7 @@ def test_damaged_bytes_are_not_taken(profile: Profile, server: Server) -> None:
     assert tab.run("return (await engine.want(argument)).size", member) == 1_000
 
 
-def test_without_room_on_the_server_the_rest_goes_on(profile: Profile) -> None:
+def test_a_refused_upload_does_not_block_other_changes(profile: Profile) -> None:
     with Server(environment={"HESPER_QUOTA": "1MiB"}) as server:
         tab = profile(server)
         device = device_of(server, tab.sign_up())
@@ -140,7 +140,7 @@ def test_without_room_on_the_server_the_rest_goes_on(profile: Profile) -> None:
         assert device.text(note) == "still goes out" and device.note(note)["attachments"] == []
 
 
-def test_a_file_that_the_server_never_takes_goes_on_the_shelf(profile: Profile, server: Server) -> None:
+def test_a_permanently_refused_file_is_reported(profile: Profile, server: Server) -> None:
     tab = profile(server)
     tab.sign_up()
     tab.identical()

@@ -1,4 +1,4 @@
-"""The web app's local copy on the disk and in its tabs: nothing is lost, tabs are one client, and what goes wrong is said."""
+"""The web app's local copy on disk and in several tabs: no data is lost, tabs are consistent, and errors are reported."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def test_two_tabs_follow_each_other(tab: StoreTab) -> None:
     other.run('await until(() => !copy.note(argument) && !copy.notes().length && copy.tags()[0].count === 0, "it to go")', note)
 
 
-def test_two_tabs_never_make_one_clock(tab: StoreTab) -> None:
+def test_two_tabs_never_generate_the_same_clock(tab: StoreTab) -> None:
     other = tab.another()
     hammer = """
         globalThis.clocks = []
@@ -78,7 +78,7 @@ def test_two_tabs_never_make_one_clock(tab: StoreTab) -> None:
     assert greatest == max(clocks)
 
 
-def test_nobody_signed_in_writes_nothing(browser: Browser, pages: str) -> None:
+def test_writing_requires_signing_in(browser: Browser, pages: str) -> None:
     context = browser.new_context()
     tab = StoreTab(context, pages, sign_in=False)
     assert tab.run("return [await thrown(() => copy.createNote({text: 'x'})), copy.notes().length, (await raw(copy, 'made')).length]") == [
@@ -87,21 +87,21 @@ def test_nobody_signed_in_writes_nothing(browser: Browser, pages: str) -> None:
     context.close()
 
 
-def test_erasing_is_heard_in_every_tab(tab: StoreTab) -> None:
+def test_erasing_is_visible_in_every_tab(tab: StoreTab) -> None:
     tab.run("""
         await copy.attach(await copy.createNote({text: "secret"}), new Blob(["x"]))
         await copy.settings.set("theme", "night")
     """)
     other = tab.another()
     for each in (tab, other):
-        each.run("globalThis.heard = 0; copy.addEventListener('session', () => heard++)")
+        each.run("globalThis.received = 0; copy.addEventListener('session', () => received++)")
     assert other.run("return copy.notes().length") == 1
     tab.run("await copy.erase()")
     for each in (tab, other):
         each.run("await until(() => !copy.session && !copy.notes().length && !copy.unsentCount(), 'the end')")
         assert each.run("return copy.settings.get('theme', 'none')") == "none"
         assert each.run("return thrown(() => copy.createNote({text: 'late'}))") == "signed-out"
-        assert each.run("return heard") > 0
+        assert each.run("return received") > 0
     left = tab.run("""
         return copy.transaction(["objects", "unsent", "made", "bytes", "meta"], "readonly", tx =>
           Promise.all(["objects", "unsent", "made", "bytes", "meta"].map(store => tx.count(store))))
@@ -109,8 +109,8 @@ def test_erasing_is_heard_in_every_tab(tab: StoreTab) -> None:
     assert left == [0, 0, 0, 0, 0]
 
 
-def test_the_digest_is_kept_with_what_is_put(tab: StoreTab) -> None:
-    """The worked example of merge.md, The digest, in two steps and with one that went."""
+def test_the_digest_is_updated_with_the_data(tab: StoreTab) -> None:
+    """The example of merge.md, The digest, in two steps and with a deleted object."""
     shown = tab.run("""
         const note = "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90", tag = "77c1f2e0-4d3b-4a8e-9b1a-0c5d6e7f8091"
         const dead = "90ab3c1d-2e4f-4a6b-8c7d-1e2f3a4b5c6d", node = "9f86d081884c7d65"
@@ -132,7 +132,7 @@ def test_the_digest_is_kept_with_what_is_put(tab: StoreTab) -> None:
             await records.putDeleted(tx, {uniqueID: dead, objectType: "tag", mergedInto: tag})
           }
           const late = await records.putEntity(tx, {uniqueID: dead, type: "tag", fixed: {}, registers: {name: ["z", `2026-11-21T09:00:00.000Z-0000-${node}`]}})
-          if (late.now) throw new Error("the dead came back")
+          if (late.now) throw new Error("a deleted object was restored")
         })
         digests.push(await digest())
         const sync = await copy.transaction(["meta"], "readonly", tx => tx.get("meta", "sync"))
@@ -142,7 +142,7 @@ def test_the_digest_is_kept_with_what_is_put(tab: StoreTab) -> None:
     assert shown["token"] == "abc" and shown["tags"] == 1
 
 
-def test_a_newer_database_and_no_database_are_told_apart(browser: Browser, pages: str) -> None:
+def test_errors_of_a_newer_database_and_a_missing_one(browser: Browser, pages: str) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.goto(pages)
@@ -164,8 +164,8 @@ def test_a_newer_database_and_no_database_are_told_apart(browser: Browser, pages
     context.close()
 
 
-def test_a_tab_makes_way_for_a_newer_version(tab: StoreTab) -> None:
-    tab.run("globalThis.heard = []; copy.addEventListener('trouble', ({detail}) => heard.push(detail.slug))")
+def test_a_tab_closes_its_database_for_a_newer_version(tab: StoreTab) -> None:
+    tab.run("globalThis.received = []; copy.addEventListener('trouble', ({detail}) => received.push(detail.slug))")
     tab.another().run("""
         await new Promise((resolve, reject) => {
           const request = indexedDB.open("hesper", 2)
@@ -173,11 +173,11 @@ def test_a_tab_makes_way_for_a_newer_version(tab: StoreTab) -> None:
           request.onerror = request.onblocked = reject
         })
     """)
-    tab.run("await until(() => heard.includes('newer-version'), 'of it')")
+    tab.run("await until(() => received.includes('newer-version'), 'of it')")
     assert tab.run("return thrown(() => copy.createNote({text: 'late'}))") == "newer-version"
 
 
-def test_a_database_that_was_taken_away_is_made_again(tab: StoreTab) -> None:
+def test_a_deleted_database_is_created_again(tab: StoreTab) -> None:
     tab.run("await copy.createNote({text: 'x'})")
     tab.run("""
         await new Promise((resolve, reject) => {
@@ -193,8 +193,8 @@ def test_a_database_that_was_taken_away_is_made_again(tab: StoreTab) -> None:
     assert tab.run("return copy.notes().map(id => copy.note(id).text)") == ["y"]
 
 
-def test_storage_that_the_browser_cleared_is_begun_anew(tab: StoreTab) -> None:
-    """As Clear-Site-Data does it, in the middle of everything."""
+def test_cleared_storage_is_created_again(tab: StoreTab) -> None:
+    """As by Clear-Site-Data, during operation."""
     tab.run("await copy.createNote({text: 'x'})")
     session = tab.context.new_cdp_session(tab.page)
     session.send("Storage.clearDataForOrigin", {"origin": tab.url, "storageTypes": "indexeddb"})
@@ -207,8 +207,8 @@ def test_storage_that_the_browser_cleared_is_begun_anew(tab: StoreTab) -> None:
     assert tab.run("return copy.notes().map(id => copy.note(id).text)") == ["y"]
 
 
-def test_the_newest_notes_come_first(tab: StoreTab) -> None:
-    """What a person sees first is there before the rest is read, with its pictures' previews and its tags."""
+def test_the_newest_notes_are_loaded_first(tab: StoreTab) -> None:
+    """The visible notes are available before the rest is loaded, with previews and tags."""
     tab.run("""
         const tag = await copy.createTag("x")
         const day = n => new Date(Date.UTC(2026, 0, 1) + n * 86400000).toISOString()
@@ -233,8 +233,8 @@ def test_the_newest_notes_come_first(tab: StoreTab) -> None:
     assert shown["archived"] == 1 and shown["count"] == 699
 
 
-def test_it_works_without_a_secure_context(browser: Browser, pages: str) -> None:
-    """Plain HTTP on a name: no crypto.subtle, no randomUUID, no Web Locks."""
+def test_the_store_works_without_a_secure_context(browser: Browser, pages: str) -> None:
+    """Plain HTTP with a host name: no crypto.subtle, no randomUUID, no Web Locks."""
     context = browser.new_context()
     tab = StoreTab(context, pages.replace("127.0.0.1", "hesper.test"))
     other = tab.another()
@@ -253,7 +253,7 @@ def test_it_works_without_a_secure_context(browser: Browser, pages: str) -> None
 
 
 def test_ten_thousand_notes(tab: StoreTab) -> None:
-    """How long things take is printed; the limits are far off, for what is worked out anew each time."""
+    """Prints durations. The limits are generous and detect only repeated computation of everything."""
     tab.run("""
         const words = "harbour lantern evening quiet violin market orange river copper window garden letter summit winter".split(" ")
         let seed = 7
@@ -310,14 +310,14 @@ def test_ten_thousand_notes(tab: StoreTab) -> None:
     assert figures["search, 95 %"] < 2_000 and figures["list after typing, 95 %"] < 1_000
 
 
-def test_no_room_left(browser: Browser, pages: str, tmp_path: Path) -> None:
-    """Bytes that the server has go first; then it is said, and nothing is half written."""
-    # On the disk: what a passing profile holds in memory is not counted in full.
+def test_no_storage_left(browser: Browser, pages: str, tmp_path: Path) -> None:
+    """Downloaded bytes are evicted first. Then an error is reported, and nothing is partially written."""
+    # A profile on disk, because the quota is not enforced fully for profiles in memory.
     context = browser.browser_type.launch_persistent_context(
         tmp_path, executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
     )
     session = context.new_cdp_session(context.pages[0])
-    # Before the database is opened: the browser remembers for a while how much room there is.
+    # Must be set before the database is opened, because the browser caches the available space.
     session.send("Storage.overrideQuotaForOrigin", {"origin": pages, "quotaSize": 20 << 20})
     tab = StoreTab(context, pages)
     tab.run("""
@@ -334,7 +334,7 @@ def test_no_room_left(browser: Browser, pages: str, tmp_path: Path) -> None:
         for (let i = 0; i < 40 && (await here()).length === 11; i++) await copy.createNote(long())
     """)
     kept = tab.run("return here()")
-    assert len(kept) == 6 and "fetched-19" in kept and "fetched-10" not in kept, "half of them, the longest unused, went"
+    assert len(kept) == 6 and "fetched-19" in kept and "fetched-10" not in kept, "the least recently used half was not evicted"
     slug, notes, made, kept = tab.run("""
         let slug = "nothing"
         for (let i = 0; i < 40 && slug === "nothing"; i++) slug = await thrown(() => copy.createNotes([long(), long()]))
@@ -342,7 +342,7 @@ def test_no_room_left(browser: Browser, pages: str, tmp_path: Path) -> None:
         return [slug, copy.notes().map(id => copy.note(id)).filter(note => note.text).length, made.length, await here()]
     """)
     assert slug == "full" and notes == made
-    assert "11111111-2222-4333-8444-555555555555" in kept and len(kept) < 6, "what only this browser has stays"
+    assert "11111111-2222-4333-8444-555555555555" in kept and len(kept) < 6, "bytes that exist only in this browser were evicted"
     session.send("Storage.overrideQuotaForOrigin", {"origin": tab.url})
     tab.run("await until(async () => await thrown(() => copy.createNote(long())) === 'nothing', 'room again')")
     context.close()

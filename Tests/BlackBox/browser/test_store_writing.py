@@ -1,19 +1,19 @@
-"""Edits in the web app's local copy (clients.md, rules 1, 2, 4 and 8), and what a person sees of them."""
+"""Edits in the web app's local copy (clients.md, rules 1, 2, 4 and 8), and how they are shown."""
 
 import uuid
 
 from store_page import StoreTab, pages, tab  # noqa: F401 - fixtures
 
 
-# Deletions that are due so many ms from now.
+# Takes the deletions that are due within this number of milliseconds.
 TAKE = """
     return copy.transaction(["deletions", "unsent", "made"], "readwrite", tx => records.takeDeletions(tx, Date.now() + argument))
 """
-# Takes words for what an editor has typed over a version that it was shown: [note, text, clock, value].
+# Writes a text as an editor does, over the version that it shows: [note, text, clock, value].
 WRITE = "const [note, text, clock, value] = argument; return copy.write(note, text, {clock, value})"
 
 
-def test_a_deletion_is_held_and_undone_also_after_a_reload(tab: StoreTab) -> None:
+def test_a_deletion_can_be_undone_also_after_a_reload(tab: StoreTab) -> None:
     note = tab.run("const id = await copy.createNote({text: 'stay'}); await copy.remove(id); return id")
     assert tab.run("return [copy.note(argument) ?? null, copy.notes().length]", note) == [None, 0]
     tab.reload()
@@ -27,14 +27,14 @@ def test_a_deletion_is_held_and_undone_also_after_a_reload(tab: StoreTab) -> Non
     [text] = tab.run("return (await raw(copy, 'unsent')).map(one => one.clock)")
     taken = tab.run(TAKE, 10_001)
     seen = {"uniqueID": note, "objectType": "note", "textSeen": "", "textAfter": [text]}
-    assert taken == [seen], "also one that the server never saw is sent"
-    assert tab.run("return copy.undoRemove(argument)", note) is False, "too late"
+    assert taken == [seen], "a deletion of an object unknown to the server must be sent"
+    assert tab.run("return copy.undoRemove(argument)", note) is False, "the deletion could be undone after it was taken"
     assert tab.run("return [copy.unsentCount(), (await raw(copy, 'unsent')).length, (await raw(copy, 'made')).length]") == [1, 0, 0]
     assert tab.run("return copy.note(argument) ?? null", note) is None
 
 
-def test_a_deletion_says_which_text_was_seen_when_it_was_made(tab: StoreTab) -> None:
-    """The held one keeps it, whatever comes or goes meanwhile (merge.md, Deleting a text that was not seen)."""
+def test_a_deletion_records_the_seen_text(tab: StoreTab) -> None:
+    """The recorded text does not change until the deletion is sent (merge.md, Deleting a text that was not seen)."""
     shown, typed, empty = tab.run("""
         const ids = [await copy.createNote({text: "a"}), await copy.createNote({text: "b"}), await copy.createNote()]
         await acknowledge(copy)
@@ -62,13 +62,13 @@ def unsent_text(tab: StoreTab, note: str) -> dict | None:
     """, note)  # fmt: skip
 
 
-def test_text_that_is_typed_on_keeps_its_base(tab: StoreTab) -> None:
+def test_continued_text_keeps_its_base(tab: StoreTab) -> None:
     note = tab.run("const id = await copy.createNote({text: 'a'}); await acknowledge(copy); return id")
     acknowledged = tab.run("return copy.note(argument).textClock", note)
     first = tab.run(WRITE, [note, "ab", acknowledged, "a"])
     record = unsent_text(tab, note)
     assert record["base"] == acknowledged and record["baseValue"] == "a" and record["clock"] == first > acknowledged
-    # A new sign-in gives a new node.
+    # Signing in again changes the node.
     tab.run("""
         const session = {...copy.session, device: {uniqueID: "aaaaaaaaaaaaaaaa", name: "again"}}
         await copy.transaction(["meta"], "readwrite", tx => tx.put("meta", session, "session"))
@@ -83,8 +83,8 @@ def test_text_that_is_typed_on_keeps_its_base(tab: StoreTab) -> None:
     assert unsent_text(tab, note)["base"] == second
 
 
-def test_text_starts_from_what_the_editor_showed(tab: StoreTab) -> None:
-    """Not from what stands: the server merges what came meanwhile."""
+def test_the_base_of_a_text_is_the_version_in_the_editor(tab: StoreTab) -> None:
+    """Not the current version. The server merges changes that arrived meanwhile."""
     note = tab.run("const id = await copy.createNote({text: 'a'}); await acknowledge(copy); return id")
     shown = tab.run("return copy.note(argument).textClock", note)
     tab.run("""
@@ -93,23 +93,23 @@ def test_text_starts_from_what_the_editor_showed(tab: StoreTab) -> None:
     tab.run(WRITE, [note, "ab", shown, "a"])
     record = unsent_text(tab, note)
     assert record["base"] == shown and record["baseValue"] == "a"
-    assert tab.run("return copy.note(argument).text", note) == "ab", "an unsent text is left alone, whatever its clock"
+    assert tab.run("return copy.note(argument).text", note) == "ab", "the unsent text was replaced"
     fresh = tab.run("const id = await copy.createNote(); await copy.write(id, 'new', {clock: null, value: ''}); return id")
     assert "base" not in unsent_text(tab, fresh)
 
 
-def test_the_same_text_is_no_edit(tab: StoreTab) -> None:
+def test_an_unchanged_text_is_no_edit(tab: StoreTab) -> None:
     note = tab.run("const id = await copy.createNote({text: 'a'}); await acknowledge(copy); return id")
     clock = tab.run("return copy.note(argument).textClock", note)
     assert tab.run(WRITE, [note, "a", clock, "a"]) == clock
     assert unsent_text(tab, note) is None
-    # But a word that was typed and taken back is one: the first may be on its way.
+    # But restoring the text after a change is an edit, because the change may be in flight.
     typed = tab.run(WRITE, [note, "ab", clock, "a"])
     back = tab.run(WRITE, [note, "a", typed, "ab"])
     assert back > typed and unsent_text(tab, note)["value"] == "a"
 
 
-def test_words_of_another_tab_are_kept_beside_these(tab: StoreTab) -> None:
+def test_texts_of_two_tabs_are_merged(tab: StoreTab) -> None:
     note = tab.run("const id = await copy.createNote({text: 'one\\ntwo\\nthree'}); await acknowledge(copy); return id")
     base = tab.run("return copy.note(argument).textClock", note)
     tab.another().run(WRITE, [note, "one\ntwo\nthree four", base, "one\ntwo\nthree"])
@@ -117,7 +117,7 @@ def test_words_of_another_tab_are_kept_beside_these(tab: StoreTab) -> None:
     assert tab.run("return copy.note(argument).text", note) == "zero one\ntwo\nthree four"
     assert unsent_text(tab, note)["base"] == base
     assert tab.run("return copy.notices()") == []
-    # Where both changed the same, the later stands and the other is not lost without a word.
+    # If both changed the same words, the later text wins and the other is reported.
     tab.run(WRITE, [note, "mine\ntwo\nthree", base, "one\ntwo\nthree"])
     assert tab.run("return copy.note(argument).text", note) == "mine\ntwo\nthree"
     [notice] = tab.run("return copy.notices()")
@@ -129,7 +129,7 @@ def test_words_of_another_tab_are_kept_beside_these(tab: StoreTab) -> None:
     assert tab.run("return copy.notices()") == []
 
 
-def test_text_stamped_again_is_still_what_the_editor_has(tab: StoreTab) -> None:
+def test_a_text_with_a_new_clock_is_still_the_editors_version(tab: StoreTab) -> None:
     note = tab.run("return copy.createNote({text: 'a'})")
     old = tab.run("return copy.note(argument).textClock", note)
     tab.run("""
@@ -142,7 +142,7 @@ def test_text_stamped_again_is_still_what_the_editor_has(tab: StoreTab) -> None:
     assert tab.run("return [copy.note(argument).text, copy.notices().length]", note) == ["ab", 0]
 
 
-def test_writing_into_what_is_gone_says_so_and_rescue_keeps_the_words(tab: StoreTab) -> None:
+def test_writing_to_a_deleted_note_fails_and_rescue_keeps_the_text(tab: StoreTab) -> None:
     note = tab.run("""
         const tag = await copy.createTag("kept")
         const id = await copy.createNote({text: "words", tags: [tag], creationDate: "2020-02-02T00:00:00.000Z"})
@@ -156,13 +156,13 @@ def test_writing_into_what_is_gone_says_so_and_rescue_keeps_the_words(tab: Store
     assert tab.run("return thrown(() => copy.setArchived([argument], true))", note) == "gone"
     into = tab.run("return copy.rescue(open, 'words and more')")
     assert into == str(uuid.uuid5(uuid.UUID(note), "words and more"))
-    assert tab.run("return copy.rescue(open, 'words and more')") == into, "twice is once"
+    assert tab.run("return copy.rescue(open, 'words and more')") == into, "rescuing twice must create one note"
     shown = tab.run("return [copy.note(argument), copy.notices(), copy.tags()[0].count]", into)
     assert shown[0]["text"] == "words and more" and shown[0]["creationDate"] == "2020-02-02T00:00:00.000Z" and shown[0]["tags"]
     assert [(one["kind"], one["uniqueID"], one["into"]) for one in shown[1]] == [("rescued", note, into)] and shown[2] == 1
 
 
-def test_members_are_read_through_merged_tags(tab: StoreTab) -> None:
+def test_members_are_resolved_through_merged_tags(tab: StoreTab) -> None:
     shown = tab.run("""
         const [a, b] = [await copy.createTag("car"), await copy.createTag("auto")]
         const [one, two, three] = await copy.createNotes([{tags: [a]}, {tags: [a, b]}, {tags: [b]}])
@@ -175,12 +175,12 @@ def test_members_are_read_through_merged_tags(tab: StoreTab) -> None:
         return {before, after, counts: counts(), byOld: copy.notes({tag: a}).length, ids: [copy.tag(a).uniqueID === b]}
     """)
     assert shown["before"] == [1, ["auto 1", "car 2"]]
-    # On the second the tag was taken out later than it was put in under its other ID.
+    # In the second note the tag was removed later than it was added under its other ID.
     assert shown["after"] == [True, False, True]
     assert shown["counts"] == ["auto 2"] and shown["byOld"] == 2 and shown["ids"] == [True]
 
 
-def test_a_tag_goes_and_comes_back_with_its_notes(tab: StoreTab) -> None:
+def test_deleting_a_tag_and_undoing_it(tab: StoreTab) -> None:
     shown = tab.run("""
         const tag = await copy.createTag("x")
         const note = await copy.createNote({tags: [tag]})
@@ -195,7 +195,7 @@ def test_a_tag_goes_and_comes_back_with_its_notes(tab: StoreTab) -> None:
     assert shown == [[1, 1, 1], [0, 0, 0], [1, 1, 1], [0, 0, 1]]
 
 
-def test_names_of_tags_are_unique_but_for_case(tab: StoreTab) -> None:
+def test_names_of_tags_are_compared_without_case(tab: StoreTab) -> None:
     shown = tab.run("""
         await copy.transaction(["meta"], "readwrite", tx => tx.put("meta", {tagNameBytes: 256}, "limits"))
         const a = await copy.createTag("  Straße ")
@@ -206,10 +206,10 @@ def test_names_of_tags_are_unique_but_for_case(tab: StoreTab) -> None:
           long: await thrown(() => copy.createTag("é".repeat(129)))}
     """)
     assert shown == {"same": True, "names": shown["names"], "empty": "invalid", "long": "too-large"}
-    assert sorted(shown["names"]) == ["Straße", "strasse"], "the server makes the two one"
+    assert sorted(shown["names"]) == ["Straße", "strasse"], "the server merges the two"
 
 
-def test_the_order_of_the_list_and_what_it_finds(tab: StoreTab) -> None:
+def test_order_and_filters_of_the_list(tab: StoreTab) -> None:
     shown = tab.run("""
         const day = n => `2026-01-${String(n).padStart(2, "0")}T00:00:00.000Z`
         const ids = await copy.createNotes([1, 2, 3, 4, 5].map(n => ({text: `note number ${n}`, creationDate: day(n)})))
@@ -229,7 +229,7 @@ def test_the_order_of_the_list_and_what_it_finds(tab: StoreTab) -> None:
     ]  # fmt: skip
 
 
-def test_what_changes_nothing_is_no_edit(tab: StoreTab) -> None:
+def test_unchanged_values_are_no_edits(tab: StoreTab) -> None:
     edits = tab.run("""
         const tag = await copy.createTag("t")
         const id = await copy.createNote({text: "x", tags: [tag]})
@@ -243,7 +243,7 @@ def test_what_changes_nothing_is_no_edit(tab: StoreTab) -> None:
     assert edits is True
 
 
-def test_an_id_that_is_known_makes_nothing_new(tab: StoreTab) -> None:
+def test_a_known_id_creates_nothing(tab: StoreTab) -> None:
     shown = tab.run("""
         const uniqueID = "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90"
         await copy.createNote({uniqueID, text: "imported"})
@@ -276,7 +276,7 @@ def test_the_same_bytes_are_attached_once(tab: StoreTab) -> None:
     assert shown["made"] == [[True, {"mimeType": "image/png", "byteCount": 3, "sha256": abc}]] * 2
 
 
-def test_bad_input_is_a_clear_error(tab: StoreTab) -> None:
+def test_invalid_input_causes_an_error(tab: StoreTab) -> None:
     shown = tab.run("""
         const id = await copy.createNote({text: "x"})
         await copy.transaction(["meta"], "readwrite", tx => tx.put("meta", {attachmentBytes: 2, textBytes: 5}, "limits"))

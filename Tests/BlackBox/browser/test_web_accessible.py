@@ -1,4 +1,4 @@
-"""accessible.js itself: it finds what is wrong, and nothing where all is well."""
+"""Tests of accessible.js: it finds each kind of fault, and none in a good page."""
 
 import pytest
 from app import ACCESSIBLE
@@ -12,7 +12,7 @@ GOOD = """<!doctype html><html lang="en"><title>Notes</title>
 <div role="listbox" aria-label="Notes"><div role="option" tabindex="0" style="height:44px">Milk</div></div>
 <p>Milk, see <a href="/x" style="display: inline">this</a></p><div role="status"></div></main></html>"""
 
-# Of each rule: what breaks the good page, and the sentence that tells of it.
+# A replacement in the good page that breaks each rule, and a part of the report.
 FAULTS = {
     "language": (' lang="en"', "", "language:"),
     "title": ("<title>Notes", "<title>", "title:"),
@@ -30,7 +30,7 @@ FAULTS = {
     "label": ("<label>Search <input", '<label>Search</label> <input placeholder="Search"', "label:"),
     "tabindex": ('tabindex="0"', 'tabindex="3"', "has tabindex 3"),
     "nesting": ("</svg></button>", '</svg><a href="/">x</a></button>', "nesting:"),
-    "hidden": ('<div role="listbox"', '<div aria-hidden="true"><button>x</button></div><div role="listbox"', "not spoken"),
+    "hidden": ('<div role="listbox"', '<div aria-hidden="true"><button>x</button></div><div role="listbox"', "is hidden from"),
     "target": ("min-height: 44px", "height: 20px", "target:"),
     "text": ("color: #333", "color: #999", "text “Words, and” has 2.85, not 4.5"),
     "half transparent text": ("<p>Words", '<p style="opacity: 0.4">Words', "contrast:"),
@@ -48,24 +48,24 @@ def page(browser: Browser):
     page.close()
 
 
-def look(page: Page, html: str, touch: bool = False) -> list[str]:
+def check(page: Page, html: str, touch: bool = False) -> list[str]:
     page.set_content(html)
     return page.evaluate(ACCESSIBLE, {"touch": touch})
 
 
-def test_a_good_page_is_good(page):
-    assert look(page, GOOD) == []
-    assert look(page, GOOD, touch=True) == []
+def test_a_good_page_has_no_faults(page):
+    assert check(page, GOOD) == []
+    assert check(page, GOOD, touch=True) == []
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(page, fault):
-    good, bad, sentence = FAULTS[fault]
+    good, bad, report = FAULTS[fault]
     assert good in GOOD
-    assert any(sentence in found for found in look(page, GOOD.replace(good, bad, 1)))
+    assert any(report in found for found in check(page, GOOD.replace(good, bad, 1)))
 
 
-def test_a_target_for_fingers_is_larger(page):
+def test_touch_targets_are_larger(page):
     smaller = GOOD.replace("min-height: 44px", "height: 30px")
-    assert look(page, smaller) == []
-    assert any(found.startswith("target:") for found in look(page, smaller, touch=True))
+    assert check(page, smaller) == []
+    assert any(found.startswith("target:") for found in check(page, smaller, touch=True))

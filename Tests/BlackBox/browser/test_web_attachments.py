@@ -1,4 +1,4 @@
-"""Pictures and files in the browser: pasted, dropped, chosen; shown at once, uploaded so that it goes on where it broke off."""
+"""Attachments in the browser: pasting, dropping and choosing files, immediate display, and uploads that resume."""
 
 import base64
 import hashlib
@@ -20,7 +20,7 @@ def picture(app: App, name: str):
 
 
 def sha256_of(app: App) -> list[str]:
-    """Of the bytes that this browser has."""
+    """The hashes of the attachments stored in this browser."""
     return app.run(
         """const hex = bytes => [...new Uint8Array(bytes)].map(byte => byte.toString(16).padStart(2, "0")).join("")
         const found = []
@@ -44,14 +44,14 @@ def drop(app: App, data: bytes, filename: str, mime_type: str) -> None:
     )
 
 
-def test_a_pasted_picture_shows_at_once_and_reaches_the_other(two_browsers: list[App]):
+def test_a_pasted_picture_is_shown_at_once_and_synced(two_browsers: list[App]):
     a, b = two_browsers
     data = PICTURE.read_bytes()
     b.wait_synced()
     a.go_offline()
     a.new_note("With a picture\n")
     a.paste(data, "wallpaper.png", "image/png")
-    # Measured and shown without a network.
+    # Its size is read and it is shown without a network.
     expect(picture(a, "wallpaper.png")).to_be_visible()
     [attachment] = a.run("return copy.note(argument).attachments.map(id => copy.attachment(id))", a.note_id)
     assert (attachment["width"], attachment["height"], attachment["mimeType"]) == (1920, 1080, "image/png")
@@ -65,11 +65,11 @@ def test_a_pasted_picture_shows_at_once_and_reaches_the_other(two_browsers: list
     b.page.wait_for_function("() => [...document.querySelectorAll('article img')].some(image => image.naturalWidth === 1920)")
     assert sha256_of(b) == [hashlib.sha256(data).hexdigest()]
     b.wait_synced()
-    # And small, in the list.
+    # The list shows a small preview.
     expect(b.row("With a picture").locator("img")).to_be_visible()
 
 
-def test_what_is_not_a_picture_is_a_chip_that_can_be_saved(two_browsers: list[App]):
+def test_other_files_can_be_downloaded(two_browsers: list[App]):
     a, b = two_browsers
     a.new_note("With files\n")
     a.wait_saved()
@@ -103,7 +103,7 @@ def test_the_same_file_twice_is_attached_once(signed_up: App):
     expect(picture(app, "same.png")).to_have_count(1)
 
 
-def test_full_view_and_its_keys(signed_up: App):
+def test_keys_in_the_full_view(signed_up: App):
     app = signed_up
     app.new_note("Two pictures\n")
     app.paste(PICTURE.read_bytes(), "one.png", "image/png")
@@ -120,48 +120,48 @@ def test_full_view_and_its_keys(signed_up: App):
 
 
 @pytest.mark.timeout(120)
-def test_an_upload_goes_on_where_it_broke_off(signed_up: App):
+def test_an_interrupted_upload_resumes(signed_up: App):
     app = signed_up
     data = some_bytes(13_000_000)
     sent: list[tuple[str, int]] = []
 
-    def watch(request) -> None:
+    def record(request) -> None:
         if "/v1/uploads/" in request.url and request.method == "PATCH":
             sent.append((request.headers["upload-offset"], int(request.headers.get("content-length", 0))))
 
-    app.page.on("request", watch)
-    broken = []
+    app.page.on("request", record)
+    cut_offsets = []
 
-    def break_off(route) -> None:
-        if route.request.method == "PATCH" and route.request.headers["upload-offset"] != "0" and not broken:
-            broken.append(route.request.headers["upload-offset"])
+    def cut_off(route) -> None:
+        if route.request.method == "PATCH" and route.request.headers["upload-offset"] != "0" and not cut_offsets:
+            cut_offsets.append(route.request.headers["upload-offset"])
             app.go_offline()
             return route.abort("internetdisconnected")
         return route.continue_()
 
-    app.page.route("**/v1/uploads/*", break_off)
+    app.page.route("**/v1/uploads/*", cut_off)
     app.new_note("Large\n")
     app.wait_saved()
     app.attach({"name": "large.bin", "mimeType": "application/octet-stream", "buffer": data})
     expect(app.page.get_by_role("progressbar", name="Upload")).to_be_visible()
     deadline = time.monotonic() + 30
-    while not broken and time.monotonic() < deadline:
+    while not cut_offsets and time.monotonic() < deadline:
         app.page.wait_for_timeout(50)
-    assert broken, "the upload was not sent in parts"
+    assert cut_offsets, "the upload was sent in one request"
     app.reload() if app.run("return Boolean(navigator.serviceWorker?.controller)") else None
     before = len(sent)
     app.go_online()
     app.wait_synced(seconds=60)
-    # What the server had is not sent again.
-    assert int(broken[0]) > 0
-    assert min(int(offset) for offset, _ in sent[before:]) >= int(broken[0])
+    # Bytes that the server already had are not sent again.
+    assert int(cut_offsets[0]) > 0
+    assert min(int(offset) for offset, _ in sent[before:]) >= int(cut_offsets[0])
     client = Client(app.url)
     client.sign_in(app.email)
     [attachment] = client.read_all()[0]["attachments"]
     assert attachment["sha256"] == hashlib.sha256(data).hexdigest()
 
 
-def test_at_most_three_downloads_at_once_and_the_open_note_first(browser_and_device):
+def test_three_parallel_downloads_and_the_open_note_first(browser_and_device):
     app, other = browser_and_device
     app.wait_synced()
     app.go_offline()
@@ -173,17 +173,17 @@ def test_at_most_three_downloads_at_once_and_the_open_note_first(browser_and_dev
         notes[note] = attach(other.client, some_bytes(20_000, seed=number), filename=f"{number}.png")
         other.edit(note, f"attachments.{notes[note]}", True)
     other.sync()
-    under_way, most, order = set(), [0], []
+    running, most, order = set(), [0], []
 
     def begin(request) -> None:
         if request.url.endswith("/data"):
-            under_way.add(request.url)
+            running.add(request.url)
             order.append(request.url.split("/")[-2])
-            most[0] = max(most[0], len(under_way))
+            most[0] = max(most[0], len(running))
 
     app.page.on("request", begin)
     for event in ("requestfinished", "requestfailed"):
-        app.page.on(event, lambda request: under_way.discard(request.url))
+        app.page.on(event, lambda request: running.discard(request.url))
 
     def slowly(route) -> None:
         time.sleep(0.1)
@@ -196,5 +196,5 @@ def test_at_most_three_downloads_at_once_and_the_open_note_first(browser_and_dev
     app.open("note 7")
     app.wait_for("Object.values(argument).every(id => copy.attachment(id)?.isHere)", notes, seconds=30)
     assert 1 <= most[0] <= 3
-    assert notes[last] in order[:6], "the open note's picture waited for all others"
-    assert len(order) == len(set(order)) == 8, "something was fetched twice"
+    assert notes[last] in order[:6], "the picture of the open note was downloaded after all others"
+    assert len(order) == len(set(order)) == 8, "an attachment was downloaded twice"

@@ -1,7 +1,7 @@
-"""The cases of merge.md in the web app: A is a browser, B a client in Python. Each is found by its number.
+"""The cases of merge.md in the web app: A is a browser, B a client in Python. Tests have the numbers of the cases.
 
-What needs nothing but the words of a Device is the test of the API, run on the browser: afterwards its IndexedDB is compared
-with B's copy, register by register, and both with the server. 24 is in test_web_restored.py, 32 in test_web_transfer.py.
+API tests that use only the common interface of Device and BrowserDevice run unchanged. They compare the browser's IndexedDB,
+B's copy and the server, register by register. Case 24 is in test_web_restored.py, case 32 in test_web_transfer.py.
 """
 
 
@@ -18,25 +18,25 @@ from test_cases import IN_EITHER_ORDER, YEAR, shared_note, sync_in
 
 pytestmark = pytest.mark.long
 
-# The tests of the API that say nothing of a Device's insides.
-AS_THEY_ARE = [
+# Beginnings of the names of API tests that do not use internals of Device.
+SHARED_CASES = [
     "test_case_02", "test_case_03", "test_case_04", "test_case_05_two_paragraphs", "test_case_06", "test_case_07",
-    "test_case_08_one", "test_case_09", "test_case_13", "test_case_14", "test_case_15", "test_case_16", "test_case_22",
+    "test_case_08_one_word", "test_case_09", "test_case_13", "test_case_14", "test_case_15", "test_case_16", "test_case_22",
     "test_case_25", "test_case_26", "test_two_tags_swap",
 ]  # fmt: skip
 
 
-def adopt() -> dict:
-    """Those tests, by their names, for pytest to find here."""
+def shared_cases() -> dict:
+    """The tests by name, for pytest to find in this module."""
     found = {}
-    for beginning in AS_THEY_ARE:
-        names = [name for name in vars(test_cases) if name.startswith(beginning)]
-        assert names, f"no case begins with {beginning}"
+    for prefix in SHARED_CASES:
+        names = [name for name in vars(test_cases) if name.startswith(prefix)]
+        assert names, f"no case begins with {prefix}"
         found |= {name: getattr(test_cases, name) for name in names}
     return found
 
 
-globals().update(adopt())
+globals().update(shared_cases())
 
 
 @pytest.fixture
@@ -44,23 +44,23 @@ def pair(browser_device) -> list[BrowserDevice | Device]:
     return list(browser_device())
 
 
-def both(pair, look) -> list:
-    return [look(device) for device in pair]
+def both(pair, read) -> list:
+    return [read(device) for device in pair]
 
 
-def test_case_01_archived_here_edited_there(pair):
+def test_case_01_archived_and_edited(pair):
     a, b = pair
     note = shared_note(a, b)
     b.write(note, "Milk and bread")
     b.sync()
     a.archive(note)
-    a.sync()  # A's own answer brings it B's text.
+    a.sync()  # the response contains B's text
     assert (a.note(note)["archived"], a.text(note)) == (True, "Milk and bread")
     settle(*pair)
 
 
 @IN_EITHER_ORDER
-def test_case_10_a_base_that_nobody_knows_any_more(pair, order):
+def test_case_10_an_unknown_base(pair, order):
     a, b = pair
     note = b.make_note("first")
     b.sync()
@@ -71,30 +71,30 @@ def test_case_10_a_base_that_nobody_knows_any_more(pair, order):
     b.write(note, "B's text")
     sync_in(order, pair)
     settle(*pair)
-    # Where A's stood when B's came, B rewrote the same line: both stand.
+    # If A's text arrived first, B's edit of the same line is in conflict with it, and both lines remain.
     assert a.text(note) in ("B's text", "A's text\nB's text")
     assert "A's text" in history(a, note)
 
 
-@pytest.mark.parametrize("writer", ["the browser", "the other"])
-def test_case_11_deleted_here_edited_there(pair, writer):
-    one, other = pair if writer == "the other" else reversed(pair)
+@pytest.mark.parametrize("writer", ["the browser", "the other device"])
+def test_case_11_deleted_and_edited(pair, writer):
+    one, other = pair if writer == "the other device" else reversed(pair)
     tag = one.make_tag("kept")
     note = shared_note(one, other, tags=[tag])
     one.delete(note)
     one.sync()
-    other.write(note, "Milk, and words that nobody else has")
+    other.write(note, "Milk, and unsent words")
     other.sync()
     settle(*pair)
     rescued = other.rescued[note]
     for device in pair:
         assert device.note(note) is None
-        assert device.text(rescued) == "Milk, and words that nobody else has"
+        assert device.text(rescued) == "Milk, and unsent words"
         assert device.note(rescued)["tags"] == [tag]
-    assert "Milk, and words that nobody else has" in history(one, note)
+    assert "Milk, and unsent words" in history(one, note)
 
 
-def test_case_11_both_rescue_the_same_words_into_one_note(pair):
+def test_case_11_two_devices_rescue_the_same_text_into_one_note(pair):
     a, b = pair
     note = shared_note(a, b)
     assert b.client.delete(f"/v1/notes/{note}").status_code == 200
@@ -106,7 +106,7 @@ def test_case_11_both_rescue_the_same_words_into_one_note(pair):
 
 
 @IN_EITHER_ORDER
-def test_case_12_deleted_twice(pair, order):
+def test_case_12_a_note_is_deleted_twice(pair, order):
     a, b = pair
     note = shared_note(a, b)
     a.delete(note)
@@ -116,11 +116,11 @@ def test_case_12_deleted_twice(pair, order):
     assert both(pair, lambda device: list(device.copy.deleted)) == [[note], [note]]
 
 
-def test_case_17_answer_lost_sent_again(pair):
+def test_case_17_a_push_is_repeated_after_a_lost_response(pair):
     a, b = pair
     tag = a.make_tag("x")
     note = a.make_note("Milk", tags=[tag], pinned=True)
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     b.sync()
     assert b.text(note) == "Milk"
     settle(*pair)
@@ -144,8 +144,8 @@ def test_case_18_a_clock_a_year_ahead(pair):
     soon = clocks.date(clocks.wall() + 600_000)
     assert all(
         clock < soon for entity in a.copy.objects.values() for _, clock in entity.registers.values()
-    ), "a clock of next year went through"
-    assert not a.shelf
+    ), "a clock of next year was accepted"
+    assert not a.rejected
 
 
 def test_case_19_a_clock_a_year_behind(browser_device):
@@ -168,22 +168,22 @@ def test_case_20_three_years_offline(pair):
     a.set_wall(3 * YEAR)
     settle(*pair)
     assert list(a.notes) == [other]
-    assert not a.rescued  # no words of it were unsent
+    assert not a.rescued  # it had no unsent words
 
 
-def test_case_21_an_attachment_pushed_twice(pair):
+def test_case_21_an_attachment_is_pushed_twice(pair):
     a, b = pair
     data = some_bytes(10_000)
     note = a.make_note("with a picture")
     picture = a.attach(note, data, "image/png", "a.png")
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     settle(*pair)
     assert both(pair, lambda device: device.note(note)["attachments"]) == [[picture], [picture]]
     assert b.client.get(f"/v1/attachments/{picture}/data").content == data
 
 
-def test_case_23_two_notes_one_picture(pair):
-    """The member that is refused goes on the shelf, the text of the same push stands."""
+def test_case_23_one_picture_is_added_to_two_notes(pair):
+    """The rejected member is kept with its error. The text in the same push is accepted."""
     a, b = pair
     one, two = b.make_note("one"), a.make_note("two")
     picture = attach(b.client, some_bytes(100))
@@ -193,18 +193,18 @@ def test_case_23_two_notes_one_picture(pair):
     a.write(two, "two, and more")
     b.sync()
     a.sync()
-    assert [entry["problem"]["slug"] for entry in a.shelf] == ["attachment-in-use"]
+    assert [entry["problem"]["slug"] for entry in a.rejected] == ["attachment-in-use"]
     settle(*pair)
     for device in pair:
         assert (device.note(one)["attachments"], device.note(two)["attachments"]) == ([picture], [])
         assert device.text(two) == "two, and more"
 
 
-def test_case_27_archived_answer_lost_unarchived(pair):
+def test_case_27_a_lost_response_and_a_later_edit_of_the_other_device(pair):
     a, b = pair
     note = shared_note(a, b)
     a.archive(note)
-    a.sync(lose_answer=True)
+    a.sync(lose_response=True)
     b.sync()
     assert b.note(note)["archived"]
     b.archive(note, False)
@@ -214,7 +214,7 @@ def test_case_27_archived_answer_lost_unarchived(pair):
     settle(*pair)
 
 
-def test_case_28_a_tag_deleted_and_made_again_in_one_push(pair):
+def test_case_28_a_tag_is_deleted_and_created_again_in_one_push(pair):
     a, b = pair
     old = a.make_tag("Paris")
     settle(*pair)
@@ -228,7 +228,7 @@ def test_case_28_a_tag_deleted_and_made_again_in_one_push(pair):
         assert device.copy.deleted[old].get("mergedInto") is None
 
 
-def test_case_29_a_picture_moves_in_one_push(pair):
+def test_case_29_a_picture_moves_between_notes_in_one_push(pair):
     a, b = pair
     one, two = a.make_note("one"), a.make_note("two")
     picture = a.attach(one, some_bytes(1000), "image/png", "a.png")
@@ -237,14 +237,14 @@ def test_case_29_a_picture_moves_in_one_push(pair):
         a.edit(into, f"attachments.{picture}", True)
         a.edit(out_of, f"attachments.{picture}", False)
         settle(*pair)
-        assert not a.shelf
+        assert not a.rejected
         for device in pair:
             assert (device.note(into)["attachments"], device.note(out_of)["attachments"]) == ([picture], [])
 
 
 @pytest.mark.parametrize("removed_last", [True, False], ids=["y removed last", "x added last"])
-def test_case_30_tags_turn_out_to_be_one(pair, removed_last):
-    """In or out by the greatest clock of the two registers, the same everywhere."""
+def test_case_30_two_tags_of_a_note_are_merged(pair, removed_last):
+    """The greater clock of the two registers decides, on all devices."""
     a, b = pair
     x, y = a.make_tag("x"), a.make_tag("y")
     note = a.make_note("a", tags=[x, y] if removed_last else [y])
@@ -260,8 +260,8 @@ def test_case_30_tags_turn_out_to_be_one(pair, removed_last):
         assert device.note(note)["tags"] == ([] if removed_last else [min(x, y)])
 
 
-def test_case_33_two_browsers(two_browsers: list[App]):
-    """A, with an old version, deletes what B wrote on for an hour."""
+def test_case_33_deleted_without_having_seen_the_latest_text(two_browsers: list[App]):
+    """A deletes the note with an old version of its text. B had continued the text."""
     a, b = two_browsers
     a.new_note("Milk").leave()
     a.add_tag("kitchen")

@@ -1,4 +1,4 @@
-"""One note in two browsers: edits made offline at once come together; what comes in moves no cursor and loses no keystroke."""
+"""One note in two browsers: concurrent edits are merged, and incoming edits keep the cursor and all keystrokes."""
 
 import json
 import time
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.long
 
 
 def shared_note(a: App, b: App, text: str) -> None:
-    """A note that both have open."""
+    """Opens a new note in both browsers."""
     a.new_note(text).leave()
     a.wait_synced()
     b.wait_synced()
@@ -47,7 +47,7 @@ def test_two_browsers_edit_one_note_offline_and_converge(two_browsers: list[App]
     assert a.run("return engine.status.identical") and b.run("return engine.status.identical")
 
 
-def test_both_type_at_once_online(two_browsers: list[App]):
+def test_both_browsers_type_at_once(two_browsers: list[App]):
     a, b = two_browsers
     shared_note(a, b, "top\n\nmiddle\n\nend")
     a.write("start")
@@ -64,7 +64,7 @@ def test_both_type_at_once_online(two_browsers: list[App]):
         app.wait_synced()
 
 
-def test_what_comes_in_does_not_move_the_cursor(two_browsers: list[App]):
+def test_incoming_text_keeps_the_cursor(two_browsers: list[App]):
     a, b = two_browsers
     shared_note(a, b, "first line\nsecond line\nthird line")
     a.write("start")
@@ -85,8 +85,8 @@ def test_what_comes_in_does_not_move_the_cursor(two_browsers: list[App]):
         app.expect_text(text[:at] + "|" + text[at:])
 
 
-def test_what_came_while_one_read_is_what_one_writes_over(two_browsers: list[App]):
-    """Nothing is merged that was there before the first key."""
+def test_typing_after_an_incoming_edit_continues_from_it(two_browsers: list[App]):
+    """Text that arrived before the first keystroke is the base of the edit."""
     a, b = two_browsers
     shared_note(a, b, "the red door")
     a.write("end")
@@ -102,7 +102,7 @@ def test_what_came_while_one_read_is_what_one_writes_over(two_browsers: list[App
         assert app.run("return copy.notices()") == []
 
 
-def test_a_click_begins_to_write_where_it_is(signed_up: App):
+def test_a_click_places_the_cursor(signed_up: App):
     app = signed_up
     app.new_note("Milk and bread").leave()
     box = app.reading.evaluate(
@@ -117,7 +117,7 @@ def test_a_click_begins_to_write_where_it_is(signed_up: App):
 
 
 def test_no_keystroke_is_lost_while_pushes_are_in_flight(browser_and_device):
-    """Answers are slow, somebody else writes, and the person types on all the time."""
+    """Responses are slow and another device writes while the user types."""
     app, other = browser_and_device
     note = other.make_note("start\n\nend")
     other.sync()
@@ -150,7 +150,7 @@ def test_no_keystroke_is_lost_while_pushes_are_in_flight(browser_and_device):
     assert app.run("return copy.notices()") == []
 
 
-def test_what_others_change_shows_in_the_list_at_once(browser_and_device):
+def test_changes_of_other_devices_appear_in_the_list(browser_and_device):
     app, other = browser_and_device
     app.wait_synced()
     app.wait_for("engine.status.live")
@@ -167,13 +167,13 @@ def test_what_others_change_shows_in_the_list_at_once(browser_and_device):
     expect(app.row("Renamed elsewhere")).to_have_count(0)
 
 
-def test_editing_on_another_device_shows(two_browsers: list[App]):
+def test_editing_on_another_device_is_shown(two_browsers: list[App]):
     a, b = two_browsers
     shared_note(a, b, "A note")
     a.wait_for("engine.status.live && engine.status.listeners > 0")
     a.write()
     line = b.page.get_by_text("editing on A")
-    for _ in range(30):  # it is said every few seconds only
+    for _ in range(30):  # it is reported only every few seconds
         if line.is_visible():
             break
         a.type(".")
@@ -183,17 +183,17 @@ def test_editing_on_another_device_shows(two_browsers: list[App]):
     expect(line).to_have_count(0)
 
 
-def test_nothing_is_said_of_typing_while_nobody_listens(signed_up: App):
-    said = []
-    signed_up.page.on("request", lambda request: said.append(request.url) if "/v1/ephemeral" in request.url else None)
+def test_typing_is_not_reported_without_listeners(signed_up: App):
+    reported = []
+    signed_up.page.on("request", lambda request: reported.append(request.url) if "/v1/ephemeral" in request.url else None)
     signed_up.wait_for("engine.status.live")
     signed_up.new_note("Alone with my words").leave()
     signed_up.wait_synced()
-    assert said == []
+    assert reported == []
 
 
-def write_against(app: App, other: Device, note: str, is_base_known: bool) -> None:
-    """Both replace the same words of "the red door", the browser first; the other's stand."""
+def write_conflicting_texts(app: App, other: Device, note: str, is_base_known: bool) -> None:
+    """Both replace the same word of "the red door". The browser writes first, and the other device's word remains."""
     app.open("the red door")
     app.go_offline()
     app.write("start")
@@ -213,14 +213,14 @@ def write_against(app: App, other: Device, note: str, is_base_known: bool) -> No
     app.expect_text("the green door")
 
 
-# Words of one place, or the whole text where the server does not know what it was made from (merge.md, Descent, rule 6).
+# Words in conflict, or the whole text if the server does not know its base (merge.md, Descent, rule 6).
 @pytest.mark.parametrize("is_base_known", [True, False], ids=["contest", "unknown base"])
-def test_words_that_do_not_stand_are_shown_and_put_back(browser_and_device, is_base_known):
+def test_replaced_words_are_shown_and_can_be_restored(browser_and_device, is_base_known):
     app, other = browser_and_device
     note = other.make_note("the red door")
     other.sync()
     app.wait_synced()
-    write_against(app, other, note, is_base_known)
+    write_conflicting_texts(app, other, note, is_base_known)
     line = app.page.get_by_role("article", name="Note")
     notice = line.get_by_text("your version was replaced", exact=False)
     expect(notice).to_be_visible()
@@ -235,12 +235,12 @@ def test_words_that_do_not_stand_are_shown_and_put_back(browser_and_device, is_b
     assert other.text(note) == "the green door"
 
 
-def test_words_that_do_not_stand_are_copied_once_the_text_has_changed(browser_and_device):
+def test_replaced_words_can_be_copied_after_the_text_has_changed(browser_and_device):
     app, other = browser_and_device
     note = other.make_note("the red door")
     other.sync()
     app.wait_synced()
-    write_against(app, other, note, is_base_known=False)
+    write_conflicting_texts(app, other, note, is_base_known=False)
     expect(app.button("Restore")).to_be_visible()
     app.write("end")
     app.type(" and a key")
@@ -259,15 +259,15 @@ def test_words_that_do_not_stand_are_copied_once_the_text_has_changed(browser_an
 
 
 def delete_elsewhere(other: Device, note: str, seen: str) -> None:
-    """A third device, which has the text of this clock, deletes the note."""
+    """A third device deletes the note after reading the text with this clock."""
     deletion = {"uniqueID": note, "objectType": "note", "textSeen": seen, "textAfter": []}
     [result] = other.client.another_device().sync({"deletedObjects": [deletion]})["results"]
     assert result["status"] == "rescued"
 
 
 @pytest.mark.parametrize("how", ["writing", "writing offline", "reading"])
-def test_a_note_that_was_open_goes_on_as_the_one_with_its_words(browser_and_device, how):
-    """Case 33 of merge.md, on the device that wrote: the cursor stays among the words, and no key is lost."""
+def test_an_open_note_that_was_deleted_is_replaced_by_its_rescue_note(browser_and_device, how):
+    """merge.md, case 33, on the device that wrote: the cursor and all keystrokes are kept."""
     app, other = browser_and_device
     note = other.make_note("First line\nlast line")
     other.sync()
@@ -298,13 +298,13 @@ def test_a_note_that_was_open_goes_on_as_the_one_with_its_words(browser_and_devi
     app.expect_text(words + "First line\nlast line")
     app.wait_synced()
     rescued = app.note_id
-    settled = Device(other.client)
-    settled.sync()
-    assert list(settled.notes) == [rescued] and settled.text(rescued) == words + "First line\nlast line"
+    device = Device(other.client)
+    device.sync()
+    assert list(device.notes) == [rescued] and device.text(rescued) == words + "First line\nlast line"
 
 
 @pytest.mark.parametrize("how", ["typing", "unsent"])
-def test_a_note_deleted_elsewhere_while_written_in_is_rescued(browser_and_device, how):
+def test_a_note_deleted_while_being_edited_is_rescued(browser_and_device, how):
     app, other = browser_and_device
     tag = other.make_tag("kept")
     note = other.make_note("Words", tags=[tag])
@@ -326,18 +326,18 @@ def test_a_note_deleted_elsewhere_while_written_in_is_rescued(browser_and_device
     app.expect_titles("Words and mine")
     app.expect_text("Words and mine")
     app.wait_synced()
-    settled = Device(other.client)
-    settled.sync()
-    assert [(one["text"], one["tags"]) for one in settled.notes.values()] == [("Words and mine", [tag])]
+    device = Device(other.client)
+    device.sync()
+    assert [(one["text"], one["tags"]) for one in device.notes.values()] == [("Words and mine", [tag])]
 
 
 @pytest.mark.parametrize("how", ["closed", "reloaded", "left"])
-def test_a_page_that_goes_while_one_types_loses_nothing(signed_up: App, how):
-    """Also the last keys, which were not saved yet."""
+def test_closing_the_page_while_typing_loses_nothing(signed_up: App, how):
+    """Not even the last keystrokes, which were not saved yet."""
     app = signed_up
     app.new_note("First words")
     app.wait_saved()
-    watcher = app.tab()
+    other_tab = app.tab()
     app.type(", and the last")
     if how == "closed":
         app.page.close(run_before_unload=True)
@@ -345,12 +345,12 @@ def test_a_page_that_goes_while_one_types_loses_nothing(signed_up: App, how):
         app.page.reload()
     else:
         app.page.goto("about:blank")
-    watcher.reload()
-    watcher.expect_titles("First words, and the last")
-    watcher.wait_synced()
+    other_tab.reload()
+    other_tab.expect_titles("First words, and the last")
+    other_tab.wait_synced()
 
 
-def test_words_found_in_the_text_can_be_used(signed_up: App):
+def test_links_addresses_and_dates_in_a_text_are_links(signed_up: App):
     app = signed_up
     app.new_note("See https://example.org/a?b=c, write to ada@example.com until 2 December 2026.").leave()
     link = app.reading.get_by_role("link", name="https://example.org/a?b=c", exact=True)
@@ -367,8 +367,8 @@ def test_words_found_in_the_text_can_be_used(signed_up: App):
     assert sorted(json.loads(pushed)) == ["text"]
 
 
-def test_a_button_begins_and_ends_writing(signed_up: App):
-    """A finger stays on a button for a moment, and the text has lost the focus by then."""
+def test_buttons_start_and_end_editing(signed_up: App):
+    """A touch takes a moment, and the text loses the focus before it ends."""
     app = signed_up
     app.new_note("Some words")
     app.button("Done").click(delay=200)

@@ -1,10 +1,10 @@
-"""The history of a note in the browser: who, when, what; and putting back."""
+"""The history of a note in the browser, and restoring a version."""
 
 from app import App
 from playwright.sync_api import expect
 
 
-def test_who_wrote_what_and_putting_it_back(browser_and_device):
+def test_the_history_shows_devices_and_restores_a_version(browser_and_device):
     app, other = browser_and_device
     note = other.make_note("Bread\n\nRye 300 g, water 200 g")
     other.sync()
@@ -32,7 +32,7 @@ def test_who_wrote_what_and_putting_it_back(browser_and_device):
     app.wait_synced()
 
 
-def test_offline_it_says_why_and_what_to_do(signed_up: App):
+def test_offline_the_history_shows_an_error_and_can_be_retried(signed_up: App):
     app = signed_up
     app.new_note("Alone").leave()
     app.wait_synced()

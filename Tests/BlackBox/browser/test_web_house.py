@@ -1,6 +1,6 @@
-"""Rules for the web app's own files: their size, which may import which, and that nothing comes from elsewhere.
+"""Rules for the web app's files: sizes, allowed imports, and no resources from other servers.
 
-Sizes are those of scripts as the server sends them, without comments. All else is read from Public/, without a browser.
+Sizes are of scripts as the server sends them, without comments. The other tests read Public/ without a browser.
 """
 
 import gzip
@@ -15,11 +15,11 @@ import pytest
 from client import ROOT, Server
 
 PUBLIC = ROOT / "Public"
-# Bytes of scripts, each compressed by itself: those that load with the page, before the list of notes shows, and all of them.
+# Bytes of compressed scripts: those that load with the page, before the list of notes appears, and all scripts.
 FIRST_BYTES = 90 * 1024
 ALL_BYTES = 150 * 1024
 MODULES = 36
-# Which folders of js/ each may import from. `app.js` puts them together.
+# The folders of js/ that each folder may import from. `app.js` imports all.
 IMPORTS = {
     "model": {"model"},
     "store": {"store", "model"},
@@ -27,8 +27,8 @@ IMPORTS = {
     "archive": {"archive", "store", "model"},
     "ui": {"ui", "sync", "store", "archive", "model"},
 }
-# Ways for a text to become markup or a program.
-MAKES_MARKUP = re.compile(
+# Ways to turn text into markup or code.
+UNSAFE_MARKUP = re.compile(
     r"\b(?:inner|outer)HTML\b|\binsertAdjacentHTML\b|\bdocument\.write(?:ln)?\b|\beval\(|\bnew Function\b|\bsrcdoc\b"
     r"|\b(?:setHTMLUnsafe|createContextualFragment|parseFromString)\(|\bjavascript:"
 )
@@ -44,13 +44,12 @@ def scripts(folder: str = "") -> list[Path]:
 
 
 def name(path: Path) -> str:
-    """As an address: `/js/app.js`."""
+    """The URL path, like `/js/app.js`."""
     return "/" + path.relative_to(PUBLIC).as_posix()
 
 
 def without_comments(text: str) -> str:
-    """Lines kept. (What begins like one inside a string or a pattern is taken for one: no rule here looks for what could stand
-    after it.)"""
+    """Keeps line breaks. Also removes what looks like a comment in strings and regular expressions. That affects no rule here."""
     text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n"), text, flags=re.S)
     return re.sub(r"(?m)^\s*//.*$|(?<=[\s;{}])//(?=\s).*$", "", text)
 
@@ -60,13 +59,13 @@ def code(path: Path) -> str:
 
 
 def imports(path: Path) -> list[str]:
-    """The addresses of the modules that one imports."""
+    """The URL paths of the modules that a module imports."""
     found = [one or other for one, other in IMPORT.findall(code(path))]
     for target in DYNAMIC.findall(code(path)):
-        assert re.fullmatch(r"""["'][^"']+["']\s*""", target), f"{name(path)} imports what nobody can foresee: {target}"
+        assert re.fullmatch(r"""["'][^"']+["']\s*""", target), f"{name(path)} imports a computed path: {target}"
         found.append(target.strip().strip("\"'"))
     for target in found:
-        assert target.startswith(("./", "../")), f"{name(path)} imports {target}: a relative path names a file of ours"
+        assert target.startswith(("./", "../")), f"{name(path)} imports {target}, which is not a relative path"
     return [posixpath.normpath(posixpath.join(posixpath.dirname(name(path)), target)) for target in found]
 
 
@@ -100,23 +99,23 @@ PAGES = sorted(PUBLIC.rglob("*.html"))
 
 
 def preloaded() -> list[str]:
-    """The addresses of modules that load with the page."""
+    """The URL paths of modules that load with the page."""
     tags = Tags(PUBLIC / "index.html").tags
     return [tag["href"] for kind, tag in tags if kind == "link" and tag.get("rel") == "modulepreload"]
 
 
-# Their size.
+# Sizes
 
 
 @pytest.fixture(scope="module")
 def served(server: Server) -> dict[str, bytes]:
-    """Every script as the server sends it, by its address."""
+    """Every script as the server sends it, by URL path."""
     client = server.client()
     return {name(path): client.get(name(path)).content for path in scripts()}
 
 
 def test_scripts_are_small(served: dict[str, bytes]):
-    """The budgets are for all scripts together; a failure shows each folder's share."""
+    """The limits are for all scripts together. A failure shows the size of each folder."""
     sizes = {address: len(gzip.compress(script, 9)) for address, script in served.items()}
     first = {address: sizes[address] for address in preloaded()}
     shares: dict[str, int] = {}
@@ -142,41 +141,41 @@ def test_scripts_are_served_without_comments_and_otherwise_unchanged(served: dic
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(script)
         assert without_comments(script.decode()) == script.decode(), address
-        assert script.count(b"\n") == (PUBLIC / address[1:]).read_bytes().count(b"\n"), "a line of an error would be another"
+        assert script.count(b"\n") == (PUBLIC / address[1:]).read_bytes().count(b"\n"), "line numbers in errors would be wrong"
     expected = programs(PUBLIC, tmp_path / "public-programs")
     assert len(expected) == len(served)
     assert programs(tmp_path / "served", tmp_path / "served-programs") == expected
 
 
 def test_modules_are_few():
-    """Each is a request at the first visit."""
+    """Each module is a request at the first visit."""
     assert len(scripts("js")) <= MODULES, [name(path) for path in scripts("js")]
 
 
 def test_every_module_is_preloaded_and_nothing_else():
-    """Then all come in one round trip after the page, whatever imports what."""
+    """All modules then load in one round trip after the page."""
     modules = [name(path) for path in scripts("js")]
     wanted = "\n".join(f'  <link rel="modulepreload" href="{module}">' for module in modules)
-    assert sorted(preloaded()) == modules, f"index.html wants just these:\n{wanted}"
+    assert sorted(preloaded()) == modules, f"index.html must contain exactly:\n{wanted}"
 
 
 def test_every_module_is_used():
-    """A module that app.js does not reach is downloaded for nothing."""
+    """Modules that app.js does not import would be downloaded without need."""
     found, waiting = set(), ["/js/app.js"]
     while waiting:
         module = waiting.pop()
         if module not in found:
             found.add(module)
-            assert (PUBLIC / module[1:]).is_file(), f"{module} is imported, and not there"
+            assert (PUBLIC / module[1:]).is_file(), f"{module} is imported but does not exist"
             waiting += imports(PUBLIC / module[1:])
     assert found == {name(path) for path in scripts("js")}
 
 
-# Who may call whom.
+# Dependencies
 
 
 @pytest.mark.parametrize("folder", IMPORTS)
-def test_imports_run_one_way(folder):
+def test_folders_import_only_allowed_folders(folder):
     paths = scripts(f"js/{folder}")
     assert paths, f"js/{folder} is empty"
     wrong = [
@@ -188,38 +187,38 @@ def test_imports_run_one_way(folder):
     assert wrong == []
 
 
-def test_no_other_folder():
-    """One that no rule knows would be bound by none."""
+def test_all_folders_have_rules():
+    """A folder without rules would not be checked."""
     assert {path.parent.name for path in scripts("js") if path.parent != PUBLIC / "js"} == set(IMPORTS)
     assert [name(path) for path in (PUBLIC / "js").glob("*.js")] == ["/js/app.js"]
     assert [name(path) for path in PUBLIC.glob("*.js")] == ["/sw.js"]
 
 
-def test_views_know_neither_network_nor_database():
+def test_views_use_neither_network_nor_database():
     assert lines_with(NETWORK, scripts("js/ui")) == []
     assert lines_with(DATABASE, scripts("js/ui")) == []
 
 
 @pytest.mark.parametrize("folder", ["model", "store", "sync", "archive"])
-def test_the_rest_knows_no_page(folder):
+def test_other_folders_do_not_use_the_page(folder):
     assert lines_with(PAGE, scripts(f"js/{folder}")) == []
 
 
-def test_the_model_knows_nothing_but_values():
+def test_the_model_uses_neither_network_nor_database():
     assert lines_with(NETWORK, scripts("js/model")) + lines_with(DATABASE, scripts("js/model")) == []
 
 
-# Text is never markup, and nothing comes from elsewhere.
+# Text is never markup, and all resources are local
 
 
 def test_text_is_never_markup():
-    assert lines_with(MAKES_MARKUP, scripts()) == []
+    assert lines_with(UNSAFE_MARKUP, scripts()) == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_nothing_is_inline(path):
+def test_pages_have_no_inline_scripts_or_styles(path):
     page = Tags(path)
-    assert not any(page.inside), "a script or style inside the page"
+    assert not any(page.inside), "an inline script or style"
     for tag, attributes in page.tags:
         assert tag != "style" and "style" not in attributes, tag
         assert not [attribute for attribute in attributes if attribute.startswith("on")], tag
@@ -227,25 +226,25 @@ def test_nothing_is_inline(path):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_pages_load_only_what_is_ours(path):
+def test_pages_load_only_local_files(path):
     for tag, attributes in Tags(path).tags:
         for attribute in ("src", "href", "srcset", "data", "poster", "action", "manifest"):
             target = attributes.get(attribute)
-            if target is None or tag == "a" or target.startswith("#"):  # where a person may go is another matter
+            if target is None or tag == "a" or target.startswith("#"):  # links may lead elsewhere
                 continue
             assert re.match(r"/(?!/)", target), f"{tag} {attribute}={target}"
-            assert (PUBLIC / target[1:].partition("?")[0]).is_file(), f"{tag} names {target}, which is not there"
+            assert (PUBLIC / target[1:].partition("?")[0]).is_file(), f"{tag} names {target}, which does not exist"
 
 
 @pytest.mark.parametrize("path", sorted(PUBLIC.rglob("*.css")), ids=lambda path: path.name)
-def test_styles_load_only_what_is_ours(path):
+def test_styles_load_only_local_files(path):
     text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
     assert "@import" not in text
     for target in re.findall(r"url\(\s*[\"']?([^\"')]*)", text):
         assert re.match(r"/(?!/)|\.{1,2}/|data:image/|#", target), target
 
 
-def test_the_manifest_names_only_what_is_there():
+def test_the_manifest_names_only_existing_files():
     manifest = json.loads((PUBLIC / "manifest.webmanifest").read_text())
     assert manifest["start_url"].startswith("/")
     assert manifest["icons"]
@@ -253,11 +252,11 @@ def test_the_manifest_names_only_what_is_there():
         assert icon["src"].startswith("/") and (PUBLIC / icon["src"][1:]).is_file(), icon["src"]
 
 
-# The rules themselves.
+# The rules themselves
 
 
-def test_the_reader_of_code(tmp_path, monkeypatch):
-    """It sees what it has to see: a rule that sees nothing would hold for ever."""
+def test_the_rules_find_violations(tmp_path, monkeypatch):
+    """A rule that finds nothing would always pass."""
     monkeypatch.setattr(f"{__name__}.PUBLIC", tmp_path)
     (tmp_path / "js/ui").mkdir(parents=True)
     path = tmp_path / "js/ui/bad.js"
@@ -269,7 +268,7 @@ def test_the_reader_of_code(tmp_path, monkeypatch):
         "window.x = document.title\n"
     )
     assert sorted(imports(path)) == ["/js/model/b.js", "/js/store/d.js", "/js/ui/a.js", "/js/ui/c.js"]
-    assert lines_with(MAKES_MARKUP, [path]) == ['/js/ui/bad.js:8: element.innerHTML = "http://x"']
+    assert lines_with(UNSAFE_MARKUP, [path]) == ['/js/ui/bad.js:8: element.innerHTML = "http://x"']
     assert [line.split(":")[1] for line in lines_with(NETWORK, [path])] == ["9"]
     assert [line.split(":")[1] for line in lines_with(DATABASE, [path])] == ["11"]
     assert [line.split(":")[1] for line in lines_with(PAGE, [path])] == ["12"]

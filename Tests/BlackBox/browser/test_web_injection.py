@@ -1,6 +1,6 @@
-"""Nothing that anybody writes ever runs: scripts in every field, and in files, from here and from other devices.
+"""Scripts in texts, names and files never run, whether they come from this device or another one.
 
-Whatever would run calls `xss`, or makes the browser report a violation of the policy; either fails the test (App).
+A script that runs calls `xss`. A blocked script violates the Content-Security-Policy. Both are page errors and fail the test.
 """
 
 import re
@@ -35,19 +35,19 @@ SENTINEL = "window.xss = () => { window.hasRun = true; console.error('a script r
 
 
 @pytest.fixture
-def armed(person):
-    """Somebody whose page says so if anything runs."""
+def watched(new_app):
+    """Opens apps that report scripts that run."""
 
     def make(**options) -> App:
-        app = person(visit=False, **options)
+        app = new_app(visit=False, **options)
         app.context.add_init_script(SENTINEL)
         return app.visit()
 
     return make
 
 
-def look_everywhere(app: App) -> None:
-    """Every view, and all that can be opened in them."""
+def open_all_views(app: App) -> None:
+    """Opens every view, note and tag."""
     for fragment in ("#/", "#/archive", "#/deleted", "#/devices", "#/transfer"):
         app.go(fragment)
         app.page.wait_for_timeout(150)
@@ -67,14 +67,14 @@ def check(app: App) -> None:
     for page in app.context.pages:
         assert not page.evaluate("() => Boolean(window.hasRun)")
         assert page.locator("iframe, object, embed, script:not([src])").count() == 0
-        # Whatever became a link leads to where links may.
+        # Links have only harmless schemes.
         addresses = page.locator("a[href]").evaluate_all("links => links.map(link => link.protocol)")
         assert set(addresses) <= {"http:", "https:", "mailto:", "blob:"}
-    assert not app.complaints
+    assert not app.page_errors
 
 
-def test_what_others_wrote(armed, client: Client):
-    """As another client of the account sends it: text, tags, names, attributes, previews, files."""
+def test_scripts_from_another_device(watched, client: Client):
+    """Texts, tags, names, attributes, previews and files from another client of the account."""
     for number, script in enumerate(SCRIPTS):
         tag = client.post("/v1/tags", {"name": f"{script[:100]} {number}"}).json()["uniqueID"]
         attributes = {"pinned": script, "color": script, "constructor": True, "__proto__x".strip("_"): script}
@@ -84,13 +84,13 @@ def test_what_others_wrote(armed, client: Client):
             filename=f"{script}.svg".replace("/", "∕"), preview="PHN2ZyBvbmxvYWQ9eHNzKCk+")  # fmt: skip
         unique_id = note.json()["uniqueID"]
         assert client.patch(f"/v1/notes/{unique_id}", {"attachments": [picture]}).status_code == 200
-    # A register for an ID of every name that an object has from birth.
+    # Names that every JavaScript object inherits.
     for name in ("constructor", "toString", "valueOf", "hasOwnProperty"):
         assert client.post("/v1/objects", {"objectType": name, "attributes": {name: "<b>"}}).status_code == 201
-    app = armed()
+    app = watched()
     app.sign_in(client.email, device_name="<img src=x onerror=xss()>")
     app.wait_synced()
-    look_everywhere(app)
+    open_all_views(app)
     app.search("<script>")
     expect(app.rows.first).to_be_visible()
     app.search("")
@@ -98,8 +98,8 @@ def test_what_others_wrote(armed, client: Client):
     check(app)
 
 
-def test_what_one_writes_oneself(armed):
-    app = armed()
+def test_scripts_from_the_user(watched):
+    app = watched()
     app.sign_up(email=f'"<img/src=x/onerror=xss()>"{uuid.uuid4().hex[:8]}@example.org', device_name="<svg onload=xss()>")
     for script in SCRIPTS[:6]:
         app.go("#/")
@@ -116,17 +116,17 @@ def test_what_one_writes_oneself(armed):
         app.page.wait_for_timeout(50)
     app.search("")
     app.wait_synced()
-    look_everywhere(app)
-    other = armed()
+    open_all_views(app)
+    other = watched()
     other.sign_in(app.email)
     other.wait_synced()
-    look_everywhere(other)
+    open_all_views(other)
     check(app)
     check(other)
 
 
-def test_files_are_shown_or_saved_but_never_run(armed):
-    app = armed()
+def test_files_are_shown_or_downloaded_but_never_run(watched):
+    app = watched()
     app.sign_up()
     app.new_note("Files\n")
     app.wait_saved()
@@ -137,12 +137,12 @@ def test_files_are_shown_or_saved_but_never_run(armed):
         with app.page.expect_download() as download:
             app.page.get_by_role("button", name=re.compile(name)).first.click()
         assert download.value.suggested_filename == name
-    # Nor when somebody opens the address of the bytes itself: it is saved, or shown without a script.
+    # Opening the URL of the bytes downloads them, or shows them without scripts.
     for unique_id in app.run("return copy.note(argument).attachments", app.note_id):
-        answer = app.context.request.get(f"{app.url}/v1/attachments/{unique_id}/data")
-        assert answer.headers["content-type"] == "application/octet-stream"
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        assert "default-src 'none'" in answer.headers.get("content-security-policy", "") or "sandbox" in answer.headers.get(
+        response = app.context.request.get(f"{app.url}/v1/attachments/{unique_id}/data")
+        assert response.headers["content-type"] == "application/octet-stream"
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert "default-src 'none'" in response.headers.get("content-security-policy", "") or "sandbox" in response.headers.get(
             "content-security-policy", "")  # fmt: skip
     check(app)
 
@@ -152,8 +152,8 @@ def test_files_are_shown_or_saved_but_never_run(armed):
     ["#/note/<img src=x onerror=xss()>", "#javascript:xss()", "#/tag/%3Cscript%3Exss()%3C/script%3E", "#/note/constructor",
      "#/__proto__/x", "#/constructor", "#/toString/1", "#/note/%E0%A4%A", "?q=<script>xss()</script>#/"],
 )  # fmt: skip
-def test_addresses(armed, fragment):
-    app = armed()
+def test_scripts_in_addresses(watched, fragment):
+    app = watched()
     app.sign_up()
     app.page.goto(f"{app.url}/{fragment}")
     app.wait_signed_in()
@@ -164,9 +164,9 @@ def test_addresses(armed, fragment):
     app.wait_synced()
 
 
-def test_the_policy(person):
-    """Strict, on the page and its worker; nothing inline in what is served."""
-    app = person()
+def test_the_content_security_policy(new_app):
+    """The policy is strict, and the page has no inline scripts or styles."""
+    app = new_app()
     page = app.context.request.get(app.url)
     policy = page.headers["content-security-policy"]
     for part in ("default-src 'self'", "img-src 'self' blob: data:", "object-src 'none'", "base-uri 'none'", "require-trusted-types-for 'script'"):
@@ -174,9 +174,9 @@ def test_the_policy(person):
     assert "unsafe" not in policy
     html = page.text()
     assert not re.search(r"<script(?![^>]*\bsrc=)[^>]*>|<style|\sstyle=|\son\w+=", html)
-    # Not while it is being evaluated itself: then the browser lets it pass.
-    trying = "() => new Promise(done => setTimeout(() => { try { done(eval('1')) } catch (error) { done(error.name) } }))"
-    assert app.page.evaluate(trying) == "EvalError"
+    # Not directly in `evaluate`, where the browser allows eval.
+    call_eval = "() => new Promise(done => setTimeout(() => { try { done(eval('1')) } catch (error) { done(error.name) } }))"
+    assert app.page.evaluate(call_eval) == "EvalError"
     assert app.page.evaluate("() => { try { document.body.innerHTML = '<b>' } catch (error) { return error.name } }") == "TypeError"
     app.page.wait_for_timeout(200)
-    app.complaints.clear()  # of what was just tried
+    app.page_errors.clear()  # from the two attempts

@@ -1,4 +1,4 @@
-"""All of it with the keys alone, as somebody without a mouse, or without sight, uses it."""
+"""Using the app with only the keyboard, as users without a mouse or with a screen reader do."""
 
 import uuid
 
@@ -12,17 +12,17 @@ def press(app: App, *keys: str) -> None:
         app.page.keyboard.press(key)
 
 
-def tab_to(app: App, locator, most: int = 40) -> None:
-    """Presses Tab until the focus is there."""
-    for _ in range(most):
+def tab_to(app: App, locator, limit: int = 40) -> None:
+    """Presses Tab until the element has the focus."""
+    for _ in range(limit):
         if locator.evaluate("element => element === document.activeElement"):
             return
         app.page.keyboard.press("Tab")
-    raise AssertionError(f"Tab never came to {locator}")
+    raise AssertionError(f"Tab does not reach {locator}")
 
 
-def test_the_main_flow(person):
-    app = person()
+def test_the_main_flow(new_app):
+    app = new_app()
     keyboard = app.page.keyboard
     tab_to(app, app.button("Create an account"))
     press(app, "Enter")
@@ -41,7 +41,7 @@ def test_the_main_flow(person):
     app.type("Second")
     press(app, "Escape", "Escape")
     expect(app.row("Second")).to_be_focused()
-    # The list: arrows, open, write on.
+    # The list: arrows, open, edit.
     press(app, "ArrowDown")
     expect(app.row("First")).to_be_focused()
     app.expect_text("First\nwith words")
@@ -80,7 +80,7 @@ def test_the_main_flow(person):
     app.expect_titles("Second", "First")
     press(app, "ArrowDown")
     expect(app.row("Second")).to_be_focused()
-    # How sync stands.
+    # The state of sync.
     press(app, "s")
     expect(app.dialog).to_be_visible()
     press(app, "Escape")
@@ -89,8 +89,8 @@ def test_the_main_flow(person):
     app.wait_synced()
 
 
-def test_letters_are_shortcuts_while_one_reads(signed_up: App):
-    """Never both a shortcut and text: Enter begins to write."""
+def test_letters_are_shortcuts_while_reading(signed_up: App):
+    """A key is never both a shortcut and text. Enter starts editing."""
     app = signed_up
     app.new_note("Read me").leave()
     expect(app.reading).to_be_focused()
@@ -101,7 +101,7 @@ def test_letters_are_shortcuts_while_one_reads(signed_up: App):
     app.expect_text("Read mex")
 
 
-def test_the_sheet(signed_up: App):
+def test_the_list_of_shortcuts(signed_up: App):
     app = signed_up
     press(app, "?")
     for words in ("New note", "Search", "Archive or unarchive", "Delete", "Show keyboard shortcuts"):
@@ -111,7 +111,7 @@ def test_the_sheet(signed_up: App):
 
 
 def test_single_letters_can_be_turned_off(signed_up: App):
-    """WCAG 2.1.4: whoever speaks to the computer would set them off."""
+    """WCAG 2.1.4: speech input would trigger them."""
     app = signed_up
     press(app, "?")
     app.dialog.get_by_role("checkbox", name="Use single-letter shortcuts").uncheck()
@@ -125,7 +125,7 @@ def test_single_letters_can_be_turned_off(signed_up: App):
     expect(app.editor).to_have_count(0)
 
 
-def test_the_focus_is_trapped_in_dialogs_and_goes_back(signed_up: App):
+def test_dialogs_keep_the_focus_and_return_it(signed_up: App):
     app = signed_up
     app.wait_synced()
     app.sync_button.focus()
@@ -139,7 +139,7 @@ def test_the_focus_is_trapped_in_dialogs_and_goes_back(signed_up: App):
     expect(app.sync_button).to_be_focused()
 
 
-def test_menus_with_the_arrows(signed_up: App):
+def test_arrow_keys_in_menus(signed_up: App):
     app = signed_up
     app.new_note("A note").leave()
     more = app.page.get_by_role("article", name="Note").get_by_role("button", name="More", exact=True)
@@ -153,7 +153,7 @@ def test_menus_with_the_arrows(signed_up: App):
     expect(more).to_be_focused()
 
 
-def test_what_happens_is_said_aloud(signed_up: App):
+def test_actions_are_announced(signed_up: App):
     app = signed_up
     app.new_note("Spoken").leave()
     app.row("Spoken").focus()

@@ -1,4 +1,4 @@
-"""Every main view for everybody: names, roles, contrast in both themes, targets, focus, right-to-left, on a phone and a desk."""
+"""Accessibility and layout of all main views: names, roles, contrast, targets, focus, text direction, on several screens."""
 
 from pathlib import Path
 
@@ -12,15 +12,15 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.long
 
 PICTURE = Path("/usr/share/desktop-base/emerald-theme/grub/grub-16x9.png")
-DESK = {"viewport": {"width": 1280, "height": 800}}
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 TABLET = {"viewport": {"width": 900, "height": 800}, "has_touch": True, "is_mobile": True}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
-SIZES = {"desk": DESK, "tablet": TABLET, "phone": PHONE}
+SIZES = {"desktop": DESKTOP, "tablet": TABLET, "phone": PHONE}
 
 
 @pytest.fixture(scope="module")
 def household(server: Server) -> Device:
-    """An account with something of everything in it."""
+    """An account with every kind of content."""
     device = Device(server.client(device_name="laptop"))
     garden, kitchen = device.make_tag("Garden"), device.make_tag("מטבח")
     picture = attach(device.client, PICTURE.read_bytes(), filename="bed.png", width=1920, height=1080)
@@ -42,7 +42,7 @@ def household(server: Server) -> Device:
 
 
 def views(app: App, household: Device):
-    """Each main view by name, when it shows what it is about."""
+    """Yields the name of each main view when it is shown."""
     main = app.page.get_by_role("main")
     app.go("#/")
     expect(app.rows.first).to_be_visible()
@@ -102,9 +102,9 @@ def views(app: App, household: Device):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_every_view_is_for_everybody(person, household, size, scheme):
-    app = person(**SIZES[size], color_scheme=scheme, reduced_motion="reduce")
-    touch = size != "desk"
+def test_every_view_is_accessible(new_app, household, size, scheme):
+    app = new_app(**SIZES[size], color_scheme=scheme, reduced_motion="reduce")
+    touch = size != "desktop"
     found = {}
     for form in ("Create an account", "Sign in"):
         app.choose_form(form)
@@ -116,15 +116,15 @@ def test_every_view_is_for_everybody(person, household, size, scheme):
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
-@pytest.mark.parametrize("size", ["desk", "phone"])
-def test_the_focus_can_be_seen(person, household, size):
-    """At each stop of Tab, on the list with a note open: an outline, a ring, or the caret of a text."""
-    app = person(**SIZES[size])
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_the_focus_is_visible(new_app, household, size):
+    """Each element reached with Tab has an outline, a shadow or a text cursor."""
+    app = new_app(**SIZES[size])
     app.sign_in(household.client.email)
     app.wait_synced()
     app.go(f"#/note/{household.first}")
     expect(app.reading).to_be_visible()
-    unseen, stops = [], set()
+    invisible, stops = [], set()
     for _ in range(40):
         app.page.keyboard.press("Tab")
         found = app.page.evaluate(
@@ -144,8 +144,8 @@ def test_the_focus_can_be_seen(person, household, size):
         if found:
             stops.add(found[0])
             if not found[1]:
-                unseen.append(found[0])
-    assert unseen == []
+                invisible.append(found[0])
+    assert invisible == []
     assert len(stops) >= 8, stops
 
 
@@ -166,8 +166,8 @@ def test_the_theme_can_be_chosen(signed_up: App):
     assert app.page.evaluate(background) == light
 
 
-def test_right_to_left(person, household):
-    app = person()
+def test_right_to_left(new_app, household):
+    app = new_app()
     app.sign_in(household.client.email)
     app.open("שיר לשעת ערב")
     assert app.reading.evaluate("element => getComputedStyle(element).direction") == "rtl"
@@ -175,14 +175,14 @@ def test_right_to_left(person, household):
     assert title.evaluate("element => getComputedStyle(element).direction") == "rtl"
     app.write()
     assert app.editor.evaluate("element => getComputedStyle(element).direction") == "rtl"
-    # A Latin note beside it is not turned round.
+    # A note in Latin script is still left-to-right.
     app.leave()
     app.open("The bed by the wall")
     assert app.reading.evaluate("element => getComputedStyle(element).direction") == "ltr"
 
 
-def test_a_phone_shows_one_pane_at_a_time(person, household):
-    app = person(**PHONE)
+def test_a_phone_shows_one_pane_at_a_time(new_app, household):
+    app = new_app(**PHONE)
     app.sign_in(household.client.email)
     app.wait_synced()
     expect(app.row("The bed by the wall")).to_be_visible()
@@ -199,10 +199,10 @@ def test_a_phone_shows_one_pane_at_a_time(person, household):
     app.expect_titles("The bed by the wall")
 
 
-def test_motion_is_reduced(person, household):
-    app = person(reduced_motion="reduce")
+def test_motion_is_reduced(new_app, household):
+    app = new_app(reduced_motion="reduce")
     app.sign_in(household.client.email)
     app.wait_synced()
     app.sync_button.click()
-    moving = app.page.evaluate("() => document.getAnimations().filter(one => one.effect.getComputedTiming().duration > 1).length")
-    assert moving == 0
+    active = app.page.evaluate("() => document.getAnimations().filter(one => one.effect.getComputedTiming().duration > 1).length")
+    assert active == 0

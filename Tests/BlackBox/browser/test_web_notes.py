@@ -1,4 +1,4 @@
-"""Notes and tags in the browser: the list, filters, search, order, pins, the archive; with very many of them, too."""
+"""Notes and tags in the browser: the list, filters, search, order, pins, the archive, and accounts with many notes."""
 
 import time
 
@@ -17,7 +17,7 @@ def kitchen(browser_and_device) -> tuple[App, Device]:
         note = device.make_note(f"{text}\n\nand how to make it", tags=[tags[tag]])
         if text == "Bread soup":
             device.tag(note, tags["bread"])
-        time.sleep(0.003)  # the list is by dates
+        time.sleep(0.003)  # the list is sorted by date
     device.sync()
     app.wait_synced()
     app.expect_titles("Bread soup", "Apfelmus für Émile", "Rye loaf", "Leek soup")
@@ -28,10 +28,10 @@ def link(app: App, name: str):
     return app.page.get_by_role("navigation", name="Notes and tags").get_by_role("link", name=name)
 
 
-def test_search_as_one_types(kitchen):
+def test_search_while_typing(kitchen):
     app, _ = kitchen
     for query, titles in (
-        ("bread", ["Bread soup"]),  # tags are no words of the text
+        ("bread", ["Bread soup"]),  # tags are not searched
         ("BREAD so", ["Bread soup"]),
         ("emile", ["Apfelmus für Émile"]),
         ("mak", ["Bread soup", "Apfelmus für Émile", "Rye loaf", "Leek soup"]),
@@ -48,9 +48,9 @@ def test_search_as_one_types(kitchen):
 def test_search_finds_what_the_server_finds(kitchen):
     app, device = kitchen
     for query in ("soup", "emile", "für", "how make", "apfel", "loaf rye", "x"):
-        answer = device.client.get("/v1/search", params={"q": query}).json()
+        response = device.client.get("/v1/search", params={"q": query}).json()
         app.search(query)
-        expected = {result["note"]["text"].split("\n")[0] for result in answer["results"]}
+        expected = {result["note"]["text"].split("\n")[0] for result in response["results"]}
         app.page.wait_for_timeout(100)
         assert set(app.titles) == expected, query
 
@@ -61,7 +61,7 @@ def test_filter_by_tag_and_counts(kitchen):
     link(app, "soup").click()
     app.expect_titles("Bread soup", "Leek soup")
     expect(app.page.get_by_role("heading", name="soup")).to_be_visible()
-    # A new note gets the tag that one looks at.
+    # A new note gets the tag of the current filter.
     app.new_note("Pea soup").leave()
     app.expect_titles("Pea soup", "Bread soup", "Leek soup")
     expect(link(app, "soup")).to_contain_text("3")
@@ -70,7 +70,7 @@ def test_filter_by_tag_and_counts(kitchen):
     assert app.run("return copy.tags().map(tag => tag.name)") == ["bread", "soup", "Äpfel"]
 
 
-def test_tags_are_completed_made_and_taken_off(kitchen):
+def test_tags_are_completed_created_and_removed(kitchen):
     app, device = kitchen
     app.open("Rye loaf")
     field = app.page.get_by_role("combobox", name="Add a tag")
@@ -79,7 +79,7 @@ def test_tags_are_completed_made_and_taken_off(kitchen):
     field.press("Enter")
     expect(app.button("Remove tag soup")).to_be_visible()
     app.add_tag("Sunday")
-    field.fill("SUNDAY")  # there already, in another case
+    field.fill("SUNDAY")  # already added, in other case
     field.press("Enter")
     app.button("Remove tag bread").click()
     expect(app.button("Remove tag bread")).to_have_count(0)
@@ -89,7 +89,7 @@ def test_tags_are_completed_made_and_taken_off(kitchen):
     assert [device.tags[tag] for tag in loaf["tags"]] == ["soup", "Sunday"]
 
 
-def test_a_tag_renamed_to_anothers_name_becomes_one_with_it(kitchen):
+def test_a_tag_renamed_to_another_tags_name_is_merged_with_it(kitchen):
     app, device = kitchen
     app.button("Tag bread: rename or delete").click()
     app.page.get_by_role("menuitem", name="Rename").click()
@@ -103,12 +103,12 @@ def test_a_tag_renamed_to_anothers_name_becomes_one_with_it(kitchen):
     assert sorted(name.lower() for name in device.tags.values()) == ["soup", "äpfel"]
 
 
-def test_archive_and_back(kitchen):
+def test_archiving_and_unarchiving(kitchen):
     app, device = kitchen
     app.open("Rye loaf")
     app.button("Archive").click()
     app.expect_titles("Bread soup", "Apfelmus für Émile", "Leek soup")
-    # What is archived is still found.
+    # Search also finds archived notes.
     app.search("rye")
     app.expect_titles("Rye loaf")
     app.search("")
@@ -122,7 +122,7 @@ def test_archive_and_back(kitchen):
     assert not any(note["archived"] for note in device.notes.values())
 
 
-def test_pins_stand_above(kitchen):
+def test_pinned_notes_are_first(kitchen):
     app, device = kitchen
     app.open("Leek soup")
     app.button("Pin").click()
@@ -133,7 +133,7 @@ def test_pins_stand_above(kitchen):
     assert leek["attributes"] == {"pinned": True}
 
 
-def test_dragging_changes_the_date_of_the_one_alone(kitchen):
+def test_dragging_changes_few_dates(kitchen):
     app, device = kitchen
     dates = {note["text"]: note["sortDate"] for note in device.notes.values()}
     begin, end = app.row("Leek soup").bounding_box(), app.row("Apfelmus").bounding_box()
@@ -153,8 +153,8 @@ def test_dragging_changes_the_date_of_the_one_alone(kitchen):
 
 
 @pytest.mark.timeout(120)
-def test_ten_thousand_notes_stay_instant(person, server: Server):
-    """The list draws what is in view, a search answers within a frame or two."""
+def test_ten_thousand_notes_are_fast(new_app, server: Server):
+    """The list renders only visible rows, and a search takes less than two frames."""
     client = server.client()
     device = Device(client)
     for begin in range(0, 10_000, 1_000):
@@ -164,16 +164,16 @@ def test_ten_thousand_notes_stay_instant(person, server: Server):
             for number in range(begin, begin + 1_000)
         ]  # fmt: skip
         client.sync({"notes": notes})
-    app = person()
+    app = new_app()
     app.sign_in(client.email)
     app.wait_synced(seconds=60)
     assert app.run("return copy.notes().length") == 10_000
     assert app.rows.count() < 40
     app.page.keyboard.press("/")
-    took = app.run(
+    durations = app.run(
         """const input = document.querySelector("input[type=search]"), times = []
         for (const query of ["lor", "lorem", "word9", "word99", "word999", "word9999", "amet dolor"]) {
-          let least = Infinity // of five: the machine may be busy
+          let least = Infinity // of five attempts, because the machine may be busy
           for (let time = 0; time < 5; time++) {
             const begin = performance.now()
             input.value = query
@@ -185,7 +185,7 @@ def test_ten_thousand_notes_stay_instant(person, server: Server):
         }
         return times"""
     )
-    assert max(took) < 34, took  # ms: two frames
+    assert max(durations) < 34, durations  # ms, two frames
     app.search("word9999")
     app.expect_titles("Note 9999")
     app.search("")

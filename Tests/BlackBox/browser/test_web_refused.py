@@ -1,11 +1,11 @@
-"""What the server refuses stands on a visible shelf, with the reason; it holds nothing else up (clients.md, rule 9)."""
+"""Changes that the server rejects are shown with the reason, and do not block others (clients.md, rule 9)."""
 
 from app import App
 from attachments import attach, some_bytes
 from playwright.sync_api import expect
 
 
-def test_a_refused_change_shows_with_its_reason(browser_and_device):
+def test_a_rejected_change_is_shown_with_its_reason(browser_and_device):
     app, other = browser_and_device
     mine, theirs = other.make_note("Mine"), other.make_note("Theirs")
     picture = attach(other.client, some_bytes(1000), filename="both.png")
@@ -24,10 +24,10 @@ def test_a_refused_change_shows_with_its_reason(browser_and_device):
     other.sync()
     assert other.text(mine) == "Mine, and words that are not refused"
     app.sync_button.click()
-    shelf = app.dialog.get_by_role("listitem").filter(has_text="Mine")
-    expect(shelf).to_contain_text("This file belongs to another note")
-    expect(shelf.get_by_role("button", name="Open")).to_be_visible()
-    # Once the other lets go of it, it is tried again by itself (protocol.md, Errors).
+    rejected = app.dialog.get_by_role("listitem").filter(has_text="Mine")
+    expect(rejected).to_contain_text("This file belongs to another note")
+    expect(rejected.get_by_role("button", name="Open")).to_be_visible()
+    # When the other note no longer has the picture, the change is sent again automatically (protocol.md, Errors).
     other.edit(theirs, f"attachments.{picture}", False)
     other.sync()
     app.wait_for("copy.note(argument[0]).attachments[0] === argument[1] && copy.shelf().length === 0", [mine, picture])
@@ -37,7 +37,7 @@ def test_a_refused_change_shows_with_its_reason(browser_and_device):
     assert other.note(mine)["attachments"] == [picture]
 
 
-def test_what_is_refused_can_be_put_away(browser_and_device):
+def test_a_rejected_change_can_be_dismissed(browser_and_device):
     app, other = browser_and_device
     mine, theirs = other.make_note("Mine"), other.make_note("Theirs")
     picture = attach(other.client, some_bytes(1000), filename="both.png")
@@ -54,7 +54,7 @@ def test_what_is_refused_can_be_put_away(browser_and_device):
     app.wait_synced()
 
 
-def test_what_is_too_large_is_said_before_it_is_sent(signed_up: App):
+def test_a_tag_name_that_is_too_long_is_not_sent(signed_up: App):
     app = signed_up
     app.new_note("A note").leave()
     field = app.page.get_by_role("combobox", name="Add a tag")
@@ -63,7 +63,7 @@ def test_what_is_too_large_is_said_before_it_is_sent(signed_up: App):
     expect(app.page.get_by_role("region", name="Messages")).not_to_be_empty()
     app.wait_synced()
     assert app.run("return copy.tags()") == []
-    app.complaints.clear()  # the app logs what it told the person
+    app.page_errors.clear()  # the app also logs the message
 
 
 def test_the_log_of_requests_can_be_copied(signed_up: App):

@@ -1,4 +1,4 @@
-"""Case 24 of merge.md: the server comes back from an older copy of its data, and the browser gives back what it lacks."""
+"""merge.md, case 24: the server is restored from an older copy, and the browser sends what it lacks."""
 
 import shutil
 import time
@@ -12,16 +12,16 @@ from playwright.sync_api import expect
 
 
 @pytest.fixture
-def restorable(person, fresh_server: Server, tmp_path):
-    """A browser and a device, and the data folder as it was when both had everything."""
+def restorable(new_app, fresh_server: Server, tmp_path):
+    """A server, a synced browser and device, and a copy of the data folder from that moment."""
     client = fresh_server.client(device_name="B")
-    app = person(server=fresh_server)
+    app = new_app(server=fresh_server)
     app.sign_in(client.email, device_name="A")
     device = Device(client)
     tag = device.make_tag("old tag")
     for name in ("untouched", "edited today", "deleted today"):
         device.make_note(name, tags=[tag])
-        time.sleep(0.003)  # the list is by dates
+        time.sleep(0.003)  # the list is sorted by date
     device.sync()
     app.wait_synced()
     fresh_server.stop()
@@ -32,7 +32,7 @@ def restorable(person, fresh_server: Server, tmp_path):
     return fresh_server, app, device, backup
 
 
-def put_back(server: Server, backup) -> None:
+def replace_data(server: Server, backup) -> None:
     server.stop()
     shutil.rmtree(server.data)
     shutil.copytree(backup, server.data)
@@ -70,29 +70,29 @@ NOW = [
 ]
 
 
-def test_the_browser_gives_back_what_the_server_lacks(restorable):
+def test_the_browser_sends_what_the_server_lacks(restorable):
     server, app, device, backup = restorable
     edit_today(app, device)
     device.sync()
     assert contents(device) == NOW
-    held = device.copy.digest
-    put_back(server, backup)
-    # Until an answer of the restored server tells it, the browser takes itself for synced.
+    digest = device.copy.digest
+    replace_data(server, backup)
+    # The browser still shows "synced" until the first response of the restored server.
     restored = app.run("engine.syncNow(); return Date.now()")
     app.wait_for("engine.status.lastSync > argument", restored, seconds=40)
     app.wait_synced(seconds=40)
-    # Another that has nothing reads it all from the server: nothing is lost, nothing back from the dead.
+    # A new device reads everything from the server. Nothing is lost, and deleted notes stay deleted.
     fresh = Device(device.client.another_device("fresh"))
     fresh.sync()
     assert contents(fresh) == NOW
-    assert fresh.copy.digest == held
+    assert fresh.copy.digest == digest
     [attachment] = next(note["attachments"] for note in fresh.notes.values() if note["attachments"])
     assert fresh.client.get(f"/v1/attachments/{attachment}/data").content == some_bytes(50_000)
     assert server.command("check").returncode == 0
     app.expect_titles("made today", "edited today, in the browser", "untouched")
 
 
-def test_what_was_unsent_goes_up_too(restorable):
+def test_unsent_changes_are_sent_too(restorable):
     server, app, device, backup = restorable
     edit_today(app, device)
     app.go_offline()
@@ -100,7 +100,7 @@ def test_what_was_unsent_goes_up_too(restorable):
     app.write()
     app.type(", and more offline")
     app.leave()
-    put_back(server, backup)
+    replace_data(server, backup)
     app.reload() if app.run("return Boolean(navigator.serviceWorker?.controller)") else None
     app.go_online()
     app.wait_synced(seconds=40)
@@ -109,12 +109,12 @@ def test_what_was_unsent_goes_up_too(restorable):
     assert "deleted today" not in [note["text"] for note in device.notes.values()]
 
 
-def test_a_browser_that_comes_when_the_numbers_have_overtaken_its_token(restorable):
-    """The server cannot tell from the token any more; the browser can tell from the digests."""
+def test_a_browser_returns_when_the_server_is_past_its_token(restorable):
+    """The server cannot detect the restore from the token any more. The browser detects it from the digests."""
     server, app, device, backup = restorable
     edit_today(app, device)
     app.go_offline()
-    put_back(server, backup)
+    replace_data(server, backup)
     again = Device(device.client.another_device("again"))
     for number in range(40):
         again.make_note(f"after the restore {number}")
@@ -129,17 +129,17 @@ def test_a_browser_that_comes_when_the_numbers_have_overtaken_its_token(restorab
     assert len(texts) == 43
 
 
-def test_signed_out_by_the_restore(person, fresh_server: Server, tmp_path):
-    """The browser signed in after the backup was made: the restored server does not know it (protocol.md, Restored servers)."""
+def test_the_restore_signs_the_browser_out(new_app, fresh_server: Server, tmp_path):
+    """The restored server does not know a browser that signed in after the backup (protocol.md, Restored servers)."""
     client = fresh_server.client(device_name="B")
     fresh_server.stop()
     shutil.copytree(fresh_server.data, tmp_path / "backup")
     fresh_server.start()
-    app = person(server=fresh_server)
+    app = new_app(server=fresh_server)
     app.sign_in(client.email, device_name="A")
     app.new_note("Written after the backup").leave()
     app.wait_synced()
-    put_back(fresh_server, tmp_path / "backup")
+    replace_data(fresh_server, tmp_path / "backup")
     app.run("engine.syncNow()")
     app.expect_sync("Sign in")
     expect(app.row("Written after the backup")).to_be_visible()

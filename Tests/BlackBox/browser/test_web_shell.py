@@ -1,4 +1,4 @@
-"""What the browser keeps for the time without a network: the requests of each visit, the update, no secure context."""
+"""The app without a network: cached files, requests per visit, updates, and pages without a secure context."""
 
 import re
 import shutil
@@ -15,24 +15,24 @@ PUBLIC = ROOT / "Public"
 
 @pytest.fixture
 def logged_server() -> Iterator[Server]:
-    """A server whose log has every request."""
+    """A server that logs every request."""
     with Server(log_level="debug") as server:
         yield server
 
 
-def paths_asked(server: Server, since: int = 0) -> list[str]:
-    """What the server was asked for, but for /v1/ and whether it is ready."""
+def requested_paths(server: Server, since: int = 0) -> list[str]:
+    """The requested paths except for /v1/ and /readyz."""
     paths = re.findall(r" path=(/[^ ]*) ", server.log[since:])
     return [path for path in paths if not path.startswith("/v1/") and path != "/readyz"]
 
 
-def test_first_visit_in_one_round_and_second_without_any(person, logged_server: Server):
-    app = person(server=logged_server)
+def test_requests_of_the_first_and_second_visit(new_app, logged_server: Server):
+    app = new_app(server=logged_server)
     app.page.wait_for_load_state("networkidle")
     app.wait_installed()
-    first = paths_asked(logged_server)
+    first = requested_paths(logged_server)
     assert len(first) <= 45, first
-    # What the page has loaded the worker takes from the browser's own cache.
+    # The worker gets files that the page has loaded from the browser's cache.
     assert len(first) == len(set(first)), sorted(path for path in set(first) if first.count(path) > 1)
     app.sign_up()
     app.new_note("Kept").leave()
@@ -41,13 +41,13 @@ def test_first_visit_in_one_round_and_second_without_any(person, logged_server: 
     app.reload()
     app.expect_titles("Kept")
     app.wait_synced()
-    # The browser itself looks whether there is a new worker.
-    assert set(paths_asked(logged_server, since)) <= {"/sw.js", "/shell.js"}
+    # The browser checks for a new worker.
+    assert set(requested_paths(logged_server, since)) <= {"/sw.js", "/shell.js"}
 
 
-def test_a_reload_offline(person, fresh_server: Server):
-    """Opens, reads, writes, searches with no network, after a reload too; and with the server gone altogether."""
-    app = person(server=fresh_server)
+def test_a_reload_offline(new_app, fresh_server: Server):
+    """Without a server, the app can be reloaded, and notes can be read, written and searched."""
+    app = new_app(server=fresh_server)
     app.sign_up()
     app.new_note("Milk and bread").leave()
     app.new_note("Oats").leave()
@@ -74,24 +74,24 @@ def test_a_reload_offline(person, fresh_server: Server):
     app.expect_titles("Made offline", "Oats", "Milk and bread, butter")
 
 
-def test_the_worker_never_touches_the_api(signed_up: App):
+def test_the_worker_caches_no_api_responses(signed_up: App):
     app = signed_up
     app.wait_installed()
     app.reload()
     app.wait_synced()
-    kept = app.page.evaluate(
+    cached = app.page.evaluate(
         """async () => {
           const urls = []
           for (const name of await caches.keys()) for (const request of await (await caches.open(name)).keys()) urls.push(request.url)
           return urls
         }"""
     )
-    assert kept and not [url for url in kept if "/v1/" in url]
+    assert cached and not [url for url in cached if "/v1/" in url]
 
 
 @pytest.fixture
 def published(tmp_path):
-    """A server that serves a copy of Public/, which a test may change."""
+    """A server with a copy of Public/ that the test can change."""
     shutil.copytree(PUBLIC, tmp_path / "share/Public")
     shutil.copy(ROOT / "openapi.yaml", tmp_path / "share/openapi.yaml")
     with Server(arguments=["--public", str(tmp_path / "share")]) as server:
@@ -99,9 +99,9 @@ def published(tmp_path):
 
 
 @pytest.mark.timeout(120)
-def test_a_new_version_is_offered_and_taken(person, published):
+def test_a_new_version_is_offered_and_loaded(new_app, published):
     server, public = published
-    app = person(server=server)
+    app = new_app(server=server)
     app.sign_up()
     app.new_note("From before")
     app.wait_saved()
@@ -111,7 +111,7 @@ def test_a_new_version_is_offered_and_taken(person, published):
     tab.wait_synced()
     css = public / "css/app.css"
     css.write_text(css.read_text() + "\n:root { --new-version: 7 }\n")
-    time.sleep(1.2)  # the server looks once a second
+    time.sleep(1.2)  # the server checks once a second
     app.page.evaluate("() => navigator.serviceWorker.getRegistration().then(registration => registration.update())")
     expect(app.page.get_by_text("A new version is available")).to_be_visible()
     version = "() => getComputedStyle(document.documentElement).getPropertyValue('--new-version').trim()"
@@ -122,7 +122,7 @@ def test_a_new_version_is_offered_and_taken(person, published):
     app.expect_text("From before, typed on")
     assert app.page.evaluate(version) == "7"
     app.wait_synced()
-    # One version for all tabs, and the files of the one before are gone.
+    # All tabs have the same version, and the old files are deleted.
     tab.reload()
     assert tab.page.evaluate(version) == "7"
     assert len(app.page.evaluate("() => caches.keys()")) == 1
@@ -132,19 +132,19 @@ def test_a_new_version_is_offered_and_taken(person, published):
     app.expect_text("From before, typed on")
 
 
-def test_without_a_secure_context_it_works_online(person, fresh_server: Server):
-    """Plain HTTP on a name that is not localhost: no worker, no locks, no crypto.subtle; it says so."""
-    app = person(server=fresh_server, url=f"http://hesper.test:{fresh_server.port}")
+def test_without_a_secure_context_it_works_online(new_app, fresh_server: Server):
+    """With plain HTTP and a name other than localhost there are no workers, locks or crypto.subtle. The app shows a warning."""
+    app = new_app(server=fresh_server, url=f"http://hesper.test:{fresh_server.port}")
     assert not app.page.evaluate("() => isSecureContext")
     app.sign_in(fresh_server.client().email)
     expect(app.page.get_by_text("plain HTTP", exact=False).first).to_be_visible()
     link = app.page.get_by_role("link", name=re.compile("HTTPS"))
-    answer = plain_session().get(fresh_server.url + link.first.get_attribute("href"))
-    assert answer.status_code == 200 and "HTTPS" in answer.text
+    response = plain_session().get(fresh_server.url + link.first.get_attribute("href"))
+    assert response.status_code == 200 and "HTTPS" in response.text
     app.new_note("Works all the same").leave()
     app.attach({"name": "file.bin", "mimeType": "application/octet-stream", "buffer": bytes(100_000)})
     app.wait_synced()
-    # Each tab for itself, and they still follow each other.
+    # Each tab syncs on its own, and both show the changes.
     tab = app.tab()
     tab.wait_synced()
     tab.open("Works all the same")
@@ -152,7 +152,7 @@ def test_without_a_secure_context_it_works_online(person, fresh_server: Server):
     app.type(", in both tabs")
     tab.expect_text("Works all the same, in both tabs")
     app.leave()
-    other = person(server=fresh_server)
+    other = new_app(server=fresh_server)
     other.sign_in(app.email)
     other.expect_titles("Works all the same, in both tabs")
     other.wait_synced()
@@ -160,15 +160,15 @@ def test_without_a_secure_context_it_works_online(person, fresh_server: Server):
     app.expect_text("Works all the same, in both tabs")
 
 
-def test_the_manifest_makes_it_installable(person):
-    app = person()
+def test_the_manifest_makes_it_installable(new_app):
+    app = new_app()
     manifest = app.context.request.get(f"{app.url}/manifest.webmanifest").json()
     assert manifest["name"] and manifest["start_url"] and manifest["display"] == "standalone"
     sizes = {size for icon in manifest["icons"] for size in icon["sizes"].split()}
     assert {"192x192", "512x512"} <= sizes
     for icon in manifest["icons"]:
-        answer = app.context.request.get(app.url + icon["src"])
-        assert answer.status == 200 and answer.headers["content-type"].startswith(icon["type"])
+        response = app.context.request.get(app.url + icon["src"])
+        assert response.status == 200 and response.headers["content-type"].startswith(icon["type"])
     app.wait_installed()
     devtools = app.context.new_cdp_session(app.page)
     assert devtools.send("Page.getInstallabilityErrors")["installabilityErrors"] in ([], [{"errorId": "in-incognito", "errorArguments": []}])
@@ -180,13 +180,13 @@ def test_the_manifest_makes_it_installable(person):
         "Object.defineProperty(window, 'indexedDB', {value: undefined})",
         "IDBFactory.prototype.open = () => { throw new DOMException('Not here.', 'SecurityError') }",
     ],
-    ids=["none", "refused"],
+    ids=["no IndexedDB", "IndexedDB refused"],
 )
-def test_a_browser_that_keeps_nothing_is_told(browser, server: Server, script: str):
+def test_without_storage_the_app_shows_an_error(browser, server: Server, script: str):
     page = browser.new_page()
     page.add_init_script(script)
     page.goto(server.url)
-    # It tries for some seconds: a browser that is busy comes round.
+    # The app retries for some seconds, because the browser may be busy.
     problem = page.get_by_role("alert")
     expect(problem).to_contain_text("Browser storage is not available.", timeout=60_000)
     expect(problem.get_by_role("button", name="Try again")).to_be_visible()

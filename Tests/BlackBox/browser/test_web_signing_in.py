@@ -1,4 +1,4 @@
-"""Signing up, in and out in the browser; what happens when somebody else signs this browser out (clients.md, rule 13)."""
+"""Signing up, in and out in the browser, and being signed out by another device (clients.md, rule 13)."""
 
 import re
 
@@ -11,16 +11,16 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.long
 
 
-def somebody_else(app: App) -> Client:
-    """A client of the same account."""
+def another_client(app: App) -> Client:
+    """Another client of the account."""
     client = Client(app.url)
     client.sign_in(app.email, device_name="another")
     return client
 
 
-def sign_out_from_afar(app: App) -> Client:
-    """Somebody with the same account signs this browser out."""
-    client = somebody_else(app)
+def sign_out_remotely(app: App) -> Client:
+    """Another client of the account signs this browser out."""
+    client = another_client(app)
     devices = client.get("/v1/devices").json()["devices"]
     for device in devices:
         if not device["current"]:
@@ -28,8 +28,8 @@ def sign_out_from_afar(app: App) -> Client:
     return client
 
 
-def test_the_first_visit_says_what_to_do(person):
-    app = person()
+def test_the_first_visit(new_app):
+    app = new_app()
     expect(app.page).to_have_title(re.compile("Hesper"))
     expect(app.page.get_by_label("E-mail")).to_be_focused()
     app.sign_up()
@@ -37,18 +37,18 @@ def test_the_first_visit_says_what_to_do(person):
     app.wait_synced()
 
 
-def test_the_session_is_a_cookie_that_no_script_sees(signed_up: App):
+def test_the_session_cookie_is_hidden_from_scripts(signed_up: App):
     [cookie] = signed_up.context.cookies()
     assert cookie["httpOnly"] and cookie["sameSite"] in ("Lax", "Strict")
     assert cookie["expires"] > 0
     assert signed_up.page.evaluate("() => document.cookie") == ""
-    kept = signed_up.page.evaluate(
+    stored = signed_up.page.evaluate(
         """async () => {
           const databases = await indexedDB.databases()
           return JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), databases.map(one => one.name)])
         }"""
     )
-    assert "hesper_" not in kept
+    assert "hesper_" not in stored
 
 
 def test_a_reload_stays_signed_in(signed_up: App):
@@ -59,8 +59,8 @@ def test_a_reload_stays_signed_in(signed_up: App):
     signed_up.wait_synced()
 
 
-def test_what_is_wrong_is_said_at_its_field(person, client: Client):
-    app = person()
+def test_errors_are_shown_at_their_fields(new_app, client: Client):
+    app = new_app()
     app.choose_form("Sign in")
     app.fill_sign_in("nobody")
     app.submit_sign_in()
@@ -78,31 +78,31 @@ def test_what_is_wrong_is_said_at_its_field(person, client: Client):
     app.wait_signed_in()
 
 
-def test_an_answer_is_not_shown_in_the_other_form(person, client: Client):
-    """Somebody turned to "Create an account" before the server had answered."""
-    app = person()
+def test_an_error_is_not_shown_in_the_other_form(new_app, client: Client):
+    """The user switched to "Create an account" before the response arrived."""
+    app = new_app()
     app.choose_form("Sign in")
-    held = []
-    app.page.route("**/v1/devices", lambda route: held.append(route))
+    held_requests = []
+    app.page.route("**/v1/devices", lambda route: held_requests.append(route))
     app.fill_sign_in(client.email, password="not the password")
     with app.page.expect_request("**/v1/devices"):
         app.submit_sign_in()
     app.choose_form("Create an account")
     with app.page.expect_response("**/v1/devices"):
-        held[0].continue_()
+        held_requests[0].continue_()
     app.page.wait_for_timeout(200)
     expect(app.page.get_by_text("Incorrect e-mail or password.")).to_have_count(0)
     expect(app.button("Create account")).to_be_enabled()
 
 
-def test_signing_out_erases_everything_here(signed_up: App):
+def test_signing_out_erases_everything_in_the_browser(signed_up: App):
     app = signed_up
     app.new_note("A secret").leave()
     app.add_tag("hidden")
     app.wait_synced()
     app.sign_out()
     assert app.context.cookies() == []
-    left = app.page.evaluate(
+    remaining = app.page.evaluate(
         """async () => {
           const found = []
           for (const { name } of await indexedDB.databases()) {
@@ -121,15 +121,15 @@ def test_signing_out_erases_everything_here(signed_up: App):
           return JSON.stringify(found)
         }"""
     )
-    assert "secret" not in left and "hidden" not in left and app.email not in left
-    client = somebody_else(app)
+    assert "secret" not in remaining and "hidden" not in remaining and app.email not in remaining
+    client = another_client(app)
     assert [device["name"] for device in client.get("/v1/devices").json()["devices"]] == ["another"]
     app.reload()
     app.sign_in(app.email)
     app.expect_titles("A secret")
 
 
-def test_signing_out_says_what_is_unsent(signed_up: App):
+def test_signing_out_warns_of_unsent_changes(signed_up: App):
     app = signed_up
     app.wait_synced()
     app.go_offline()
@@ -144,15 +144,15 @@ def test_signing_out_says_what_is_unsent(signed_up: App):
     app.go_online()
     app.wait_synced()
     app.sign_out()
-    assert [note["text"] for note in notes_of(somebody_else(app))] == ["Nobody has this yet"]
+    assert [note["text"] for note in notes_of(another_client(app))] == ["Nobody has this yet"]
 
 
-def test_what_a_lost_device_changed_is_put_back(two_browsers: list[App]):
-    here, lost = two_browsers
-    here.new_note("Milk").leave()
-    here.wait_synced()
+def test_changes_of_a_lost_device_are_reverted(two_browsers: list[App]):
+    app, lost = two_browsers
+    app.new_note("Milk").leave()
+    app.wait_synced()
     lost.expect_titles("Milk")
-    since = here.page.evaluate(
+    since = app.page.evaluate(
         """async () => {
           const date = new Date(Math.ceil((Date.now() + 1) / 1000) * 1000)
           await new Promise(done => setTimeout(done, date - Date.now() + 50))
@@ -161,30 +161,30 @@ def test_what_a_lost_device_changed_is_put_back(two_browsers: list[App]):
     )
     lost.new_note("Wine").leave()
     lost.wait_synced()
-    here.expect_titles("Wine", "Milk")
-    here.go("#/devices")
-    here.button("Report lost: B").click()
-    here.dialog.get_by_label("Lost since").fill(since)
-    here.button("Report lost").click()
-    expect(here.toast("Signed out B. Its changes are being reverted")).to_be_visible()
+    app.expect_titles("Wine", "Milk")
+    app.go("#/devices")
+    app.button("Report lost: B").click()
+    app.dialog.get_by_label("Lost since").fill(since)
+    app.button("Report lost").click()
+    expect(app.toast("Signed out B. Its changes are being reverted")).to_be_visible()
     expect(lost.page.get_by_text("signed out", exact=False).first).to_be_visible()
-    here.go("#/")
-    here.expect_titles("Milk")
-    here.wait_synced()
+    app.go("#/")
+    app.expect_titles("Milk")
+    app.wait_synced()
 
 
 def test_a_lost_device_is_signed_out_without_a_time(two_browsers: list[App]):
-    here, lost = two_browsers
+    app, lost = two_browsers
     lost.new_note("Wine").leave()
     lost.wait_synced()
-    here.go("#/devices")
-    here.button("Report lost: B").click()
-    here.button("Report lost").click()
-    expect(here.toast("Signed out B")).to_be_visible()
-    here.go("#/")
-    here.expect_titles("Wine")
+    app.go("#/devices")
+    app.button("Report lost: B").click()
+    app.button("Report lost").click()
+    expect(app.toast("Signed out B")).to_be_visible()
+    app.go("#/")
+    app.expect_titles("Wine")
     path = f"/v1/devices/{lost.run('return copy.session.device.uniqueID')}/revocation"
-    assert "moment" not in somebody_else(here).get(path).json()
+    assert "moment" not in another_client(app).get(path).json()
 
 
 def notes_of(client: Client) -> list[dict]:
@@ -192,19 +192,19 @@ def notes_of(client: Client) -> list[dict]:
 
 
 def test_a_lost_device_is_signed_out_from_the_list(two_browsers: list[App]):
-    here, lost = two_browsers
-    here.go("#/devices")
-    # Which of them it is, its owner can tell by where it was last.
-    expect(here.page.get_by_text(re.compile(r"Last used .* from 127\.0\.0\.1"))).to_have_count(2)
-    here.button("Sign out B").click()
-    here.dialog.get_by_role("button", name="Sign out", exact=True).click()
-    expect(here.toast("Signed out B")).to_be_visible()
+    app, lost = two_browsers
+    app.go("#/devices")
+    # The last address helps the user to recognize the device.
+    expect(app.page.get_by_text(re.compile(r"Last used .* from 127\.0\.0\.1"))).to_have_count(2)
+    app.button("Sign out B").click()
+    app.dialog.get_by_role("button", name="Sign out", exact=True).click()
+    expect(app.toast("Signed out B")).to_be_visible()
     expect(lost.page.get_by_text("signed out", exact=False).first).to_be_visible()
-    here.go("#/")
-    here.wait_synced()
+    app.go("#/")
+    app.wait_synced()
 
 
-@pytest.mark.parametrize("is_typing", [True, False], ids=["in the middle of typing", "offline meanwhile"])
+@pytest.mark.parametrize("is_typing", [True, False], ids=["while typing", "while offline"])
 def test_an_expired_session_loses_nothing(signed_up: App, is_typing):
     app = signed_up
     app.new_note("Before")
@@ -213,7 +213,7 @@ def test_an_expired_session_loses_nothing(signed_up: App, is_typing):
     note = app.note_id
     if not is_typing:
         app.go_offline()
-    client = sign_out_from_afar(app)
+    client = sign_out_remotely(app)
     app.type(", in between")
     app.wait_saved()
     app.go_online()
@@ -234,11 +234,11 @@ def test_an_expired_session_loses_nothing(signed_up: App, is_typing):
     assert Device(client).sync() == []
 
 
-def test_another_account_is_refused_while_notes_are_here(signed_up: App, client: Client):
+def test_another_account_cannot_sign_in_while_notes_are_stored(signed_up: App, client: Client):
     app = signed_up
     app.new_note("Mine").leave()
     app.wait_synced()
-    sign_out_from_afar(app)
+    sign_out_remotely(app)
     app.go_offline()
     app.write()
     app.type(" and unsent")
@@ -255,4 +255,4 @@ def test_another_account_is_refused_while_notes_are_here(signed_up: App, client:
     assert not app.page.get_by_label("E-mail").is_editable()
     app.sign_in(app.email)
     app.wait_synced()
-    assert [note["text"] for note in somebody_else(app).read_all()[0]["notes"]] == ["Mine and unsent"]
+    assert [note["text"] for note in another_client(app).read_all()[0]["notes"]] == ["Mine and unsent"]

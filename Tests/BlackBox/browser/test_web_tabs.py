@@ -1,18 +1,13 @@
-"""Two tabs of one browser are one client: they follow each other, one of them syncs, and the work is handed over."""
+"""Tabs of one browser are one client. One tab is the leader, which syncs. The others follow and can become leaders."""
 
 from app import App
-
-
-def streams(app: App) -> int:
-    """How many streams of events the account has open, as the server counts other listeners."""
-    return app.run("return engine.status.listeners")
 
 
 def leaders(*tabs: App) -> list[bool]:
     return [tab.run("return engine.status.leads") for tab in tabs]
 
 
-def test_edits_follow_live_in_the_other_tab(signed_up: App):
+def test_edits_appear_in_the_other_tab(signed_up: App):
     one = signed_up
     one.new_note("Hello")
     one.wait_saved()
@@ -27,7 +22,7 @@ def test_edits_follow_live_in_the_other_tab(signed_up: App):
         tab.wait_synced()
 
 
-def test_edits_follow_offline_too(signed_up: App):
+def test_edits_appear_in_the_other_tab_offline(signed_up: App):
     one = signed_up
     one.new_note("Hello")
     one.wait_synced()
@@ -46,7 +41,7 @@ def test_edits_follow_offline_too(signed_up: App):
     assert one.run("return copy.notes().length") == 1
 
 
-def test_one_tab_leads_and_the_next_takes_over(signed_up: App):
+def test_another_tab_becomes_leader_when_the_leader_is_closed(signed_up: App):
     one = signed_up
     one.wait_synced()
     other = one.tab()
@@ -59,7 +54,7 @@ def test_one_tab_leads_and_the_next_takes_over(signed_up: App):
     other.wait_for("engine.status.live")
 
 
-def test_a_hidden_leader_hands_over(signed_up: App):
+def test_a_hidden_leader_is_replaced(signed_up: App):
     one = signed_up
     one.wait_synced()
     other = one.tab()
@@ -75,7 +70,7 @@ def test_a_hidden_leader_hands_over(signed_up: App):
     one.expect_titles("Seen")
 
 
-def test_a_leader_that_is_the_only_one_seen_stays(signed_up: App):
+def test_the_only_visible_tab_stays_leader(signed_up: App):
     one = signed_up
     one.wait_synced()
     other = one.tab()
@@ -85,7 +80,7 @@ def test_a_leader_that_is_the_only_one_seen_stays(signed_up: App):
     assert leaders(one, other) == [True, False]
 
 
-def test_one_stream_for_all_tabs(two_browsers: list[App]):
+def test_all_tabs_share_one_event_stream(two_browsers: list[App]):
     a, b = two_browsers
     a.wait_synced()
     tabs = [a.tab(), a.tab()]
@@ -94,8 +89,8 @@ def test_one_stream_for_all_tabs(two_browsers: list[App]):
     b.wait_for("engine.status.live && engine.status.listeners === 1")
 
 
-def test_two_tabs_never_make_one_clock(signed_up: App):
-    """Both write at once, a hundred times: every edit has a clock of its own."""
+def test_two_tabs_never_create_the_same_clock(signed_up: App):
+    """Both create fifty notes at once. All clocks must differ."""
     one = signed_up
     other = one.tab()
     write = "for (let number = 0; number < 50; number++) await copy.createNote({text: argument + number})"
@@ -116,7 +111,7 @@ def test_two_tabs_never_make_one_clock(signed_up: App):
         assert tab.run("return copy.notes().length") == 100
 
 
-def test_signing_out_in_one_tab_signs_all_out(signed_up: App):
+def test_signing_out_in_one_tab_signs_out_all_tabs(signed_up: App):
     one = signed_up
     one.new_note("Gone in both").leave()
     one.wait_synced()

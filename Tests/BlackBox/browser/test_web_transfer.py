@@ -1,4 +1,4 @@
-"""Out of the browser and in again, offline too; case 32 of merge.md; and what a folder of texts becomes."""
+"""Export and import in the browser, also offline, with case 32 of merge.md."""
 
 import base64
 import io
@@ -23,7 +23,7 @@ def export(app: App) -> bytes:
     return Path(download.value.path()).read_bytes()
 
 
-def bring_in(app: App, data: bytes, name: str = "export.zip") -> None:
+def import_file(app: App, data: bytes, name: str = "export.zip") -> None:
     app.go("#/transfer")
     with app.page.expect_file_chooser() as chooser:
         app.button("Choose files").click()
@@ -40,7 +40,7 @@ def zipped(files: dict[str, str | bytes]) -> bytes:
 
 
 def contents(app: App) -> list:
-    """All that the app shows, without what only this account has (IDs of attachments' holders are the same)."""
+    """The notes as the app shows them, without IDs that differ between accounts."""
     return app.run(
         """const found = []
         for (const id of copy.notes({archived: null})) {
@@ -68,8 +68,8 @@ def filled(signed_up: App) -> App:
     return app
 
 
-def test_out_and_in_again_offline(filled: App, person):
-    """The first browser exports without a network; another account, without a network, gets the same."""
+def test_an_offline_export_is_imported_into_another_account(filled: App, new_app):
+    """Both export and import work offline, and the notes are the same in both accounts."""
     filled.go_offline()
     before = contents(filled)
     data = export(filled)
@@ -80,35 +80,35 @@ def test_out_and_in_again_offline(filled: App, person):
         assert sum(name.endswith(".md") for name in names) == 2
         assert [archive.read(name) for name in names if name.endswith("plan.bin")] == [some_bytes(40_000)]
         assert json.loads(archive.read("hesper.json"))
-    other = person()
+    other = new_app()
     other.sign_up()
     other.wait_synced()
     other.go_offline()
-    for _ in range(2):  # twice duplicates nothing
-        bring_in(other, data)
+    for _ in range(2):  # importing twice duplicates nothing
+        import_file(other, data)
         assert contents(other) == before
     other.go_online()
     other.wait_synced()
-    fresh = person()
+    fresh = new_app()
     fresh.sign_in(other.email)
     fresh.wait_synced()
     assert contents(fresh) == before
 
 
-def test_into_the_account_it_came_from_nothing_changes(filled: App):
+def test_importing_into_the_same_account_changes_nothing(filled: App):
     before = contents(filled)
-    bring_in(filled, export(filled))
+    import_file(filled, export(filled))
     filled.wait_synced()
     assert contents(filled) == before
     assert len(filled.run("return copy.tags()")) == 1
 
 
 def test_case_32_a_folder_imported_in_two_browsers(two_browsers: list[App]):
-    """Neither sees the other; each note is there once."""
+    """Both import offline, and each note exists once."""
     for app in two_browsers:
         app.wait_synced()
         app.go_offline()
-        bring_in(app, zipped(FILES))
+        import_file(app, zipped(FILES))
     for app in two_browsers:
         app.go_online()
         app.wait_synced()
@@ -121,7 +121,7 @@ def test_case_32_a_folder_imported_in_two_browsers(two_browsers: list[App]):
         assert len(app.run("return copy.tags()")) <= 1
 
 
-def test_texts_that_are_dropped_become_notes(signed_up: App):
+def test_dropped_text_files_become_notes(signed_up: App):
     app = signed_up
     app.page.evaluate(
         """files => {
@@ -141,19 +141,19 @@ def test_texts_that_are_dropped_become_notes(signed_up: App):
     "data",
     [b"not a zip", b"PK\x03\x04" + bytes(100), zipped({"hesper.json": "{"}), zipped({"hesper.json": '{"notes": 7}'}), zipped({}),
      zipped(FILES)[:-40]],
-    ids=["no zip", "cut", "broken JSON", "wrong JSON", "empty", "without its end"],
+    ids=["no zip", "only a header", "broken JSON", "wrong JSON", "empty", "truncated"],
 )  # fmt: skip
-def test_what_cannot_be_read_is_said_and_changes_nothing(signed_up: App, data):
+def test_an_unreadable_file_is_reported_and_changes_nothing(signed_up: App, data):
     app = signed_up
-    bring_in(app, data)
-    said = app.page.get_by_role("main").inner_text()
-    assert len(said) > 100
+    import_file(app, data)
+    message = app.page.get_by_role("main").inner_text()
+    assert len(message) > 100
     assert contents(app) == []
     app.wait_synced()
 
 
-def test_scripts_in_names_and_texts_of_an_import_never_run(person):
-    app = person(visit=False)
+def test_scripts_in_imported_names_and_texts_never_run(new_app):
+    app = new_app(visit=False)
     app.context.add_init_script("window.xss = () => { window.hasRun = true; console.error('a script ran') }")
     app.visit()
     app.sign_up()
@@ -162,10 +162,11 @@ def test_scripts_in_names_and_texts_of_an_import_never_run(person):
         "uniqueID": "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90", "creationDate": "2026-01-01T00:00:00.000Z", "text": script,
         "archived": False, "sortDate": script, "tags": [script], "attachments": [script], "attributes": {"__proto__": script, "pinned": script},
     }  # fmt: skip
-    bring_in(app, zipped({f"{script}.md": script, "../../etc/passwd.md": "up", "hesper.json": json.dumps({"notes": [note], "tags": [script, {"name": script}]})}))
+    content = json.dumps({"notes": [note], "tags": [script, {"name": script}]})
+    import_file(app, zipped({f"{script}.md": script, "../../etc/passwd.md": "up", "hesper.json": content}))
     app.page.wait_for_timeout(300)
     app.go("#/")
-    bring_in(app, zipped({f"<svg onload=xss()>/{script}.md": script}), name=f"{script}.zip")
+    import_file(app, zipped({f"<svg onload=xss()>/{script}.md": script}), name=f"{script}.zip")
     app.go("#/")
     app.page.wait_for_timeout(300)
     assert not app.page.evaluate("() => Boolean(window.hasRun)")
@@ -173,8 +174,8 @@ def test_scripts_in_names_and_texts_of_an_import_never_run(person):
     app.wait_synced()
 
 
-def test_an_export_of_the_server_goes_into_the_browser_and_back(browser_and_device):
-    """`GET /v1/export` and the browser write one format."""
+def test_an_export_of_the_server_is_imported_into_the_browser(browser_and_device):
+    """`GET /v1/export` and the browser write the same format."""
     app, other = browser_and_device
     tag = other.make_tag("both")
     other.make_note("From the server", tags=[tag], pinned=True)
@@ -182,11 +183,11 @@ def test_an_export_of_the_server_goes_into_the_browser_and_back(browser_and_devi
     app.expect_titles("From the server")
     app.wait_synced()
     before = contents(app)
-    bring_in(app, other.client.get("/v1/export").content)
+    import_file(app, other.client.get("/v1/export").content)
     app.wait_synced()
     assert contents(app) == before
     data = base64.b64encode(export(app))
     assert len(data) > 100
-    settled = Device(other.client)
-    settled.sync()
-    assert len(settled.notes) == 1
+    device = Device(other.client)
+    device.sync()
+    assert len(device.notes) == 1

@@ -1,4 +1,4 @@
-"""Each deletion can be undone: of a note, a tag, an attachment (clients.md, rule 8); and what is deleted goes."""
+"""Deletions of notes, tags and attachments can be undone (clients.md, rule 8). Otherwise they are sent after some time."""
 
 import time
 
@@ -16,15 +16,15 @@ def app_and_device(browser_and_device) -> tuple[App, Device]:
     tag = device.make_tag("garden")
     for text in ("Beans", "Garlic", "Leeks"):
         device.make_note(text, tags=[tag])
-        time.sleep(0.003)  # the list is by dates
+        time.sleep(0.003)  # the list is sorted by date
     device.sync()
     app.wait_synced()
     app.expect_titles("Leeks", "Garlic", "Beans")
     return app, device
 
 
-def let_go(app: App) -> None:
-    """The time to undo is over: held deletions are due."""
+def finish_deletions(app: App) -> None:
+    """Ends the time in which deletions can be undone, and sends them."""
     for unique_id in app.run("return [...copy.memory.deletions.keys()]"):
         app.page.evaluate(CHANGE_RECORD, ["deletions", unique_id, {"heldUntil": 1}])
     app.run("engine.syncNow()")
@@ -35,7 +35,7 @@ def texts(device: Device) -> list[str]:
     return sorted(note["text"] for note in device.notes.values())
 
 
-def test_a_note(app_and_device):
+def test_undo_deleting_a_note(app_and_device):
     app, device = app_and_device
     app.open("Garlic")
     app.choose("Delete")
@@ -43,13 +43,13 @@ def test_a_note(app_and_device):
     expect(app.toast("Note deleted")).to_be_visible()
     app.undo()
     app.expect_titles("Leeks", "Garlic", "Beans")
-    let_go(app)
+    finish_deletions(app)
     app.wait_synced()
     assert texts(device) == ["Beans", "Garlic", "Leeks"]
     assert device.copy.deleted == {}
 
 
-def test_a_note_with_the_keys_alone(app_and_device):
+def test_undo_deleting_a_note_with_keys(app_and_device):
     app, device = app_and_device
     app.row("Garlic").focus()
     app.page.keyboard.press("Delete")
@@ -59,16 +59,16 @@ def test_a_note_with_the_keys_alone(app_and_device):
     assert texts(device) == ["Beans", "Garlic", "Leeks"]
 
 
-def test_a_note_that_stays_deleted(app_and_device):
+def test_deleting_a_note(app_and_device):
     app, device = app_and_device
     app.open("Garlic")
     app.choose("Delete")
     app.expect_titles("Leeks", "Beans")
     app.page.wait_for_timeout(1_000)
-    assert texts(device) == ["Beans", "Garlic", "Leeks"], "it was sent while it could be undone"
+    assert texts(device) == ["Beans", "Garlic", "Leeks"], "the deletion was sent while it could be undone"
     app.reload()
     app.expect_titles("Leeks", "Beans")
-    let_go(app)
+    finish_deletions(app)
     app.wait_synced()
     assert texts(device) == ["Beans", "Leeks"]
     app.go("#/deleted")
@@ -79,11 +79,11 @@ def test_a_note_that_stays_deleted(app_and_device):
     assert texts(device) == ["Beans", "Garlic", "Leeks"]
     [again] = [note for note in device.notes.values() if note["text"] == "Garlic"]
     assert again["uniqueID"] not in device.copy.deleted
-    assert again["tags"] == list(device.tags), "its tags came back, too"
+    assert again["tags"] == list(device.tags), "the tags were not restored"
 
 
 @pytest.mark.timeout(60)
-def test_a_deletion_is_sent_by_itself_when_its_time_is_over(app_and_device):
+def test_a_deletion_is_sent_after_the_time_to_undo(app_and_device):
     app, device = app_and_device
     app.open("Garlic")
     app.choose("Delete")
@@ -92,33 +92,33 @@ def test_a_deletion_is_sent_by_itself_when_its_time_is_over(app_and_device):
     assert texts(device) == ["Beans", "Leeks"]
 
 
-def test_a_tag(app_and_device):
+def test_undo_deleting_a_tag(app_and_device):
     app, device = app_and_device
     app.button("Tag garden: rename or delete").click()
     app.page.get_by_role("menuitem", name="Delete").click()
     expect(app.page.get_by_role("link", name="garden")).to_have_count(0)
     app.undo()
     expect(app.page.get_by_role("navigation").get_by_role("link", name="garden")).to_contain_text("3")
-    let_go(app)
+    finish_deletions(app)
     app.wait_synced()
     device.sync()
     assert list(device.tags.values()) == ["garden"]
 
 
-def test_a_tag_that_stays_deleted(app_and_device):
+def test_deleting_a_tag(app_and_device):
     app, device = app_and_device
     link = app.page.get_by_role("navigation").get_by_role("link", name="garden")
     link.focus()
     app.page.keyboard.press("Delete")
     expect(link).to_have_count(0)
-    let_go(app)
+    finish_deletions(app)
     app.wait_synced()
     device.sync()
     assert device.tags == {}
     assert all(note["tags"] == [] for note in device.notes.values())
 
 
-def test_an_attachment(app_and_device):
+def test_removing_an_attachment(app_and_device):
     app, device = app_and_device
     app.open("Garlic")
     app.attach({"name": "rows.bin", "mimeType": "application/octet-stream", "buffer": some_bytes(5_000)})
@@ -132,7 +132,7 @@ def test_an_attachment(app_and_device):
     [garlic] = [note for note in device.notes.values() if note["text"] == "Garlic"]
     [attachment] = garlic["attachments"]
     assert device.client.get(f"/v1/attachments/{attachment}/data").content == some_bytes(5_000)
-    # And for good: out of the note; the server deletes it later, so that undo never uploads again.
+    # Without undo it is removed from the note. The server deletes it later, so undoing never requires another upload.
     app.button("Remove rows.bin").click()
     app.wait_synced()
     device.sync()
@@ -140,7 +140,7 @@ def test_an_attachment(app_and_device):
     assert attachment not in device.copy.deleted
 
 
-def test_archiving(app_and_device):
+def test_undo_archiving(app_and_device):
     app, device = app_and_device
     app.open("Garlic")
     app.button("Archive").click()

@@ -1,4 +1,4 @@
-"""What the tests of the command share."""
+"""Fixtures of the tests of the `hesper` command."""
 
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,7 @@ from runner import Hesper, run
 
 @pytest.fixture
 def hesper(tmp_path: Path) -> Hesper:
-    """`hesper("account", "list", HESPER_DATA="d")` runs the command in an empty folder of its own."""
+    """`hesper("account", "list", HESPER_DATA="d")` runs the command in an empty folder."""
     return partial(run, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""`hesper account`: while the server runs, and while it does not."""
+"""`hesper account`, with and without a running server."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from attachments import attach, download, some_bytes
-from client import BINARY, PASSWORD, Client, Refused
+from client import BINARY, PASSWORD, Client, ErrorResponse
 from runner import ENVIRONMENT, FAILED, WRONG_SETTING, WRONG_USAGE, Hesper, serving
 
 NEW_PASSWORD = "another horse, another battery"
@@ -35,7 +35,7 @@ def test_create_list_show_delete(hesper: Hesper, ada: str) -> None:
     assert hesper("account", "list").stdout == ""
 
 
-def test_beside_the_server(hesper: Hesper, tmp_path: Path) -> None:
+def test_with_a_running_server(hesper: Hesper, tmp_path: Path) -> None:
     with serving(tmp_path, "--sign-up", "closed") as (url, _):
         assert hesper("account", "create", "ada@example.org", stdin=PASSWORD).returncode == 0
         phone = Client(url)
@@ -47,7 +47,7 @@ def test_beside_the_server(hesper: Hesper, tmp_path: Path) -> None:
         reset = hesper("account", "set-password", "ada@example.org", stdin=NEW_PASSWORD + "\n")
         assert reset.returncode == 0
         assert phone.get("/v1/account").status_code == 401
-        with pytest.raises(Refused):
+        with pytest.raises(ErrorResponse):
             Client(url).sign_in("ada@example.org", PASSWORD)
         phone.sign_in("ada@example.org", NEW_PASSWORD)
 
@@ -69,7 +69,7 @@ def test_a_password_from_a_file(hesper: Hesper, tmp_path: Path) -> None:
 
 
 class Keyboard:
-    """A terminal at which somebody makes an account."""
+    """A terminal in which `hesper account create` runs."""
 
     def __init__(self, folder: Path):
         self.end, terminal = pty.openpty()
@@ -85,7 +85,7 @@ class Keyboard:
         os.write(self.end, text.encode())
 
     def wait_for(self, text: str) -> None:
-        """Reads until the terminal shows this, for ten seconds at most."""
+        """Reads until the terminal shows the text, for at most ten seconds."""
         deadline = time.monotonic() + 10
         while text.encode() not in self.shown:
             assert select.select([self.end], [], [], max(deadline - time.monotonic(), 0))[0], self.shown
@@ -105,7 +105,7 @@ def keyboard(tmp_path: Path) -> Iterator[Keyboard]:
     os.close(keyboard.end)
 
 
-def test_a_terminal_is_asked_twice_and_shows_nothing(hesper: Hesper, keyboard: Keyboard) -> None:
+def test_the_password_prompt_repeats_and_does_not_echo(hesper: Hesper, keyboard: Keyboard) -> None:
     for question in ["Password: ", "Repeat password: "]:
         keyboard.wait_for(question)
         keyboard.type(PASSWORD + "\n")
@@ -116,7 +116,7 @@ def test_a_terminal_is_asked_twice_and_shows_nothing(hesper: Hesper, keyboard: K
     assert hesper("account", "list").stdout.startswith("ada@example.org\t")
 
 
-def test_two_passwords_that_differ(hesper: Hesper, keyboard: Keyboard) -> None:
+def test_different_passwords_are_refused(hesper: Hesper, keyboard: Keyboard) -> None:
     keyboard.wait_for("Password: ")
     keyboard.type(PASSWORD + "\n")
     keyboard.wait_for("Repeat password: ")
@@ -126,7 +126,7 @@ def test_two_passwords_that_differ(hesper: Hesper, keyboard: Keyboard) -> None:
     assert hesper("account", "list").stdout == ""
 
 
-def test_giving_up_leaves_a_terminal_that_shows_what_is_typed(keyboard: Keyboard) -> None:
+def test_ctrl_c_restores_the_echo_of_the_terminal(keyboard: Keyboard) -> None:
     keyboard.wait_for("Password: ")
     assert not keyboard.echoes
     keyboard.type("\x03")
@@ -149,13 +149,13 @@ def test_giving_up_leaves_a_terminal_that_shows_what_is_typed(keyboard: Keyboard
     ],
 )
 @pytest.mark.usefixtures("ada")
-def test_refusals(hesper: Hesper, arguments: list[str], stdin: str, status: int, message: str) -> None:
+def test_errors(hesper: Hesper, arguments: list[str], stdin: str, status: int, message: str) -> None:
     ended = hesper("account", *arguments, stdin=stdin)
     assert (ended.returncode, ended.stdout, ended.stderr) == (status, "", f"hesper: {message}\n")
 
 
 @pytest.mark.parametrize("email", ["ada", "@example.org", "ada@", "a b@example.org", "a@b@example.org", "a" * 251 + "@b.c"])
-def test_what_is_no_address(hesper: Hesper, tmp_path: Path, email: str) -> None:
+def test_invalid_addresses(hesper: Hesper, tmp_path: Path, email: str) -> None:
     ended = hesper("account", "create", email, stdin=PASSWORD)
     assert ended.returncode == WRONG_USAGE
     assert "is not an e-mail address" in ended.stderr
@@ -166,7 +166,7 @@ def test_what_is_no_address(hesper: Hesper, tmp_path: Path, email: str) -> None:
     "arguments",
     [["account", "list"], ["account", "show", "ada@example.org"], ["check"], ["import", "--account", "a@b.c", "."]],
 )
-def test_a_mistyped_data_folder_is_no_new_database(hesper: Hesper, tmp_path: Path, arguments: list[str]) -> None:
+def test_a_mistyped_data_folder_creates_no_database(hesper: Hesper, tmp_path: Path, arguments: list[str]) -> None:
     ended = hesper(*arguments, "--data", "dta")
     assert ended.returncode == WRONG_SETTING
     assert ended.stderr == "hesper: dta contains no hesper.sqlite: set the data folder with --data or HESPER_DATA.\n"
@@ -174,7 +174,7 @@ def test_a_mistyped_data_folder_is_no_new_database(hesper: Hesper, tmp_path: Pat
 
 
 @pytest.mark.usefixtures("ada")
-def test_passwords_are_kept_as_scrypt(tmp_path: Path) -> None:
+def test_passwords_are_stored_as_scrypt(tmp_path: Path) -> None:
     database = sqlite3.connect(tmp_path / "data/hesper.sqlite")
     (kept,) = database.execute("SELECT password_hash FROM accounts").fetchone()
     database.close()
@@ -182,7 +182,7 @@ def test_passwords_are_kept_as_scrypt(tmp_path: Path) -> None:
     assert PASSWORD not in kept
 
 
-def test_the_cost_of_a_password_is_the_servers(hesper: Hesper, tmp_path: Path) -> None:
+def test_the_configured_password_cost_is_used(hesper: Hesper, tmp_path: Path) -> None:
     made = hesper("account", "create", "ada@example.org", stdin=PASSWORD + "\n", HESPER_PASSWORD_COST="14")
     assert made.returncode == 0, made.stderr
     with closing(sqlite3.connect(tmp_path / "data/hesper.sqlite")) as database:
@@ -190,7 +190,7 @@ def test_the_cost_of_a_password_is_the_servers(hesper: Hesper, tmp_path: Path) -
     assert kept.startswith("$scrypt$ln=14,")
 
 
-def test_delete_takes_the_bytes_of_attachments_along(fresh_server):
+def test_delete_removes_attachment_bytes(fresh_server):
     client, other = fresh_server.client(email="ada@example.org"), fresh_server.client()
     attach(client, some_bytes(1_000))
     kept = attach(other, some_bytes(2_000))
@@ -203,7 +203,7 @@ def test_delete_takes_the_bytes_of_attachments_along(fresh_server):
     assert download(other, kept) == some_bytes(2_000)
 
 
-def test_deleting_over_http_takes_them_along_too(fresh_server):
+def test_deleting_over_http_removes_attachment_bytes(fresh_server):
     client = fresh_server.client()
     attach(client, some_bytes(1_000))
     assert client.delete("/v1/account", json={"password": client.password}).status_code == 204
@@ -212,4 +212,4 @@ def test_deleting_over_http_takes_them_along_too(fresh_server):
         if not [path for path in (fresh_server.data / "attachments").glob("*/*/*") if path.is_file()]:
             return
         time.sleep(0.2)
-    raise AssertionError("the bytes are still there")
+    raise AssertionError("the attachment's bytes were not removed")

@@ -1,4 +1,4 @@
-"""Whose attachments are removed: those of the database that they belong to, and of no other (operating.md)."""
+"""Ownership of attachments: a server removes bytes only if they belong to its database (operating.md)."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ DATA = some_bytes(1_000)
 def wait_for(condition: Callable[[], object], seconds: float = 40) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "it did not come to that in time"
+        assert time.monotonic() < deadline, "the condition did not become true in time"
         time.sleep(0.1)
 
 
@@ -41,7 +41,7 @@ def execute(data: Path, sql: str) -> None:
 
 
 def refusal(server: Server) -> str:
-    """What `serve` says that does not serve; its exit status keeps systemd from starting it again."""
+    """The log of a `serve` that refuses to start. Its exit status prevents systemd from restarting it."""
     before = len(server.log)
     server.port = server.port or 12_345
     server.launch()
@@ -51,7 +51,7 @@ def refusal(server: Server) -> str:
 
 
 def copy_of(server: Server, folder: Path) -> Server:
-    """A server on a copy of the database, with the attachments of the other."""
+    """A server on a copy of the database, with the original's attachments."""
     folder.mkdir()
     with closing(sqlite3.connect(server.data / "hesper.sqlite")) as database:
         database.execute("VACUUM INTO ?", [str(folder / "hesper.sqlite")])
@@ -62,7 +62,7 @@ def delete_account(client: Client) -> None:
     assert client.delete("/v1/account", json={"password": client.password}).status_code == 204
 
 
-def test_a_marker_is_written_at_the_first_start_and_renewed_at_the_next(fresh_server: Server) -> None:
+def test_the_marker_is_written_at_the_first_start_and_renewed_later(fresh_server: Server) -> None:
     wait_for(lambda: marker(fresh_server))
     first = marker(fresh_server)
     assert (first["format"], first["formatVersion"], first["contested"]) == ("hesper-attachments", 1, False)
@@ -70,7 +70,7 @@ def test_a_marker_is_written_at_the_first_start_and_renewed_at_the_next(fresh_se
     fresh_server.restart()
     wait_for(lambda: marker(fresh_server)["nonce"] != first["nonce"])
     assert marker(fresh_server)["installation"] == first["installation"]
-    # Killed at any moment, it goes on.
+    # Kills at different moments do not matter.
     for wait in [0, 0.02, 0.05, 0.1, 0.3]:
         fresh_server.kill()
         fresh_server.launch()
@@ -81,8 +81,8 @@ def test_a_marker_is_written_at_the_first_start_and_renewed_at_the_next(fresh_se
     assert "Unused attachments are not removed" not in fresh_server.log
 
 
-def test_a_lost_database_is_not_served_beside_its_attachments(fresh_server: Server, tmp_path: Path) -> None:
-    """The database is lost, the attachments are not: neither `serve` nor a command takes them for strays."""
+def test_an_empty_database_is_not_served_with_existing_attachments(fresh_server: Server, tmp_path: Path) -> None:
+    """If only the database is lost, neither `serve` nor a command treats the attachments as unreferenced."""
     client = fresh_server.client(email="ada@example.org")
     attachments = [attach(client, DATA) for _ in range(3)]
     wait_for(lambda: marker(fresh_server))
@@ -94,12 +94,12 @@ def test_a_lost_database_is_not_served_beside_its_attachments(fresh_server: Serv
     why = refusal(fresh_server)
     assert "The attachments belong to another installation, " in why
     assert "If the database was lost, restore it." in why and "hesper adopt-attachments" in why
-    # The same where the marker is of before there were any.
+    # The same for attachments without a marker, as older versions left them.
     (fresh_server.data / MARKER).unlink()
     assert "There are attachments, but the database is empty." in refusal(fresh_server)
     assert "wrong: There are attachments, but the database is empty." in fresh_server.command("doctor").stdout
     assert len(bytes_of(fresh_server)) == 3
-    # It is found again.
+    # The database is found and restored.
     for file in fresh_server.data.glob("hesper.sqlite*"):
         file.unlink()
     for file in kept.iterdir():
@@ -111,7 +111,7 @@ def test_a_lost_database_is_not_served_beside_its_attachments(fresh_server: Serv
     assert "ok: The attachments belong to this database." in fresh_server.command("doctor").stdout
 
 
-def test_a_new_installation_can_take_the_attachments_over(fresh_server: Server) -> None:
+def test_a_new_installation_can_adopt_attachments(fresh_server: Server) -> None:
     attach(fresh_server.client(), DATA)
     wait_for(lambda: marker(fresh_server))
     old = marker(fresh_server)
@@ -139,13 +139,13 @@ def test_a_new_installation_can_take_the_attachments_over(fresh_server: Server) 
     assert len(bytes_of(fresh_server)) == 1
 
 
-def test_a_copy_beside_the_database_erases_nothing(fresh_server: Server, tmp_path: Path) -> None:
-    """`cp` of the database, served with the same attachments; somebody tries in the copy what erases."""
+def test_a_copied_database_does_not_erase_attachments(fresh_server: Server, tmp_path: Path) -> None:
+    """A copy of the database is served with the same attachments, and an account is erased in it."""
     ada, bob = fresh_server.client(email="ada@example.org"), fresh_server.client(email="bob@example.org")
     kept = attach(ada, DATA)
     wait_for(lambda: marker(fresh_server))
     with copy_of(fresh_server, tmp_path / "copy") as copy:
-        # The lease of the other server is in the copy as well.
+        # The copy contains the other server's lease.
         execute(copy.data, "DELETE FROM leases")
         nonce = marker(fresh_server)["nonce"]
         copy.start()
@@ -154,7 +154,7 @@ def test_a_copy_beside_the_database_erases_nothing(fresh_server: Server, tmp_pat
         delete_account(in_copy)
         wait_for(lambda: marker(fresh_server)["nonce"] != nonce)
         later = attach(bob, DATA)
-        # The other server looks at the marker once a minute.
+        # The other server checks the marker once a minute.
         wait_for(lambda: marker(fresh_server)["contested"], 90)
         wait_for(lambda: "Two copies of the database have used the attachments" in copy.log, 90)
         assert download(ada, kept) == download(bob, later) == DATA
@@ -164,7 +164,7 @@ def test_a_copy_beside_the_database_erases_nothing(fresh_server: Server, tmp_pat
             assert "wrong: Two copies of the database have used the attachments" in doctor.stdout
     assert "was written by another copy of this database" in fresh_server.log
     assert "\nhesper_attachment_removal_stopped 1\n" in ada.get("/metrics").text
-    # Nobody erases anything, also not what is known, and not by the command.
+    # Neither server removes any bytes now, and neither does the command.
     delete_account(ada)
     erased = fresh_server.command("account", "delete", "bob@example.org", "--yes")
     assert erased.returncode == FAILED
@@ -176,15 +176,15 @@ def test_a_copy_beside_the_database_erases_nothing(fresh_server: Server, tmp_pat
     assert "Known to this database: 2 files with 2000 bytes.\n" in done.stdout
     assert not marker(fresh_server)["contested"]
     wait_for(lambda: "Removal of unused attachments resumed" in fresh_server.log)
-    # An account that is erased by the command takes its bytes along at once.
+    # The command removes the bytes of an erased account immediately.
     carol = fresh_server.client(email="carol@example.org")
     attach(carol, DATA)
     assert fresh_server.command("account", "delete", "carol@example.org", "--yes").returncode == 0
     assert bytes_of(fresh_server) == []
 
 
-def test_an_old_database_is_served_and_erases_nothing(fresh_server: Server, tmp_path: Path) -> None:
-    """What was uploaded after the copy is unknown to it."""
+def test_an_old_copy_of_the_database_does_not_erase_attachments(fresh_server: Server, tmp_path: Path) -> None:
+    """Attachments uploaded after the copy was made are unknown to it."""
     client = fresh_server.client(email="ada@example.org")
     wait_for(lambda: marker(fresh_server))
     old = tmp_path / "old"
@@ -207,7 +207,7 @@ def test_an_old_database_is_served_and_erases_nothing(fresh_server: Server, tmp_
     assert not marker(fresh_server)["contested"]
 
 
-def test_a_folder_that_moves_takes_everything_along(fresh_server: Server, tmp_path: Path) -> None:
+def test_a_moved_data_folder_keeps_its_attachments(fresh_server: Server, tmp_path: Path) -> None:
     client = fresh_server.client()
     picture = attach(client, DATA)
     wait_for(lambda: marker(fresh_server))
@@ -221,7 +221,7 @@ def test_a_folder_that_moves_takes_everything_along(fresh_server: Server, tmp_pa
         assert "Unused attachments are not removed" not in moved.log
 
 
-def test_a_restore_into_an_empty_folder_belongs_together(fresh_server: Server, tmp_path: Path) -> None:
+def test_restored_attachments_belong_to_the_restored_database(fresh_server: Server, tmp_path: Path) -> None:
     attach(fresh_server.client(), DATA)
     wait_for(lambda: marker(fresh_server))
     assert fresh_server.command("backup", str(tmp_path / "backup")).returncode == 0
@@ -234,7 +234,7 @@ def test_a_restore_into_an_empty_folder_belongs_together(fresh_server: Server, t
 
 
 @pytest.mark.parametrize("text", ["", "not a marker", '{"format": "hesper-attachments", "formatVersion": 2}'])
-def test_a_damaged_marker_keeps_everything(fresh_server: Server, text: str) -> None:
+def test_with_a_damaged_marker_nothing_is_removed(fresh_server: Server, text: str) -> None:
     client = fresh_server.client()
     attach(client, DATA)
     wait_for(lambda: marker(fresh_server))

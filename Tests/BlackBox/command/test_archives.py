@@ -1,11 +1,11 @@
-"""`hesper export`, and `hesper import` of what it made and of other zips."""
+"""`hesper export`, and `hesper import` of its archives and of other ZIP files."""
 
 import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
-from archive import Export, unzips
+from archive import Export, passes_unzip
 from attachments import attach, download, some_bytes
 from client import BINARY, PASSWORD, Client
 from runner import ENVIRONMENT, FAILED, WRONG_USAGE, Hesper, run, serving
@@ -15,7 +15,7 @@ PICTURE = some_bytes(300_000)
 
 @pytest.fixture
 def full(ada: str, tmp_path: Path) -> tuple[str, str, str]:
-    """An account with two notes, a tag and a picture: its e-mail, the picture's ID and the digest."""
+    """An account with two notes, a tag and a picture: e-mail address, the picture's ID, digest."""
     with serving(tmp_path) as (url, _):
         client = Client(url)
         client.sign_in(ada, PASSWORD)
@@ -28,11 +28,11 @@ def full(ada: str, tmp_path: Path) -> tuple[str, str, str]:
         return ada, picture, client.sync()["digest"]
 
 
-def test_out_and_into_another_server(hesper: Hesper, full: tuple[str, str, str], tmp_path: Path) -> None:
+def test_export_and_import_into_another_server(hesper: Hesper, full: tuple[str, str, str], tmp_path: Path) -> None:
     ada, picture, digest = full
     done = hesper("export", "--account", ada, "ada.zip")
     assert (done.returncode, done.stdout, done.stderr) == (0, "Exported ada.zip: 2 notes, 1 attachment.\n", "")
-    assert unzips(tmp_path / "ada.zip")
+    assert passes_unzip(tmp_path / "ada.zip")
     assert (tmp_path / "ada.zip").stat().st_mode & 0o077 == 0
     assert set(Export(tmp_path / "ada.zip").names) == {
         "Rome.md", "Archive/Milk.md", "Attachments/forum.png", "hesper.json",
@@ -59,7 +59,7 @@ def test_out_and_into_another_server(hesper: Hesper, full: tuple[str, str, str],
         assert found["note"]["attachments"] == [picture]
 
 
-def test_beside_the_server(hesper: Hesper, full: tuple[str, str, str], tmp_path: Path) -> None:
+def test_with_a_running_server(hesper: Hesper, full: tuple[str, str, str], tmp_path: Path) -> None:
     ada, picture, digest = full
     with serving(tmp_path) as (url, _):
         assert hesper("export", "--account", ada, "ada.zip").returncode == 0
@@ -79,7 +79,7 @@ def test_to_standard_output(hesper: Hesper, full: tuple[str, str, str], tmp_path
     assert done.stderr == b"Exported -: 2 notes, 1 attachment.\n"
 
 
-def test_where_it_goes(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+def test_output_file(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     named = hesper("export", "--account", ada)
     assert named.returncode == 0
     (found,) = tmp_path.glob("hesper-20*.zip")
@@ -97,7 +97,7 @@ def test_where_it_goes(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.unfinished"))
 
 
-def test_what_is_lost_fails_and_the_rest_is_there(hesper: Hesper, full: tuple[str, str, str], tmp_path: Path) -> None:
+def test_missing_attachments_are_reported(hesper: Hesper, full: tuple[str, str, str], tmp_path: Path) -> None:
     ada, picture, _ = full
     (found,) = (tmp_path / "data/attachments").rglob(f"{picture}.*")
     found.unlink()
@@ -108,7 +108,7 @@ def test_what_is_lost_fails_and_the_rest_is_there(hesper: Hesper, full: tuple[st
     assert picture in Export(tmp_path / "ada.zip").zip.read("MISSING.txt").decode()
 
 
-# Importing other zips.
+# Importing other ZIP files
 
 
 def test_a_zip_of_texts(hesper: Hesper, ada: str, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_zip_of_texts(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         (lambda data: b"no zip", "Notes.zip is not a folder or a zip file."),
     ],
 )
-def test_bad_zips(hesper: Hesper, ada: str, tmp_path: Path, make, message: str) -> None:
+def test_invalid_zips(hesper: Hesper, ada: str, tmp_path: Path, make, message: str) -> None:
     with zipfile.ZipFile(tmp_path / "Notes.zip", "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("a.md", "text " * 1000)
     (tmp_path / "Notes.zip").write_bytes(make((tmp_path / "Notes.zip").read_bytes()))

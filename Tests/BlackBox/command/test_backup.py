@@ -1,4 +1,4 @@
-"""`hesper backup` and `hesper restore`: what comes back, what is copied again, and what is refused."""
+"""`hesper backup` and `hesper restore`: content of backups, incremental copies, and errors."""
 
 import json
 import sqlite3
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from attachments import attach, download, sha256, some_bytes, upload
 from backups import back_up, database, files, restore
-from client import Refused, Server
+from client import ErrorResponse, Server
 from convergence import settle
 from device import Device
 from runner import FAILED, WRONG_SETTING, WRONG_USAGE, Hesper
@@ -19,7 +19,7 @@ PICTURES = [some_bytes(size, seed) for seed, size in enumerate([0, 1, 70_000, 1_
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """Somebody's installation; none of these tests changes it."""
+    """A server with two accounts. No test changes its data."""
     with Server() as running:
         phone = Device(running.client(email="ada@example.org"))
         for number in range(20):
@@ -29,7 +29,7 @@ def server() -> Iterator[Server]:
             attach(phone.client, data)
         # The same bytes again, and bytes without an attachment.
         attach(phone.client, PICTURES[2])
-        upload(running.client(), b"of nobody yet")
+        upload(running.client(), b"without an attachment")
         yield running
 
 
@@ -39,7 +39,7 @@ def backup(server: Server, tmp_path: Path) -> Path:
     return tmp_path / "backup"
 
 
-def test_what_a_backup_is(server: Server, tmp_path: Path) -> None:
+def test_the_content_of_a_backup(server: Server, tmp_path: Path) -> None:
     folder = tmp_path / "backup"
     said = back_up(server, folder)
     assert said == f"Backed up 2 accounts and 6 attachments to {folder}: 5 copied, 1 already present.\n"
@@ -49,15 +49,15 @@ def test_what_a_backup_is(server: Server, tmp_path: Path) -> None:
     assert manifest["database"]["byteCount"] == len(bytes_of_database)
     assert (manifest["format"], manifest["formatVersion"]) == ("hesper-backup", 1)
     assert (manifest["attachments"], manifest["missing"]) == (6, [])
-    for data in [*PICTURES, b"of nobody yet"]:
+    for data in [*PICTURES, b"without an attachment"]:
         digest = sha256(data)
         assert (folder / "attachments" / digest[:2] / digest).read_bytes() == data
     assert len(files(folder)) == 2 + 5
-    # Nobody else may read it.
+    # Only the owner has access.
     assert all(path.stat().st_mode & 0o077 == 0 for path in [folder, *folder.rglob("*")])
 
 
-def test_bytes_that_are_there_are_not_copied_again(server: Server, backup: Path) -> None:
+def test_existing_bytes_are_not_copied_again(server: Server, backup: Path) -> None:
     before = files(backup)
     assert back_up(server, backup).endswith(": 0 copied, 6 already present.\n")
     after = files(backup)
@@ -66,8 +66,8 @@ def test_bytes_that_are_there_are_not_copied_again(server: Server, backup: Path)
     assert len(after) == len(before)
 
 
-def test_what_is_gone_leaves_the_next_backup(server: Server, backup: Path) -> None:
-    """And what somebody cut short is copied again."""
+def test_unreferenced_files_are_removed_by_the_next_backup(server: Server, backup: Path) -> None:
+    """Truncated files are copied again."""
     stray = backup / "attachments" / "ff" / ("f" * 64)
     stray.parent.mkdir(exist_ok=True)
     stray.write_bytes(b"of an attachment that was removed")
@@ -80,8 +80,8 @@ def test_what_is_gone_leaves_the_next_backup(server: Server, backup: Path) -> No
     assert list((backup / "unfinished").iterdir()) == []
 
 
-def test_devices_give_back_what_the_backup_lacks(tmp_path: Path) -> None:
-    """Case 24 of merge.md, with pictures: on another machine, under another address."""
+def test_devices_restore_what_the_backup_lacks(tmp_path: Path) -> None:
+    """Case 24 of merge.md with attachments, restored on another machine with another URL."""
     with Server() as server:
         phone = Device(server.client(device_name="phone"))
         laptop = Device(phone.client.another_device())
@@ -104,7 +104,7 @@ def test_devices_give_back_what_the_backup_lacks(tmp_path: Path) -> None:
             device.client.url = restored.url
             assert device.client.get("/v1/account").status_code == 401
             device.client.sign_in(device.client.email)
-            with pytest.raises(Refused) as refusal:
+            with pytest.raises(ErrorResponse) as refusal:
                 device.client.sync({"notes": []}, since=device.token)
             assert (refusal.value.status, refusal.value.slug) == (410, "token-expired")
         settle(phone, laptop)
@@ -116,12 +116,12 @@ def test_devices_give_back_what_the_backup_lacks(tmp_path: Path) -> None:
         old = {"Authorization": f"Bearer {token}"}
         assert phone.client.get("/v1/account", headers=old).status_code == 401
         assert restored.command("check").stdout == "Checked 1 account: no problems found.\n"
-        # And what was restored can be backed up where it came from.
+        # The restored server can be backed up to the same folder.
         assert back_up(restored, tmp_path / "backup").endswith(": 0 copied, 1 already present.\n")
 
 
-def test_nothing_that_lets_somebody_in_comes_back(server: Server, backup: Path, tmp_path: Path) -> None:
-    """Neither do the hashes of tokens stay in the file's free pages."""
+def test_tokens_are_not_restored(server: Server, backup: Path, tmp_path: Path) -> None:
+    """The hashes of tokens are not in free pages of the file either."""
     with closing(sqlite3.connect(f"file:{database(backup)}?mode=ro", uri=True)) as kept:
         hashes = [row[0] for row in kept.execute("SELECT token FROM devices")]
         epoch = kept.execute("SELECT epoch FROM installation").fetchone()
@@ -134,7 +134,7 @@ def test_nothing_that_lets_somebody_in_comes_back(server: Server, backup: Path, 
     assert not [token for token in hashes if token in contents]
 
 
-def test_only_an_empty_folder_is_restored_into(server: Server, backup: Path, tmp_path: Path) -> None:
+def test_restore_needs_an_empty_folder(server: Server, backup: Path, tmp_path: Path) -> None:
     full, other = tmp_path / "full", tmp_path / "other"
     assert restore(backup, full).returncode == 0
     before = files(full)
@@ -143,7 +143,7 @@ def test_only_an_empty_folder_is_restored_into(server: Server, backup: Path, tmp
     assert f"{full} is not empty. It contains hesper.sqlite. Restore into an empty folder." in again.stderr
     (other / "attachments" / "1").mkdir(parents=True)
     assert f"{other} is not empty. It contains attachments" in restore(backup, other).stderr
-    # But for the settings, which somebody puts there first.
+    # A settings file may already be in the folder.
     fresh = tmp_path / "fresh"
     fresh.mkdir()
     (fresh / "hesper.json").write_text('{"attachments": "%s"}' % (tmp_path / "elsewhere"))
@@ -151,8 +151,8 @@ def test_only_an_empty_folder_is_restored_into(server: Server, backup: Path, tmp
     assert len([path for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()]) == 6
 
 
-def test_bytes_that_are_lost(tmp_path: Path) -> None:
-    """The rest is backed up, and both commands say what is missing."""
+def test_missing_and_damaged_attachments(tmp_path: Path) -> None:
+    """Everything else is backed up, and both commands report what is missing."""
     with Server() as server:
         client = server.client()
         lost, damaged, whole = (attach(client, some_bytes(1_000, seed)) for seed in range(3))
@@ -173,7 +173,7 @@ def test_bytes_that_are_lost(tmp_path: Path) -> None:
         assert download(again, whole) == some_bytes(1_000, 2)
 
 
-def test_the_command_line(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+def test_errors_of_the_command_line(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letter.txt").write_text("not a backup")
     (tmp_path / "link").symlink_to(tmp_path / "data")

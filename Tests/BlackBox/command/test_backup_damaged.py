@@ -1,4 +1,4 @@
-"""Backups that are damaged, and restores that are interrupted: verified, refused, continued."""
+"""Damaged backups are detected by verify and refused by restore. Interrupted restores can be continued."""
 
 import json
 import resource
@@ -56,7 +56,7 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize(("damage", "why"), DAMAGES, ids=[why for _, why in DAMAGES])
-def test_a_backup_that_is_not_whole_is_refused_and_leaves_nothing(
+def test_an_incomplete_or_damaged_backup_is_refused(
     backup: Path, tmp_path: Path, damage, why: str
 ) -> None:
     damage(backup)
@@ -73,7 +73,7 @@ def test_a_backup_that_is_not_whole_is_refused_and_leaves_nothing(
 
 
 @pytest.mark.parametrize(("damage", "why"), DAMAGES, ids=[why for _, why in DAMAGES])
-def test_verify_says_what_is_damaged_and_changes_nothing(backup: Path, tmp_path: Path, damage, why: str) -> None:
+def test_verify_reports_damage_and_changes_nothing(backup: Path, tmp_path: Path, damage, why: str) -> None:
     damage(backup)
     before = files(backup)
     done = run(tmp_path, "backup", "verify", backup)
@@ -82,8 +82,8 @@ def test_verify_says_what_is_damaged_and_changes_nothing(backup: Path, tmp_path:
     assert files(backup) == before
 
 
-def test_verify_reads_all(backup: Path, tmp_path: Path) -> None:
-    """Each damage has a line of its own. Also of a folder that cannot be written to."""
+def test_verify_reports_all_damage(backup: Path, tmp_path: Path) -> None:
+    """Each damage is reported on its own line. Verify writes nothing to the folder."""
     before = files(backup)
     done = run(tmp_path, "backup", "verify", backup)
     date = json.loads((backup / "backup.json").read_text())["date"]
@@ -100,8 +100,8 @@ def test_verify_reads_all(backup: Path, tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("Verified ")
 
 
-def test_verify_reads_the_attachments_whatever_the_database_is(backup: Path, tmp_path: Path) -> None:
-    """Which attachments there are, only the database tells. If it cannot be read, all files that are there are compared."""
+def test_verify_reads_attachments_if_the_database_is_unreadable(backup: Path, tmp_path: Path) -> None:
+    """The list of attachments is in the database. If it cannot be read, all existing files are verified."""
     with database(backup).open("r+b") as file:
         file.write(bytes(8_192))
     damage_bytes(backup)
@@ -111,8 +111,8 @@ def test_verify_reads_the_attachments_whatever_the_database_is(backup: Path, tmp
     assert f"{bytes_in(backup, PICTURES[2])} does not match its SHA-256.\n" in done.stdout
 
 
-def test_verify_folds_what_the_digests_say_nothing_of(backup: Path, tmp_path: Path) -> None:
-    """A backup of an installation in which something is wrong has the right digests all the same."""
+def test_verify_checks_the_content_of_the_database(backup: Path, tmp_path: Path) -> None:
+    """A backup of an inconsistent database has correct file digests."""
     with closing(sqlite3.connect(database(backup))) as copy, copy:
         copy.execute("UPDATE scopes SET digest = zeroblob(16) WHERE sequence > 10")
     manifest = json.loads((backup / "backup.json").read_text())
@@ -125,8 +125,8 @@ def test_verify_folds_what_the_digests_say_nothing_of(backup: Path, tmp_path: Pa
     assert done.stdout.endswith(": 1 finding.\n")
 
 
-def run_out_of_room(backup: Path, data: Path) -> None:
-    """No file may be as large as the one of the largest picture."""
+def run_out_of_space(backup: Path, data: Path) -> None:
+    """Limits the file size below that of the largest picture."""
     command = [str(BINARY), "restore", str(backup), "--data", str(data)]
     limit = len(PICTURES[3]) - 100_000
     done = subprocess.run(
@@ -138,7 +138,7 @@ def run_out_of_room(backup: Path, data: Path) -> None:
 
 
 def kill(backup: Path, data: Path) -> None:
-    """Once it has put something in place."""
+    """Kills the restore after it has copied an attachment."""
     command = [str(BINARY), "restore", str(backup), "--data", str(data)]
     with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None and not list(data.glob("attachments/1/*/*")):
@@ -147,14 +147,14 @@ def kill(backup: Path, data: Path) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("interrupt", [run_out_of_room, kill])
-def test_a_restore_that_was_interrupted_is_continued(
+@pytest.mark.parametrize("interrupt", [run_out_of_space, kill])
+def test_an_interrupted_restore_is_continued(
     backup: Path, tmp_path: Path, interrupt: Callable[[Path, Path], None]
 ) -> None:
     data = tmp_path / "data"
     interrupt(backup, data)
     assert sorted(path.name for path in data.iterdir()) == ["attachments", "restoring"]
-    # No command takes the folder for an empty one and makes a database in it.
+    # No command treats the folder as empty and creates a database in it.
     refused = run(tmp_path, "account", "create", "eve@example.org", "--data", data, stdin="correct horse battery\n")
     assert (refused.returncode, refused.stderr) == (
         FAILED, f"hesper: {data} is only partly restored. Run hesper restore again with the same backup.\n",
@@ -162,7 +162,7 @@ def test_a_restore_that_was_interrupted_is_continued(
     assert not (data / "hesper.sqlite").exists()
     kept = {name: file for name, file in files(data / "attachments").items() if not name.startswith("unfinished/")}
     assert kept
-    # A file that is in place and whole stays; one with other bytes is copied again.
+    # Complete files are kept. A damaged file is copied again.
     damaged = next(data / "attachments" / name for name in sorted(kept))
     damaged.write_bytes(b"?" * 7)
     done = restore(backup, data)
@@ -173,9 +173,9 @@ def test_a_restore_that_was_interrupted_is_continued(
     assert run(tmp_path, "check", "--data", data).stdout == "Checked 2 accounts: no problems found.\n"
 
 
-def test_what_an_interrupted_restore_left_goes_with_a_refusal(backup: Path, tmp_path: Path) -> None:
+def test_a_refused_restore_removes_files_of_an_interrupted_one(backup: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    run_out_of_room(backup, data)
+    run_out_of_space(backup, data)
     damage_bytes(backup)
     assert restore(backup, data).returncode == FAILED
     assert list(data.iterdir()) == []

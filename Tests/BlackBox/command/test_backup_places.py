@@ -1,4 +1,4 @@
-"""Where a backup may lie: neither around nor within the folders in which the server works, by whatever path it is named."""
+"""A backup folder must not contain or be inside the server's working folders, regardless of how its path is written."""
 
 import json
 from pathlib import Path
@@ -13,8 +13,8 @@ def everything(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def test_a_server_goes_on_that_was_almost_taken_for_a_backup(tmp_path: Path) -> None:
-    """What it is about to write would be removed as left over, and what it has written would be nobody's."""
+def test_a_backup_around_the_attachments_is_refused(tmp_path: Path) -> None:
+    """Such a backup would remove the server's temporary files and unknown files."""
     attachments = tmp_path / "big/attachments"
     with Server(tmp_path / "data", environment={"HESPER_ATTACHMENTS": str(attachments)}) as server:
         client = server.client()
@@ -30,7 +30,7 @@ def test_a_server_goes_on_that_was_almost_taken_for_a_backup(tmp_path: Path) -> 
         assert f"{attachments}/backup is inside {attachments}, the folder of the attachments. " in within.stderr
         second = attach(client, some_bytes(2_000))
         assert [len(download(client, attachment)) for attachment in (first, second)] == [1_000, 2_000]
-        # Beside them there is room for it.
+        # A folder next to the attachments is accepted.
         done = server.command("backup", str(tmp_path / "big/backup"))
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.endswith(": 2 copied, 0 already present.\n")
@@ -51,7 +51,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("folder", "why"), PLACES, ids=[folder for folder, _ in PLACES])
-def test_what_is_refused(hesper: Hesper, ada: str, tmp_path: Path, folder: str, why: str) -> None:
+def test_refused_folders(hesper: Hesper, ada: str, tmp_path: Path, folder: str, why: str) -> None:
     (tmp_path / "link").symlink_to("data")
     (tmp_path / "dangling").symlink_to("data/uploads/b")
     before = everything(tmp_path)
@@ -61,8 +61,8 @@ def test_what_is_refused(hesper: Hesper, ada: str, tmp_path: Path, folder: str, 
     assert everything(tmp_path) == before
 
 
-def test_attachments_that_are_elsewhere(hesper: Hesper, ada: str, tmp_path: Path) -> None:
-    """Links are followed; and the place that they have without a setting stays theirs."""
+def test_attachments_in_another_folder(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    """Symbolic links are resolved. The default attachments folder remains reserved."""
     (tmp_path / "disk").mkdir()
     (tmp_path / "link").symlink_to("disk/later")
     for folder, why in [
@@ -77,8 +77,8 @@ def test_attachments_that_are_elsewhere(hesper: Hesper, ada: str, tmp_path: Path
     assert everything(tmp_path / "disk") == set()
 
 
-def test_what_is_allowed(hesper: Hesper, ada: str, tmp_path: Path) -> None:
-    """A folder of its own in the data folder, where there is no other disk; names that only begin alike."""
+def test_accepted_folders(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    """A separate folder inside the data folder, and names with the same prefix."""
     for folder in ("data/backup", "data-backup", "database", "attachments", "tls", "data/tls-backup/today"):
         done = hesper("backup", folder)
         assert (done.returncode, done.stderr) == (0, ""), folder
@@ -87,8 +87,8 @@ def test_what_is_allowed(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     assert hesper("check", "--data", "new").stdout == "Checked 1 account: no problems found.\n"
 
 
-def test_nothing_is_restored_into_a_backup(hesper: Hesper, ada: str, tmp_path: Path) -> None:
-    """Or the next backup would find something there that is no part of one. Nor does a restore remove what it reads."""
+def test_restore_into_a_backup_is_refused(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+    """The next backup would find unknown files in its folder. Restore must not remove its own source either."""
     assert hesper("backup", "b").returncode == 0
     (tmp_path / "link").symlink_to("b")
     (tmp_path / "other").mkdir()

@@ -1,10 +1,10 @@
-"""What the browser packs, the server reads, and the reverse: Tests/Web/repack.js is the browser's part."""
+"""Archives made in the browser (Tests/Web/repack.js) can be imported by the server, and vice versa."""
 
 import json
 import subprocess
 from pathlib import Path
 
-from archive import Export, unzips
+from archive import Export, passes_unzip
 from attachments import attach, download, some_bytes
 from client import PASSWORD, Client
 from runner import Hesper, serving
@@ -14,7 +14,7 @@ PICTURE = some_bytes(300_000)
 
 
 def repack(folder: Path, out: str, source: str) -> dict:
-    """Imports `source` as the browser does, exports all of it to `out`: the import's report."""
+    """Imports `source` with the web app's code and exports everything to `out`. Returns the report of the import."""
     done = subprocess.run(
         ["node", REPACK, out, source], cwd=folder, capture_output=True, text=True, timeout=60, check=False
     )
@@ -26,7 +26,7 @@ def by_id(export: Export, section: str) -> dict:
     return {each["uniqueID"]: each for each in export.document[section]}
 
 
-def test_a_servers_export_goes_through_the_browser(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+def test_an_export_survives_import_and_export_in_the_browser(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     with serving(tmp_path) as (url, _):
         client = Client(url)
         client.sign_in(ada, PASSWORD)
@@ -40,7 +40,7 @@ def test_a_servers_export_goes_through_the_browser(hesper: Hesper, ada: str, tmp
         report = repack(tmp_path, "browser.zip", "server.zip")
         assert [report[name] for name in ("notes", "tags", "attachments", "objects")] == [2, 1, 1, 1]
         assert report["refused"] == []
-        assert unzips(tmp_path / "browser.zip")
+        assert passes_unzip(tmp_path / "browser.zip")
         servers, browsers = Export(tmp_path / "server.zip"), Export(tmp_path / "browser.zip")
         assert sorted(browsers.names) == sorted(servers.names)
         assert browsers.document["files"] == servers.document["files"]
@@ -59,7 +59,7 @@ def test_a_servers_export_goes_through_the_browser(hesper: Hesper, ada: str, tmp
         assert download(other, picture) == PICTURE
 
 
-def test_a_folder_makes_the_same_notes_here_and_there(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+def test_importing_a_folder_creates_the_same_notes_in_both(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     folder = tmp_path / "Notes"
     (folder / "Travel/Paris").mkdir(parents=True)
     (folder / "todo.md").write_text("# To do\n")

@@ -1,4 +1,4 @@
-"""`hesper check` finds what was damaged behind its back, and nothing else."""
+"""`hesper check` finds damage in the database, and reports nothing for a sound one."""
 
 import sqlite3
 import subprocess
@@ -11,7 +11,7 @@ from runner import ENVIRONMENT, FAILED, Hesper, serving
 
 @pytest.fixture
 def filled(hesper: Hesper, ada: str, tmp_path: Path) -> Path:
-    """A database with a few notes and tags, indexed and deleted ones too."""
+    """A database with indexed, edited and deleted notes, and tags."""
     folder = tmp_path / "Notes"
     (folder / "tag").mkdir(parents=True)
     for index in range(20):
@@ -28,7 +28,7 @@ def filled(hesper: Hesper, ada: str, tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("filled")
-def test_all_is_well(hesper: Hesper) -> None:
+def test_a_sound_database(hesper: Hesper) -> None:
     checked = hesper("check")
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "Checked 1 account: no problems found.\n", "")
 
@@ -64,7 +64,7 @@ def test_damage_is_found(hesper: Hesper, ada: str, filled: Path, damage: str) ->
 
 
 @pytest.mark.usefixtures("filled")
-def test_beside_a_server_that_is_written_to(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+def test_check_during_writes(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     with serving(tmp_path) as (url, _):
         client = Client(url)
         client.sign_in(ada, PASSWORD)

@@ -1,4 +1,4 @@
-"""`hesper doctor`: a sound installation is told so; each thing that is wrong is named, with what to do."""
+"""`hesper doctor` reports that a sound installation is in order, and names each problem with its remedy."""
 
 import sqlite3
 import subprocess
@@ -93,7 +93,7 @@ def test_versions(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     lines = told(hesper)
     assert any(line.startswith("warning: The database has version 1. The next start upgrades it to ") for line in lines)
     with closing(sqlite3.connect(tmp_path / "data/hesper.sqlite")) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (1,), "it changes nothing"
+        assert database.execute("PRAGMA user_version").fetchone() == (1,), "doctor changed the database"
 
 
 def test_a_damaged_database(hesper: Hesper, ada: str, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_clock_that_went_back(hesper: Hesper, ada: str, tmp_path: Path) -> Non
 
 
 def clock(seconds: float) -> bytes:
-    """That of a device 0xad, so many seconds from now."""
+    """The clock of device 0xad, the given number of seconds from now."""
     return (int((time.time() + seconds) * 1000) << 16).to_bytes(8, "big") + (0xAD).to_bytes(8, "big")
 
 
@@ -174,15 +174,15 @@ def test_certificates(hesper: Hesper, ada: str, tmp_path: Path, days: int, line:
     assert any(found.startswith("wrong: Cannot use the certificate and key: ") for found in mixed), mixed
 
 
-def test_a_file_that_cannot_be_read(hesper: Hesper) -> None:
+def test_an_unreadable_settings_file(hesper: Hesper) -> None:
     done = hesper("doctor", "--config", "nowhere.json")
     assert (done.returncode, done.stdout) == (WRONG_SETTING, "")
 
 
-def test_a_certificate_of_its_own(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+def test_a_self_signed_certificate(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     own = {"HESPER_TLS": "self-signed"}
     assert "ok: The server creates a certificate authority and a certificate in data/tls when it starts." in told(hesper, **own)
-    assert not (tmp_path / "data/tls").exists(), "it changes nothing"
+    assert not (tmp_path / "data/tls").exists(), "doctor created files"
     with serving(tmp_path, **own):
         pass
     lines = told(hesper, **own)

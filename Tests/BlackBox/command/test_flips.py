@@ -1,4 +1,4 @@
-"""One bit of the database flips: `hesper check` finds it, whatever it hits."""
+"""`hesper check` detects single flipped bits in the database."""
 
 import random
 import shutil
@@ -6,8 +6,8 @@ import sqlite3
 from collections import Counter
 from pathlib import Path
 
-import pages
 import pytest
+import sqlite_pages
 from client import PASSWORD, Client
 from device import Device
 from runner import FAILED, Hesper, serving
@@ -22,7 +22,7 @@ def text(source: random.Random) -> str:
 
 @pytest.fixture
 def filled(hesper: Hesper, ada: str, tmp_path: Path, seed: int) -> Path:
-    """Notes of which many were changed, some deleted; tags; a large note; all of it indexed, in one file."""
+    """A database of one file with many edited and some deleted notes, tags, a large note, and a full-text index."""
     source = random.Random(seed)
     with serving(tmp_path) as (url, _):
         client = Client(url)
@@ -49,24 +49,24 @@ def filled(hesper: Hesper, ada: str, tmp_path: Path, seed: int) -> Path:
 @pytest.mark.thorough
 def test_a_flipped_bit_is_found(hesper: Hesper, filled: Path, tmp_path: Path, seed: int, everything: bool) -> None:
     assert hesper("check").returncode == 0
-    pieces = pages.payloads(filled)
+    ranges = sqlite_pages.payloads(filled)
     source = random.Random(seed)
     flips = 400 if everything else 40
-    chosen = source.choices(pieces, weights=[piece.length for piece in pieces], k=flips)
-    missed, hits = [], Counter(piece.of for piece in chosen)
-    for piece in chosen:
-        place, bit = piece.offset + source.randrange(piece.length), source.randrange(8)
+    chosen = source.choices(ranges, weights=[range_.length for range_ in ranges], k=flips)
+    missed, hits = [], Counter(range_.tree for range_ in chosen)
+    for range_ in chosen:
+        position, bit = range_.offset + source.randrange(range_.length), source.randrange(8)
         copy = tmp_path / "copy"
         copy.mkdir()
         shutil.copy(filled, copy)
         with (copy / filled.name).open("r+b") as file:
-            file.seek(place)
+            file.seek(position)
             byte = file.read(1)[0]
-            file.seek(place)
+            file.seek(position)
             file.write(bytes([byte ^ 1 << bit]))
         checked = hesper("check", "--no-attachments", HESPER_DATA="copy")
         if checked.returncode != FAILED or not checked.stdout + checked.stderr:
-            missed.append((piece.of, place, bit, checked.stdout + checked.stderr))
+            missed.append((range_.tree, position, bit, checked.stdout + checked.stderr))
         shutil.rmtree(copy)
     print(f"{flips - len(missed)} of {flips} found; hit: {dict(hits)}")
     assert missed == []

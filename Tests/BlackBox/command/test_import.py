@@ -1,4 +1,4 @@
-"""`hesper import`: a folder becomes notes, beside the server, as often as it is asked."""
+"""`hesper import` of a folder: repeated, with a running server, and concurrently."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from runner import ENVIRONMENT, FAILED, WRONG_USAGE, Hesper, serving
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    """A folder with two texts that can be notes, and one that cannot."""
+    """A folder with two importable texts, and one that is not UTF-8."""
     folder = tmp_path / "Notes"
     (folder / "Travel/Paris").mkdir(parents=True)
     (folder / "todo.md").write_text("# To do\n\n- everything\n")
@@ -23,7 +23,7 @@ def notes(tmp_path: Path) -> Path:
     return folder
 
 
-def test_twice(hesper: Hesper, ada: str, notes: Path) -> None:
+def test_importing_twice(hesper: Hesper, ada: str, notes: Path) -> None:
     first = hesper("import", "--account", ada, "Notes")
     assert first.returncode == FAILED
     assert first.stderr == "hesper: Skipped Travel/broken.txt: It is not valid UTF-8.\n"
@@ -42,7 +42,7 @@ def test_twice(hesper: Hesper, ada: str, notes: Path) -> None:
 
 
 @pytest.mark.usefixtures("notes")
-def test_beside_the_server(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+def test_with_a_running_server(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     with serving(tmp_path) as (url, _):
         client = Client(url)
         client.sign_in(ada, PASSWORD)
@@ -58,7 +58,7 @@ def test_beside_the_server(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         todo = next(note for note in client.get("/v1/notes").json()["notes"] if note["text"].startswith("# To do"))
         assert todo["creationDate"] == todo["sortDate"] == "2019-05-06T07:08:09.000Z"
 
-        # What is done on a device stays done.
+        # Changes made on a device are kept.
         assert client.patch(f"/v1/notes/{todo['uniqueID']}", {"text": "# Done\n", "archived": True}).status_code == 200
         assert client.delete(f"/v1/notes/{tower['uniqueID']}").status_code == 200
         again = hesper("import", "--account", ada, "Notes").stdout
@@ -70,7 +70,7 @@ def test_beside_the_server(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     assert hesper("check").returncode == 0
 
 
-def test_many_while_devices_write(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+def test_a_large_import_during_writes(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     folder = tmp_path / "Many"
     for index in range(3000):
         (folder / f"{index % 10}").mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ def test_many_while_devices_write(hesper: Hesper, ada: str, tmp_path: Path) -> N
     assert hesper("check").returncode == 0
 
 
-def test_one_folder_by_two_at_once(hesper: Hesper, ada: str, notes: Path, tmp_path: Path) -> None:
+def test_two_concurrent_imports_of_one_folder(hesper: Hesper, ada: str, notes: Path, tmp_path: Path) -> None:
     (notes / "Travel/broken.txt").unlink()
     for index in range(1200):
         (notes / f"Travel/{index}.md").write_text(f"Note {index}\n")
@@ -108,7 +108,7 @@ def test_one_folder_by_two_at_once(hesper: Hesper, ada: str, notes: Path, tmp_pa
     assert hesper("check").returncode == 0
 
 
-def test_who_and_what_must_be_there(hesper: Hesper, ada: str) -> None:
+def test_unknown_accounts_and_folders(hesper: Hesper, ada: str) -> None:
     nobody = hesper("import", "--account", "eve@example.org", ".")
     assert (nobody.returncode, nobody.stderr) == (FAILED, "hesper: No account has the e-mail address eve@example.org.\n")
     nothing = hesper("import", "--account", ada, "nowhere")

@@ -1,4 +1,4 @@
-"""The log, as text and as JSON: who asked is in it, no secret is, and no client writes a line of its own."""
+"""The log as text and as JSON: it identifies accounts and devices, contains no secrets, and clients cannot forge lines."""
 
 import configparser
 import contextlib
@@ -19,14 +19,14 @@ LEVELS = {"trace", "debug", "info", "notice", "warning", "error", "critical"}
 
 @pytest.fixture(params=["text", "json"])
 def logged(request: pytest.FixtureRequest) -> Iterator[tuple[Server, str]]:
-    """A server that logs all it can, and how."""
+    """A server at the most verbose level, and its log format."""
     environment = {"HESPER_LOG_FORMAT": request.param}
     with Server(log_level="trace", environment=environment) as server:
         yield server, request.param
 
 
 def lines_of(server: Server, form: str) -> list[str]:
-    """The lines of its log, each of which is one. What commands say, not the log, is left out."""
+    """The lines of the log, each checked for its format. Command output to the same file is left out."""
     said = ("Hesper listens on ", "There are no accounts yet.")
     lines = [line for line in server.log.split("\n") if line and not line.startswith(said)]
     for line in lines:
@@ -44,7 +44,7 @@ def values_of(line: str, form: str) -> dict[str, str]:
     return json.loads(line) if form == "json" else dict(re.findall(r" ([a-z]+)=([^ ]+)", line))
 
 
-def test_who_asked_is_in_the_line(logged: tuple[Server, str]) -> None:
+def test_lines_contain_account_and_device(logged: tuple[Server, str]) -> None:
     server, form = logged
     client = server.client()
     account = client.get("/v1/account").json()["uniqueID"]
@@ -64,7 +64,7 @@ def test_who_asked_is_in_the_line(logged: tuple[Server, str]) -> None:
     assert "device" not in open_to_all and "account" not in open_to_all
 
 
-def test_what_goes_wrong_says_whose_it_was(logged: tuple[Server, str]) -> None:
+def test_errors_contain_account_and_device(logged: tuple[Server, str]) -> None:
     server, form = logged
     client = server.client()
     query(server, "ALTER TABLE objects RENAME TO gone")
@@ -76,8 +76,8 @@ def test_what_goes_wrong_says_whose_it_was(logged: tuple[Server, str]) -> None:
     assert errors[0]["account"]
 
 
-def test_damage_that_a_request_meets_is_logged_with_its_cause(logged: tuple[Server, str]) -> None:
-    """It is an error of the server, not of the request."""
+def test_damage_found_by_a_request_is_logged_with_its_cause(logged: tuple[Server, str]) -> None:
+    """The response is an error of the server, not of the request."""
     server, form = logged
     client = server.client()
     note = client.post("/v1/notes", {"text": "milk"}).json()["uniqueID"]
@@ -89,8 +89,8 @@ def test_damage_that_a_request_meets_is_logged_with_its_cause(logged: tuple[Serv
     assert f"The stored body of {note} is damaged" in error
 
 
-def test_no_secret_is_in_it(logged: tuple[Server, str]) -> None:
-    """Whatever is done, rightly or wrongly, at the level that tells most."""
+def test_secrets_are_not_logged(logged: tuple[Server, str]) -> None:
+    """Neither by successful nor by failed requests, at the most verbose level."""
     server, form = logged
     secret = f"x{uuid.uuid4().hex}"
     email = f"{secret}@example.org"
@@ -120,8 +120,8 @@ def test_no_secret_is_in_it(logged: tuple[Server, str]) -> None:
         assert kept not in log
 
 
-def test_fail2ban_finds_who_guesses(logged: tuple[Server, str]) -> None:
-    """The filter of Packaging/, as fail2ban reads it: the time is taken out of the line first."""
+def test_fail2ban_finds_failed_sign_ins(logged: tuple[Server, str]) -> None:
+    """Applies the filter of Packaging/ as fail2ban does, which removes the date from the line first."""
     server, form = logged
     filters = configparser.RawConfigParser()
     filters.read(ROOT / "Packaging/fail2ban.conf")
@@ -145,7 +145,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def test_nobody_writes_a_line_of_their_own(logged: tuple[Server, str]) -> None:
+def test_clients_cannot_forge_log_lines(logged: tuple[Server, str]) -> None:
     server, form = logged
     with contextlib.ExitStack() as clients:
         sockets = []
@@ -154,7 +154,7 @@ def test_nobody_writes_a_line_of_their_own(logged: tuple[Server, str]) -> None:
                 client = clients.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=30))
                 client.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: x\r\n" + header + b"\r\nConnection: close\r\n\r\n")
                 sockets.append(client)
-        # A connection that is refused stays open for a moment: all of them at once.
+        # Refused connections stay open for a moment, so they are closed together.
         for client in sockets:
             while client.recv(65_536):
                 pass

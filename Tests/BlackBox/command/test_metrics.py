@@ -1,4 +1,4 @@
-"""`/metrics`: what Prometheus reads, who gets it, and on which address."""
+"""`/metrics`: format, access and address."""
 
 import re
 import socket
@@ -14,7 +14,7 @@ SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\]|\\.)*",?)*)\})? ([0-9.
 
 
 def metrics(url: str) -> dict[str, float]:
-    """All samples; each family is announced once, before its samples, which stand together."""
+    """All samples. Checks that each family is declared once, directly before its samples."""
     answer = plain_session().get(f"{url}/metrics", timeout=10)
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -35,7 +35,7 @@ def metrics(url: str) -> dict[str, float]:
     return samples
 
 
-def test_an_address_of_their_own(fresh_server: Server) -> None:
+def test_a_separate_address(fresh_server: Server) -> None:
     port = free_port()
     fresh_server.stop()
     fresh_server.environment["HESPER_METRICS"] = f"127.0.0.1:{port}"
@@ -48,13 +48,13 @@ def test_an_address_of_their_own(fresh_server: Server) -> None:
     assert samples['hesper_http_requests_total{method="POST",route="/v1/accounts",status="201"}'] == 1
     assert samples['hesper_disk_free_bytes{folder="data"}'] > 0
     assert samples["hesper_commit_duration_seconds_count"] >= 1
-    # There is nothing else at that address, and no metrics at the other.
+    # No other route at that address, and no metrics at the API's address.
     other = Client(f"http://127.0.0.1:{port}")
     assert [other.get(path).status_code for path in ("/", "/v1/server", "/healthz", "/metrics/x")] == [404] * 4
     assert other.post("/metrics").status_code == 405
     assert other.request("HEAD", "/metrics").status_code == 200
     assert client.get("/metrics").status_code == 404
-    # Sixteen hold a connection there, or a few more of those that came in one moment; who comes next waits for a place.
+    # 16 connections are served, or slightly more if they arrive in one moment. The next one waits.
     other.session.close()
     held, is_full = [], False
     while not is_full and len(held) < 20:
@@ -73,8 +73,7 @@ def test_an_address_of_their_own(fresh_server: Server) -> None:
     assert fresh_server.stop() == 0
 
 
-def test_while_the_store_is_away(fresh_server: Server) -> None:
-    """That is when somebody looks."""
+def test_metrics_while_the_database_is_unavailable(fresh_server: Server) -> None:
     client = fresh_server.client()
     query(fresh_server, "ALTER TABLE accounts RENAME TO gone")
     assert client.get("/readyz").status_code == 500
@@ -84,7 +83,7 @@ def test_while_the_store_is_away(fresh_server: Server) -> None:
     assert samples['hesper_http_requests_total{method="GET",route="/readyz",status="500"}'] >= 1
 
 
-def test_beside_the_api_for_this_machine_alone(server: Server) -> None:
+def test_the_api_serves_metrics_only_to_this_machine(server: Server) -> None:
     assert metrics(server.url)["hesper_store_up"] == 1
     assert metrics(server.url.replace("127.0.0.1", "localhost"))["hesper_store_up"] == 1
     refused = [
@@ -99,7 +98,7 @@ def test_beside_the_api_for_this_machine_alone(server: Server) -> None:
         assert "hesper_" not in answer.text
 
 
-def test_histograms_grow_with_what_they_count(server: Server) -> None:
+def test_histograms_count_requests(server: Server) -> None:
     client = server.client()
     name = 'hesper_http_request_duration_seconds{}{{method="GET",route="/v1/notes/{{uniqueID}}"{}}}'
     before = metrics(server.url).get(name.format("_count", ""), 0)

@@ -1,4 +1,4 @@
-"""`hesper restore --salvage`: of a damaged backup all that can be read comes back, and devices give back the rest."""
+"""`hesper restore --salvage` restores the readable part of a damaged backup, and devices send the rest."""
 
 import sqlite3
 from contextlib import closing
@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from attachments import attach, download, some_bytes
 from backups import back_up, bytes_in, database, restore
-from client import PASSWORD, Client, Refused, Server
+from client import PASSWORD, Client, ErrorResponse, Server
 from convergence import history, settle
 from device import Device
 from runner import FAILED, run
@@ -20,7 +20,7 @@ PICTURES = [some_bytes(size, size) for size in (1, 5_000, 40_000, 200_000)]
 
 
 class Household:
-    """Two devices of one account, with notes of all sizes, histories, tags, deletions and pictures."""
+    """Two devices of one account, with notes of different sizes, histories, tags, deletions and pictures."""
 
     def __init__(self, server: Server, random: Random, count: int = 150):
         self.server = server
@@ -48,8 +48,8 @@ class Household:
         settle(self.phone, self.laptop)
         self.notes, self.digest = self.phone.notes, self.phone.copy.digest
 
-    def come_back(self, server: Server) -> None:
-        """As devices do after a restore (clients.md). They have the bytes of all pictures."""
+    def reconnect(self, server: Server) -> None:
+        """Signs in and syncs as devices do after a restore (clients.md). The devices have the bytes of all pictures."""
         for device in (self.phone, self.laptop):
             device.client.url = server.url
             device.client.sign_in("ada@example.org")
@@ -59,11 +59,11 @@ class Household:
                 assert self.phone.client.put(path, data=data).status_code == 201
         settle(self.phone, self.laptop)
 
-    def assert_all_is_there(self) -> None:
+    def check_complete(self) -> None:
         for device in (self.phone, self.laptop):
             assert device.notes == self.notes
             assert device.copy.digest == self.digest
-            assert device.shelf == []
+            assert device.rejected == []
         for picture, data in self.pictures.items():
             assert download(self.laptop.client, picture) == data
 
@@ -74,7 +74,7 @@ def household(fresh_server: Server, seed: int) -> Household:
 
 
 def damage_pages(path: Path, random: Random, share: float, spare: set[int] = frozenset()) -> list[int]:
-    """Overwrites pages, whole or in part, with zeros or with anything; which."""
+    """Overwrites random pages, completely or partly, with zeros or random bytes. Returns their numbers."""
     numbers = [number for number in range(1, path.stat().st_size // PAGE + 1) if number not in spare]
     chosen = sorted(random.sample(numbers, max(1, int(len(numbers) * share))))
     with path.open("r+b") as file:
@@ -87,7 +87,7 @@ def damage_pages(path: Path, random: Random, share: float, spare: set[int] = fro
 
 
 def pages_of(path: Path, *names: str) -> set[int]:
-    """The first pages of tables and indexes."""
+    """The root pages of tables and indexes."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as opened:
         roots = dict(opened.execute("SELECT name, rootpage FROM sqlite_schema"))
     return {roots[name] for name in names}
@@ -101,7 +101,7 @@ def overwrite(path: Path, pages: set[int]) -> None:
 
 
 def salvage(backup: Path, data: Path) -> str:
-    """What it says was lost. Then nothing is wrong with what is there."""
+    """Salvages a backup that a normal restore refuses. Checks the result. Returns the report of lost data."""
     refused = restore(backup, data)
     assert refused.returncode == FAILED
     assert "Use hesper restore --salvage to restore everything that is not damaged." in refused.stderr
@@ -116,7 +116,7 @@ def salvage(backup: Path, data: Path) -> str:
 
 
 def new_device(server: Server, email: str = "ada@example.org") -> Device:
-    """One that has nothing: it shows what the server has."""
+    """A device with an empty copy, synced. It shows what the server has."""
     client = Client(server.url)
     client.sign_in(email)
     device = Device(client)
@@ -125,11 +125,11 @@ def new_device(server: Server, email: str = "ada@example.org") -> Device:
 
 
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.6])
-def test_devices_give_back_what_damaged_pages_had(household: Household, tmp_path: Path, seed: int, share: float) -> None:
+def test_devices_restore_the_content_of_damaged_pages(household: Household, tmp_path: Path, seed: int, share: float) -> None:
     random, backup = Random(seed), tmp_path / "backup"
     back_up(household.server, backup)
     household.server.stop()
-    # Without its own page, an account needs a new password: the test below.
+    # Without the page of accounts, a new password is needed, which another test covers.
     spare = pages_of(database(backup), "accounts")
     damaged = damage_pages(database(backup), random, share, spare)
     print("damaged pages:", damaged)
@@ -140,12 +140,12 @@ def test_devices_give_back_what_damaged_pages_had(household: Household, tmp_path
         if share < 0.1:
             reader = new_device(server)
             assert len(reader.notes) > len(household.notes) / 2
-        household.come_back(server)
-        household.assert_all_is_there()
+        household.reconnect(server)
+        household.check_complete()
         assert server.command("check").stdout.endswith(": no problems found.\n")
 
 
-def test_of_attachments_only_the_damaged_are_left_out(household: Household, tmp_path: Path) -> None:
+def test_only_damaged_attachments_are_lost(household: Household, tmp_path: Path) -> None:
     backup, data = tmp_path / "backup", tmp_path / "data"
     back_up(household.server, backup)
     household.server.stop()
@@ -156,8 +156,8 @@ def test_of_attachments_only_the_damaged_are_left_out(household: Household, tmp_
     assert len(said.splitlines()) == 2
     assert all(picture in said for picture in lost)
     with Server(data) as server:
-        household.come_back(server)
-        household.assert_all_is_there()
+        household.reconnect(server)
+        household.check_complete()
         assert server.command("check").returncode == 0
 
 
@@ -165,8 +165,8 @@ TREES = ["objects", "edits", "tombstones", "blobs", "scopes", "memberships", "me
 
 
 @pytest.mark.parametrize("tree", TREES)
-def test_the_first_page_of_a_tree(household: Household, tmp_path: Path, tree: str) -> None:
-    """What it leads to is found all the same."""
+def test_a_lost_root_page(household: Household, tmp_path: Path, tree: str) -> None:
+    """The pages that it refers to are found without it."""
     backup, data = tmp_path / "backup", tmp_path / "data"
     back_up(household.server, backup)
     household.server.stop()
@@ -177,13 +177,13 @@ def test_the_first_page_of_a_tree(household: Household, tmp_path: Path, tree: st
         if tree in ("objects", "edits", "sqlite_schema"):
             reader = new_device(server)
             assert reader.notes == household.notes
-        household.come_back(server)
-        household.assert_all_is_there()
+        household.reconnect(server)
+        household.check_complete()
         assert server.command("check").returncode == 0
 
 
-def test_an_account_whose_row_is_lost(household: Household, tmp_path: Path) -> None:
-    """Its address is in an index; its password is nowhere else."""
+def test_an_account_with_a_lost_row(household: Household, tmp_path: Path) -> None:
+    """Its address is also in an index. Its password hash is lost."""
     backup, data = tmp_path / "backup", tmp_path / "data"
     back_up(household.server, backup)
     household.server.stop()
@@ -191,17 +191,17 @@ def test_an_account_whose_row_is_lost(household: Household, tmp_path: Path) -> N
     said = salvage(backup, data)
     assert "ada@example.org: the account's row is lost. Set a password: hesper account reset-password" in said
     with Server(data) as server:
-        with pytest.raises(Refused):
+        with pytest.raises(ErrorResponse):
             new_device(server)
         done = server.command("account", "set-password", "ada@example.org", input=PASSWORD + "\n")
         assert done.returncode == 0, done.stderr
-        household.come_back(server)
-        household.assert_all_is_there()
+        household.reconnect(server)
+        household.check_complete()
         assert server.command("check").returncode == 0
 
 
-def test_whose_notes_are_whose_is_never_guessed(household: Household, tmp_path: Path) -> None:
-    """With neither the schema nor the rows that say it: devices fill their account again, the operator has what was found."""
+def test_notes_are_not_assigned_to_a_guessed_account(household: Household, tmp_path: Path) -> None:
+    """Without schema and memberships, the account stays empty until devices fill it. The notes are in a separate account."""
     backup, data = tmp_path / "backup", tmp_path / "data"
     back_up(household.server, backup)
     household.server.stop()
@@ -214,18 +214,18 @@ def test_whose_notes_are_whose_is_never_guessed(household: Household, tmp_path: 
         done = server.command("account", "set-password", "account-1@salvage.invalid", input=PASSWORD + "\n")
         assert done.returncode == 0, done.stderr
         assert new_device(server, "account-1@salvage.invalid").notes == household.notes
-        household.come_back(server)
-        household.assert_all_is_there()
+        household.reconnect(server)
+        household.check_complete()
 
 
-def test_without_its_description(household: Household, tmp_path: Path) -> None:
-    """The database is sound, but nothing says so: every row is read from its page, and nothing is lost, no history either."""
+def test_a_backup_without_its_description(household: Household, tmp_path: Path) -> None:
+    """The database is sound but cannot be verified. Every row is read from its page, and nothing is lost."""
     backup, data = tmp_path / "backup", tmp_path / "data"
     back_up(household.server, backup)
     notes = sorted(household.notes)[:20]
     histories = [history(household.phone, note) for note in notes]
     other = Device(household.server.client(email="eve@example.org"))
-    other.make_note("of somebody else")
+    other.make_note("of another account")
     other.sync()
     back_up(household.server, backup)
     household.server.stop()
@@ -243,5 +243,5 @@ def test_without_its_description(household: Household, tmp_path: Path) -> None:
         assert {attachment: download(reader.client, attachment) for attachment in household.pictures} == household.pictures
         found = reader.client.get("/v1/search", params={"q": "written again"}).json()
         assert found["results"]
-        household.come_back(server)
-        household.assert_all_is_there()
+        household.reconnect(server)
+        household.check_complete()

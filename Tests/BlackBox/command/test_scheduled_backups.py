@@ -1,4 +1,4 @@
-"""`--backup-to`: dated backups that the server makes while it runs, each complete, the oldest removed."""
+"""`--backup-to`: scheduled backups are complete, and the oldest are removed."""
 
 import json
 import re
@@ -23,7 +23,7 @@ PICTURE = some_bytes(300_000, 1)
 def wait_for(condition: Callable[[], object], seconds: float = 20) -> None:
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "it does not come"
+        assert time.monotonic() < end, "the condition did not become true"
         time.sleep(0.05)
 
 
@@ -32,7 +32,7 @@ def entries(folder: Path) -> list[str]:
 
 
 def made_at(backup: Path, hours_ago: float) -> Path:
-    """As if the backup had been made then."""
+    """Changes the date and name of a backup as if it had been made earlier."""
     date = datetime.now(UTC) - timedelta(hours=hours_ago)
     manifest = json.loads((backup / "backup.json").read_text())
     manifest["date"] = date.strftime("%Y-%m-%dT%H:%M:%S.000Z")
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server(fresh_server: Server, folder: Path) -> Server:
-    """One that has somebody's notes and a picture, and has made its first backup."""
+    """A server with a note and a picture that has made its first scheduled backup."""
     phone = Device(fresh_server.client(email="ada@example.org"))
     phone.make_note("in the first backup")
     phone.sync()
@@ -65,8 +65,8 @@ def stopped(server: Server) -> Server:
     return server
 
 
-def test_commands_beside_the_server_do_no_harm_after_a_backup(server: Server) -> None:
-    """A server that has lost its locks on the file would find a command's last checkpoint in it, and write to a log that is gone."""
+def test_commands_during_operation_are_safe_after_a_backup(server: Server) -> None:
+    """If the backup released the server's file locks, a command would checkpoint and delete the log that the server writes to."""
     wait_for(lambda: "Backup complete" in server.log)
     phone = Device(server.client(email="bob@example.org"))
     for text in "before", "between", "after":
@@ -99,8 +99,8 @@ def test_a_backup_is_complete_and_can_be_restored(server: Server, folder: Path, 
     assert run(tmp_path, "check", "--data", tmp_path / "data").returncode == 0
 
 
-def test_the_period_counts_from_the_last_backup(server: Server, folder: Path) -> None:
-    """Not from the start of a server that starts often."""
+def test_the_period_starts_at_the_last_backup(server: Server, folder: Path) -> None:
+    """It does not start at the server's start, so that frequent restarts do not delay backups."""
     [name] = entries(folder)
     stopped(server)
     made = made_at(folder / name, 0.9)
@@ -118,11 +118,11 @@ def test_the_period_counts_from_the_last_backup(server: Server, folder: Path) ->
     assert entries(folder)[0] == made.name
 
 
-def test_equal_bytes_are_one_file(server: Server, folder: Path) -> None:
+def test_equal_attachments_are_hard_links(server: Server, folder: Path) -> None:
     [name] = entries(folder)
     stopped(server)
     old = made_at(folder / name, 2)
-    # Bytes that the installation has lost are kept for as long as a backup has them.
+    # Bytes that the installation has lost are copied from the previous backup.
     shutil.rmtree(server.data / "attachments")
     server.start()
     wait_for(lambda: len(entries(folder)) == 2)
@@ -132,13 +132,13 @@ def test_equal_bytes_are_one_file(server: Server, folder: Path) -> None:
     assert json.loads((new / "backup.json").read_text())["missing"] == []
 
 
-def test_the_oldest_go_and_nothing_else(server: Server, folder: Path) -> None:
+def test_only_the_oldest_backups_are_removed(server: Server, folder: Path) -> None:
     [name] = entries(folder)
     stopped(server)
     first = made_at(folder / name, 50)
     for hours in (40, 30, 20):
         made_at(Path(shutil.copytree(first, folder / f"copy {hours}")), hours)
-    # Of these none is a complete backup that this server made.
+    # None of these is a complete backup made by this server.
     foreign = made_at(Path(shutil.copytree(first, folder / "foreign")), 100)
     manifest = json.loads((foreign / "backup.json").read_text())
     (foreign / "backup.json").write_text(json.dumps(manifest | {"installation": "0123456789abcdef"}))
@@ -161,8 +161,8 @@ def test_the_oldest_go_and_nothing_else(server: Server, folder: Path) -> None:
     assert {"letter.txt", "by hand"} <= names and not {"removed", "unfinished"} & names
 
 
-def test_a_clock_that_was_wrong(server: Server, folder: Path) -> None:
-    """A backup dated in the future neither delays the next one nor replaces those that follow."""
+def test_backups_dated_in_the_future(server: Server, folder: Path) -> None:
+    """A backup dated in the future neither delays the next one nor replaces later ones."""
     [name] = entries(folder)
     stopped(server)
     future = [made_at(Path(shutil.copytree(folder / name, folder / f"copy {n}")), -1_000 - n) for n in range(3)]
@@ -174,21 +174,21 @@ def test_a_clock_that_was_wrong(server: Server, folder: Path) -> None:
     assert [path for path in future if not path.exists()] == future[:1]
 
 
-def test_a_folder_that_is_not_there_or_cannot_be_written_to(fresh_server: Server, folder: Path, tmp_path: Path) -> None:
-    """Notes are served all the same; what is there already stays."""
+def test_a_missing_backup_folder(fresh_server: Server, folder: Path, tmp_path: Path) -> None:
+    """The server runs without backups. The folder is not created."""
     fresh_server.client(email="ada@example.org")
     fresh_server.stop()
     fresh_server.environment["HESPER_BACKUP_TO"] = str(tmp_path / "not mounted")
     fresh_server.start()
     wait_for(lambda: metrics(fresh_server.url)["hesper_backup_failures_total"] == 1)
-    assert not (tmp_path / "not mounted").exists(), "on the wrong disk, perhaps"
+    assert not (tmp_path / "not mounted").exists(), "the folder was created, possibly on the wrong disk"
     assert "Backup failed; retrying" in fresh_server.log and "No such file" in fresh_server.log
     assert "hesper_last_backup_timestamp_seconds" not in metrics(fresh_server.url)
     assert fresh_server.client().get("/v1/account").status_code == 200
 
 
-def test_a_backup_that_is_killed_is_continued(server: Server, folder: Path, tmp_path: Path) -> None:
-    """It has a name of its own until it is complete; the bytes that it had are not copied again."""
+def test_an_interrupted_backup_is_continued(server: Server, folder: Path, tmp_path: Path) -> None:
+    """The folder has another name until the backup is complete. Bytes already copied are not copied again."""
     [name] = entries(folder)
     stopped(server)
     (folder / name).rename(folder / "unfinished")
@@ -202,7 +202,7 @@ def test_a_backup_that_is_killed_is_continued(server: Server, folder: Path, tmp_
     assert len([path for path in files(folder / name) if path.endswith(".sqlite")]) == 1
 
 
-def test_what_the_doctor_says(server: Server, folder: Path) -> None:
+def test_doctor_reports_backups(server: Server, folder: Path) -> None:
     [name] = entries(folder)
     stopped(server)
 

@@ -1,4 +1,4 @@
-"""What `hesper serve` says, and how it begins and ends."""
+"""`hesper serve`: output, start and shutdown."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def log(folder: Path) -> str:
     return (folder / "log").read_text()
 
 
-def test_port_0_is_any_and_is_told(tmp_path: Path) -> None:
+def test_port_0_chooses_a_port_and_prints_it(tmp_path: Path) -> None:
     with serving(tmp_path) as (url, _):
         assert not url.endswith(":0")
         assert plain_session().get(url + "/readyz").status_code == 200
@@ -28,19 +28,19 @@ def test_port_0_is_any_and_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
-def test_signals_end_it_well(tmp_path: Path, signal_number: int) -> None:
+def test_signals_stop_the_server(tmp_path: Path, signal_number: int) -> None:
     with serving(tmp_path) as (_, process):
         process.send_signal(signal_number)
         assert process.wait(30) == 0
     assert "error" not in log(tmp_path)
 
 
-def test_what_was_accepted_is_answered(tmp_path: Path) -> None:
+def test_pending_requests_are_completed_before_shutdown(tmp_path: Path) -> None:
     with serving(tmp_path) as (url, process):
         client = Client(url)
         client.sign_up()
         answers = []
-        # A password takes a third of a second: SIGTERM comes in the middle of it.
+        # Checking a password takes a third of a second. SIGTERM arrives during that time.
         body = {"email": client.email, "password": PASSWORD, "deviceName": "laptop"}
         request = threading.Thread(target=lambda: answers.append(client.post("/v1/devices", json=body)))
         request.start()
@@ -51,7 +51,7 @@ def test_what_was_accepted_is_answered(tmp_path: Path) -> None:
         assert [answer.status_code for answer in answers] == [201]
 
 
-def test_a_taken_port_is_named(tmp_path: Path) -> None:
+def test_a_port_in_use(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -64,7 +64,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
     assert ended.stdout == "" and "error" not in ended.stderr
 
 
-def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+def test_an_unusable_data_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     ended = run(tmp_path, "serve", "--port", 0, "--data", "file/data")
     assert ended.returncode == FAILED
@@ -73,13 +73,13 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "nowhere.invalid"])
-def test_a_host_that_is_elsewhere_is_named(tmp_path: Path, host: str) -> None:
+def test_a_host_that_is_not_on_this_machine(tmp_path: Path, host: str) -> None:
     ended = run(tmp_path, "serve", "--port", 0, "--host", host)
     assert ended.returncode == FAILED
     assert ended.stderr.splitlines()[-1].startswith(f"hesper: {host} is not an address of this machine")
 
 
-def test_the_order_of_settings(tmp_path: Path) -> None:
+def test_precedence_of_settings(tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text('{"signUp": "closed", "logLevel": "critical", "data": "from-file"}')
     with serving(tmp_path, "--sign-up", "open", HESPER_CONFIG="settings.json", HESPER_DATA="from-variable") as (url, _):
         assert plain_session().get(url + "/v1/server").json()["signUp"] == "open"
@@ -103,7 +103,7 @@ def share(tmp_path: Path) -> str:
     return "share"
 
 
-def test_a_link_makes_the_first_account_though_sign_up_is_closed(tmp_path: Path, share: str) -> None:
+def test_the_first_invitation_works_with_closed_sign_up(tmp_path: Path, share: str) -> None:
     with serving(tmp_path, "--sign-up", "closed", "--public", share) as (url, process):
         line = process.stdout.readline()
         link = re.search(r"http://\S+", line)[0]
@@ -116,16 +116,16 @@ def test_a_link_makes_the_first_account_though_sign_up_is_closed(tmp_path: Path,
         assert session.post(url + "/v1/accounts", json=body | {"email": "eve@example.org"}).status_code == 403
     with serving(tmp_path, "--sign-up", "closed", "--public", share) as (_, process):
         process.send_signal(signal.SIGTERM)
-        assert process.stdout.read() == "", "there is an account: no link"
+        assert process.stdout.read() == "", "a link was printed although there is an account"
 
 
-def test_without_the_web_app_a_command_makes_the_first_account(tmp_path: Path) -> None:
+def test_without_the_web_app_a_command_is_suggested(tmp_path: Path) -> None:
     with serving(tmp_path) as (_, process):
         line = process.stdout.readline()
         assert line == "There are no accounts yet. Create the first one with: hesper account create EMAIL\n"
 
 
-def test_a_server_that_listens_everywhere_prints_a_link_that_can_be_opened(tmp_path: Path, share: str) -> None:
+def test_the_link_is_usable_when_listening_on_all_addresses(tmp_path: Path, share: str) -> None:
     with serving(tmp_path, "--host", "0.0.0.0", "--public", share) as (url, process):
         line = process.stdout.readline()
         link = re.search(r"http://\S+", line)[0]
@@ -137,15 +137,15 @@ def test_the_health_check_of_the_container(fresh_server: Server) -> None:
     line = next(line for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("HEALTHCHECK"))
     environment = {**os.environ, "HESPER_PORT": str(fresh_server.port)}
 
-    def is_well() -> bool:
+    def is_healthy() -> bool:
         return subprocess.run(json.loads(line[line.index("[") :]), env=environment, timeout=30).returncode == 0
 
-    assert is_well()
+    assert is_healthy()
     fresh_server.stop()
-    assert not is_well()
+    assert not is_healthy()
 
 
-def test_without_the_contract_the_api_runs_and_says_so_once(tmp_path: Path) -> None:
+def test_a_missing_contract_is_logged_once(tmp_path: Path) -> None:
     with serving(tmp_path) as (url, _):
         assert plain_session().get(url + "/v1/server").status_code == 200
         assert plain_session().get(url + "/openapi.yaml").status_code == 404
@@ -154,7 +154,7 @@ def test_without_the_contract_the_api_runs_and_says_so_once(tmp_path: Path) -> N
     assert "/openapi.yaml and /docs are not available" in lines[0]
 
 
-def test_the_contract_is_found(tmp_path: Path) -> None:
+def test_the_contract_is_served(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/openapi.yaml").write_text("openapi: 3.1.0\n")
     with serving(tmp_path, "--public", "pages") as (url, _):
@@ -162,7 +162,7 @@ def test_the_contract_is_found(tmp_path: Path) -> None:
     assert "openapi.yaml" not in log(tmp_path)
 
 
-def test_the_web_app_is_found(tmp_path: Path) -> None:
+def test_the_web_app_is_served(tmp_path: Path) -> None:
     (tmp_path / "share/Public/js").mkdir(parents=True)
     (tmp_path / "share/Public/index.html").write_text("<!doctype html>")
     (tmp_path / "share/Public/js/app.js").write_text("run()")
@@ -175,7 +175,7 @@ def test_the_web_app_is_found(tmp_path: Path) -> None:
     assert "Public" not in log(tmp_path)
 
 
-def test_without_the_web_app_the_page_says_so(tmp_path: Path) -> None:
+def test_a_missing_web_app_is_reported(tmp_path: Path) -> None:
     with serving(tmp_path) as (url, _):
         answer = plain_session().get(url)
         assert answer.status_code == 404
@@ -183,13 +183,13 @@ def test_without_the_web_app_the_page_says_so(tmp_path: Path) -> None:
     assert "The web app is not available" in log(tmp_path)
 
 
-def test_a_variable_that_nothing_reads_is_named(tmp_path: Path) -> None:
+def test_unknown_variables_are_logged(tmp_path: Path) -> None:
     with serving(tmp_path, HESPER_PROT="8080"):
         pass
     assert "Unknown setting HESPER_PROT." in log(tmp_path)
 
 
-def test_the_data_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_access_the_data(tmp_path: Path) -> None:
     with serving(tmp_path):
         assert (tmp_path / "data").stat().st_mode & 0o077 == 0
         assert (tmp_path / "data/hesper.sqlite").stat().st_mode & 0o077 == 0
@@ -213,7 +213,7 @@ def test_tls_from_files(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("ada")
 @pytest.mark.parametrize("command", [["serve", "--port", "0"], ["check"], ["account", "list"]])
-def test_a_database_of_a_later_version_is_left_alone(hesper: Hesper, tmp_path: Path, command: list[str]) -> None:
+def test_a_database_of_a_later_version_is_refused(hesper: Hesper, tmp_path: Path, command: list[str]) -> None:
     database = sqlite3.connect(tmp_path / "data/hesper.sqlite")
     known = database.execute("PRAGMA user_version").fetchone()[0]
     database.execute(f"PRAGMA user_version = {known + 1}")
@@ -224,7 +224,7 @@ def test_a_database_of_a_later_version_is_left_alone(hesper: Hesper, tmp_path: P
 
 
 @pytest.mark.parametrize(("soft", "hard", "gets"), [(256, 10_000, 8_704), (256, 1_000, 1_000)])
-def test_it_asks_for_as_many_open_files_as_connections_need(soft: int, hard: int, gets: int) -> None:
+def test_the_limit_of_open_files_is_raised(soft: int, hard: int, gets: int) -> None:
     limits = f'ulimit -Sn {soft} && ulimit -Hn {hard} && exec "$0" "$@"'
     with Server(prefix=["bash", "-c", limits]) as server:
         line = next(line for line in Path(f"/proc/{server.pid}/limits").read_text().splitlines() if "open files" in line)

@@ -1,4 +1,4 @@
-"""A wrong setting is named with where it stands, and nothing starts."""
+"""Invalid settings are reported with their source, and the server does not start."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ NO_ORIGIN = "must be origins (scheme, host and port) such as https://notes.examp
         ([], {"HESPER_CORS_ORIGINS": "https://a.example,b.example"}, f'HESPER_CORS_ORIGINS: {NO_ORIGIN}, not "b.example".'),
     ],
 )
-def test_wrong_settings(hesper: Hesper, tmp_path: Path, arguments, environment, message) -> None:
+def test_invalid_settings(hesper: Hesper, tmp_path: Path, arguments, environment, message) -> None:
     ended = hesper("serve", *arguments, **environment)
     assert (ended.returncode, ended.stdout, ended.stderr) == (WRONG_SETTING, "", f"hesper: {message}\n")
     assert not (tmp_path / "data").exists()
@@ -57,7 +57,7 @@ def test_wrong_settings(hesper: Hesper, tmp_path: Path, arguments, environment, 
         ('{"port": 1,}', "data/hesper.json: "),
     ],
 )
-def test_wrong_files(hesper: Hesper, tmp_path: Path, json: str, message: str) -> None:
+def test_invalid_settings_files(hesper: Hesper, tmp_path: Path, json: str, message: str) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data/hesper.json").write_text(json)
     ended = hesper("serve")
@@ -67,13 +67,13 @@ def test_wrong_files(hesper: Hesper, tmp_path: Path, json: str, message: str) ->
 
 
 @pytest.mark.parametrize("arguments", [["--prot", "1"], ["--port"], ["now"]])
-def test_wrong_command_lines(hesper: Hesper, arguments: list[str]) -> None:
+def test_invalid_command_lines(hesper: Hesper, arguments: list[str]) -> None:
     ended = hesper("serve", *arguments)
     assert ended.returncode == WRONG_USAGE
     assert ended.stderr.startswith("Error: ")
 
 
-def test_files_of_tls_that_do_not_work_together(hesper: Hesper, tmp_path: Path) -> None:
+def test_invalid_certificate_files(hesper: Hesper, tmp_path: Path) -> None:
     (tmp_path / "key.pem").write_text("no key")
     ended = hesper("serve", "--tls-key", "key.pem", "--tls-certificate", "key.pem", "--port", "0")
     assert ended.returncode == WRONG_SETTING
@@ -82,9 +82,9 @@ def test_files_of_tls_that_do_not_work_together(hesper: Hesper, tmp_path: Path) 
 
 @pytest.mark.parametrize("arguments", [[], ["serve"], ["account"], ["account", "create"], ["check"], ["import"], ["export"]])
 def test_help(hesper: Hesper, arguments: list[str]) -> None:
-    told = hesper(*arguments, "--help")
-    assert told.returncode == 0
-    assert told.stdout.startswith("OVERVIEW: ")
+    done = hesper(*arguments, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("OVERVIEW: ")
 
 
 def test_version(hesper: Hesper) -> None:

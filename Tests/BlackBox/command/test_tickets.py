@@ -1,11 +1,11 @@
-"""Links and codes that are good once: what `hesper account` prints, and what becomes of it."""
+"""Links and codes for single use: what `hesper account` prints, and their use."""
 
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from client import PASSWORD, Client, Refused, Server, plain_session
+from client import PASSWORD, Client, ErrorResponse, Server, plain_session
 from database import dump
 from runner import WRONG_SETTING, WRONG_USAGE, Hesper, serving
 
@@ -20,14 +20,14 @@ def code(printed: subprocess.CompletedProcess) -> str:
     return codes.pop()
 
 
-def test_a_link_to_a_new_password(hesper: Hesper, ada: str, tmp_path: Path) -> None:
+def test_password_reset(hesper: Hesper, ada: str, tmp_path: Path) -> None:
     with serving(tmp_path) as (url, _):
         phone = Client(url)
         phone.sign_in(ada, PASSWORD)
         printed = hesper("account", "reset-password", "ADA@example.org", "--url", url)
         link = next(line for line in printed.stdout.splitlines() if line.startswith("http"))
         assert link == f"{url}/reset-password?code={code(printed)}"
-        assert phone.get("/v1/account").status_code == 200, "nothing is different until it is used"
+        assert phone.get("/v1/account").status_code == 200, "the password was changed before the link was used"
         session = plain_session()
         page = session.get(link)
         assert (page.status_code, page.headers["Cache-Control"]) == (200, "no-store")
@@ -36,7 +36,7 @@ def test_a_link_to_a_new_password(hesper: Hesper, ada: str, tmp_path: Path) -> N
         assert phone.get("/v1/account").status_code == 401
         phone.sign_in(ada, NEW_PASSWORD)
         assert session.post(link.split("?")[0], data=form | {"password": "12345678"}).status_code == 403
-        # An app does the same with the code alone, however it was typed.
+        # An app uses only the code. Case and separators do not matter.
         second = hesper("account", "reset-password", ada)
         assert "http://127.0.0.1:8080/reset-password" in second.stdout
         body = {"code": code(second).replace("-", " ").lower(), "newPassword": PASSWORD}
@@ -50,7 +50,7 @@ def test_an_invitation(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         link = printed.stdout.splitlines()[-1]
         assert link == f"https://notes.example.org/sign-up?invitation={code(printed)}"
         eve = Client(url)
-        with pytest.raises(Refused, match="sign-up-closed"):
+        with pytest.raises(ErrorResponse, match="sign-up-closed"):
             eve.sign_up("eve@example.org")
         body = {"email": "mallory@example.org", "password": PASSWORD, "deviceName": "x", "invitation": code(printed)}
         assert eve.post("/v1/accounts", body).json()["slug"] == "forbidden"
@@ -59,7 +59,7 @@ def test_an_invitation(hesper: Hesper, ada: str, tmp_path: Path) -> None:
         assert ada in hesper("account", "list").stdout
 
 
-def test_no_code_is_kept(fresh_server: Server) -> None:
+def test_codes_are_not_stored_or_logged(fresh_server: Server) -> None:
     fresh_server.client(email="ada@example.org")
     codes = [
         code(fresh_server.command("account", "reset-password", "ada@example.org")),
@@ -75,13 +75,13 @@ def test_no_code_is_kept(fresh_server: Server) -> None:
 
 
 @pytest.mark.parametrize("url", ["notes.example.org", "https://notes.example.org/hesper", "javascript:alert(1)"])
-def test_a_url_that_links_cannot_begin_with(hesper: Hesper, ada: str, url: str) -> None:
+def test_invalid_urls_for_links(hesper: Hesper, ada: str, url: str) -> None:
     ended = hesper("account", "reset-password", ada, "--url", url)
     assert (ended.returncode, ended.stdout) == (WRONG_SETTING, "")
     assert url in ended.stderr and "--url" in ended.stderr
 
 
-def test_an_invitation_for_what_is_no_address(hesper: Hesper, ada: str) -> None:
+def test_an_invitation_for_an_invalid_address(hesper: Hesper, ada: str) -> None:
     ended = hesper("account", "invite", f"{ada}, eve@example.org")
     assert ended.returncode == WRONG_USAGE
     assert "is not an e-mail address" in ended.stderr

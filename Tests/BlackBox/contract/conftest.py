@@ -1,4 +1,4 @@
-"""What the tests of the contract share."""
+"""Fixtures of the contract tests."""
 
 import os
 
@@ -14,7 +14,7 @@ def contract():
 
 @pytest.fixture(scope="session")
 def output():
-    """Where generators write: below `.build`, never in the sources. Each worker has a folder of its own."""
+    """The output folder of generators, below `.build`. Each worker has its own."""
     folder = contract_document.ROOT / ".build" / "contract" / os.environ.get("PYTEST_XDIST_WORKER", "")
     folder.mkdir(parents=True, exist_ok=True)
     return folder

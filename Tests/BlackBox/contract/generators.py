@@ -1,4 +1,4 @@
-"""How the generators are run: their command lines, and where each puts a schema's type."""
+"""Runs client generators on the contract."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import contract_document
 
-# The targets of openapi-generator, and the file in which each puts the type of a schema.
+# The targets of openapi-generator, with the path of a schema's type in the generated client.
 TARGETS = {
     "swift6": "Sources/OpenAPIClient/Models/{}.swift",
     "kotlin": "src/main/kotlin/org/openapitools/client/models/{}.kt",
@@ -20,13 +20,13 @@ PYTHON_CLIENT = "hesper_client"
 
 
 def environment():
-    """That of this Python, so that a generator finds the tools installed beside it, whether it is activated or not."""
-    beside = str(Path(sys.executable).parent)
-    return {**os.environ, "PATH": beside + os.pathsep + os.environ["PATH"]}
+    """The environment with the folder of this Python first in PATH, so that tools installed in a venv are found."""
+    bin_folder = str(Path(sys.executable).parent)
+    return {**os.environ, "PATH": bin_folder + os.pathsep + os.environ["PATH"]}
 
 
 def run(*command, timeout=120, **others):
-    """Runs a tool to its end, and fails with all that it printed if it fails."""
+    """Runs a tool. Fails with its output if its exit status is not 0."""
     done = subprocess.run(
         command, timeout=timeout, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         **{"env": environment(), **others},
@@ -41,14 +41,14 @@ def fresh(folder):
 
 
 def model(target, folder, name):
-    """The file of a schema's type."""
+    """The generated file that contains the type of a schema."""
     if target == "go":
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
     return folder / TARGETS[target].format(name)
 
 
 def openapi_generator(target, output):
-    """Generates a client with openapi-generator, into a new folder of that target's name, and says where."""
+    """Generates a client with openapi-generator in a new folder. Returns the folder."""
     folder = fresh(output / target)
     printed = run(
         "openapi-generator-cli", "generate", "-g", target, "-i", contract_document.PATH, "-o", folder,
@@ -59,17 +59,17 @@ def openapi_generator(target, output):
 
 
 def openapi_python_client(output):
-    """Generates the Python client, as the package `hesper_client`, and answers its folder and what was printed."""
+    """Generates the Python client as the package `hesper_client`. Returns its folder and the generator's output."""
     folder = fresh(output / "python")
     folder.mkdir()
     settings = folder / "settings.yaml"
-    # This generator knows few media types: read YAML as the text that it is, zip and a part of an upload as bytes.
+    # The generator supports few media types. YAML is treated as text, ZIP and upload parts as bytes.
     overrides = {
         "application/yaml": "text/plain",
         "application/zip": "application/octet-stream",
         "application/partial-upload": "application/octet-stream",
     }
-    lines = "".join(f"  {ours}: {theirs}\n" for ours, theirs in overrides.items())
+    lines = "".join(f"  {media}: {override}\n" for media, override in overrides.items())
     settings.write_text(f"content_type_overrides:\n{lines}", encoding="utf-8")
     printed = run(
         "openapi-python-client", "generate", "--path", contract_document.PATH, "--meta", "none",

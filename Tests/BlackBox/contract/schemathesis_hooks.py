@@ -1,4 +1,4 @@
-"""What schemathesis cannot know of the contract: the places where it says more in words than in schemas."""
+"""Hooks for schemathesis: rules of the contract that its schemas cannot express."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from schemathesis.openapi.checks import EnsureResourceAvailability, JsonSchemaEr
 import contract_document
 
 CONTRACT = contract_document.load()
-# Where the body of a call holds elements that are refused one by one, and with what schema.
+# Request bodies whose elements are validated one by one, with the schemas of the elements.
 ELEMENTS = {
     "sync": {
         ("changes", "notes"): "NoteChange",
@@ -24,7 +24,7 @@ ELEMENTS = {
     "uploadDeletedObjects": {("deletedObjects",): "DeletedObjectDraft"},
 }
 
-# What is asked of a device by its ID.
+# Operations on a device by its ID.
 OF_DEVICES = ("signOut", "revokeDevice", "getRevocation")
 
 
@@ -35,7 +35,7 @@ def fits(value, schema):
 
 
 def elements(body, operation_id):
-    """(pointer, element, schema) for each."""
+    """Yields (pointer, element, schema) of every element."""
     for path, schema in ELEMENTS[operation_id].items():
         found = body
         for name in path:
@@ -45,14 +45,14 @@ def elements(body, operation_id):
 
 
 def refuses_each_element(body, answer, operation_id):
-    """Whether every element that does not fit its schema has a result that says `rejected`, and there is one such."""
+    """Whether there are invalid elements, and the results of all of them have the status `rejected`."""
     status = {result["pointer"]: result["status"] for result in answer["results"]}
     wrong = [pointer for pointer, element, schema in elements(body, operation_id) if not fits(element, schema)]
     return bool(wrong) and all(status.get(pointer) == "rejected" for pointer in wrong)
 
 
 def without_elements(body, operation_id):
-    """The body with all elements taken out: what is still wrong then must refuse the whole."""
+    """The body without its elements. If it is still invalid, the whole request must be refused."""
     if not isinstance(body, dict):
         return body
     copy = {**body}
@@ -64,7 +64,7 @@ def without_elements(body, operation_id):
 
 
 def is_stream_of_events(text):
-    """Whether these are the events of the contract (`listenToEvents`), each with JSON on one line."""
+    """Whether the text consists of the contract's events (`listenToEvents`), each with JSON on one line."""
     lines = [line for line in text.splitlines() if line and not line.startswith(":")]
     known = re.compile(r"(event: (changes|ephemeral|listeners|expired)|data: (?P<data>.*)|id: [\w-]+|retry: \d+)")
     found = [known.fullmatch(line) for line in lines]
@@ -74,38 +74,38 @@ def is_stream_of_events(text):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Drops what is no failure by the words of the contract; True keeps it."""
+    """Returns False for failures that the contract's descriptions allow."""
     operation_id = case.operation.definition.raw.get("operationId")
     if isinstance(failure, AcceptedNegativeData) and operation_id in ELEMENTS and response.status_code == 200:
-        # "Whatever is wrong inside one element is refused there; the answer is still 200 and the rest stands."
+        # The contract: an invalid element is refused in its result, with status 200, and the others are applied.
         schema = {"sync": "SyncRequest", "uploadDeletedObjects": "DeletedObjectsUpload"}[operation_id]
         top_fits = fits(without_elements(case.body, operation_id), schema)
         return not (top_fits and refuses_each_element(case.body, response.json(), operation_id))
     if isinstance(failure, JsonSchemaError) and operation_id == "listenToEvents" and response.status_code == 200:
-        # A stream is a text in the contract, as generators know nothing else; schemathesis takes each event for one.
+        # The contract declares a stream as text, because generators support nothing else. schemathesis parses it as one event.
         return not is_stream_of_events(response.text)
     if isinstance(failure, UseAfterFree) and operation_id == "listEdits":
-        # "Every edit in the bag, also of a note that is recently deleted."
+        # The contract: edits are also available of a note that is recently deleted.
         return False
     if isinstance(failure, EnsureResourceAvailability) and operation_id in OF_DEVICES:
-        # It was signed in with the address and password of an example: to the account that asks, another's is not there.
+        # The device was signed in by an example, to another account.
         return False
     return True
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Leaves the device signed in that this run speaks for: every later call would be a 401 that proves nothing. Changes
-    what this client cannot read."""
+    """Prevents signing out the device of this run, after which all requests would return 401, and avoids responses that
+    this client cannot read."""
     own = os.environ["HESPER_DEVICE"]
     if case.operation.definition.raw.get("operationId") in ("signOut", "revokeDevice"):
         if str(case.path_parameters.get("uniqueID", "")).lower() == own:
             case.path_parameters["uniqueID"] = "0" * 16
     if case.operation.definition.raw.get("operationId") == "listenToEvents":
-        # The stream has no end of its own.
+        # The stream would not end otherwise.
         case.query = {"closeAfter": "changes", **(case.query or {})}
     if case.operation.definition.raw.get("operationId") == "putAttachmentData" and case.headers:
-        # Python's http.client takes an interim answer for the answer; uploads that break off are tested on the wire.
+        # Python's http.client mistakes an interim response for the final one. Other tests cover resumable uploads.
         case.headers.pop("Upload-Complete", None)
 
 

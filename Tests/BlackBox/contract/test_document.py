@@ -1,4 +1,4 @@
-"""openapi.yaml is valid, complete, and loses nothing in generators (protocol.md, Written for generators)."""
+"""openapi.yaml is valid, complete, and restricted to what generators support (protocol.md, Written for generators)."""
 
 import re
 
@@ -74,21 +74,21 @@ OPEN = {
     "getContract", "getContractAsJson", "getDocs", "getProblemPage",
 }  # fmt: skip
 
-# All that OpenAPI 3.0 has too and that openapi-python-client and openapi-generator carry over without loss. What is
-# not here is refused, so that a keyword of 3.1 alone (const, examples, $defs, a type array…) cannot slip in.
+# Keywords that OpenAPI 3.0 has as well, and that openapi-python-client and openapi-generator support. All others are
+# refused, to exclude keywords that only 3.1 has (const, examples, $defs, type arrays…).
 SCHEMA_KEYWORDS = {
     "$ref", "type", "format", "description", "properties", "required", "additionalProperties", "items", "pattern",
     "minLength", "maxLength", "maxItems", "minimum", "maximum", "default", "enum", "example",
 }  # fmt: skip
 TYPES = {"string", "integer", "number", "boolean", "array", "object"}
-# Bodies that are bytes and nothing else.
+# Bodies that are only bytes.
 BYTES = {"application/octet-stream", "application/partial-upload"}
-# Maps whose keys are not ours: the same in both directions, so neither open nor closed.
+# Maps with keys chosen by clients. They are used in requests and responses, so they are neither open nor closed.
 MAPS = {"Attributes", "ClockMap"}
 
 
 def used(document, request):
-    """The component schemas that request bodies use, or those that answers use."""
+    """The component schemas that request bodies use (`request`), or those that responses use."""
     names = set()
     for _, _, entry, is_request in document_.bodies(document):
         if is_request is request:
@@ -96,12 +96,12 @@ def used(document, request):
     return names
 
 
-def test_it_is_valid_openapi(contract):
+def test_the_document_is_valid(contract):
     assert contract["openapi"].startswith("3.1.")
     assert [str(error) for error in OpenAPIV31SpecValidator(contract).iter_errors()] == []
 
 
-def test_routes_and_operation_ids_are_those_promised(contract):
+def test_routes_and_operation_ids(contract):
     found = {
         (method.upper(), path, operation["operationId"])
         for path, method, operation, _ in document_.operations(contract)
@@ -109,12 +109,12 @@ def test_routes_and_operation_ids_are_those_promised(contract):
     assert found == {tuple(line.split()) for line in ROUTES.strip().splitlines()}
 
 
-def test_every_limit_that_the_server_tells_is_in_the_contract(contract, server):
+def test_limits_of_the_server_are_in_the_contract(contract, server):
     schema = contract["components"]["schemas"]["Limits"]
-    told = requests.get(f"{server.url}/v1/server", timeout=10).json()["limits"]
-    # Those that an operator may take away, as the tests do.
+    limits = requests.get(f"{server.url}/v1/server", timeout=10).json()["limits"]
+    # Limits that an operator can disable, as the tests do.
     optional = {"quotaBytes", "requestsPerMinute"}
-    assert set(told) | optional == set(schema["properties"])
+    assert set(limits) | optional == set(schema["properties"])
     assert set(schema["properties"]) - set(schema["required"]) == optional
 
 
@@ -147,7 +147,7 @@ def test_everything_has_a_description(contract):
     assert missing == []
 
 
-def test_only_what_3_0_had_and_generators_carry(contract):
+def test_only_supported_keywords_are_used(contract):
     for pointer, schema in document_.schemas(contract):
         assert set(schema) <= SCHEMA_KEYWORDS, pointer
         if "$ref" not in schema and "type" in schema:
@@ -163,22 +163,22 @@ def test_only_what_3_0_had_and_generators_carry(contract):
     assert "pathItems" not in contract["components"]
 
 
-def test_nothing_stands_beside_a_reference(contract):
+def test_references_have_no_siblings(contract):
     for pointer, node in document_.nodes(contract):
         if "$ref" in node and not pointer.endswith("/properties"):
             assert set(node) == {"$ref"}, pointer
             document_.resolve(contract, node)
 
 
-def test_no_untyped_value_but_that_of_an_edit(contract):
+def test_only_the_value_of_an_edit_is_untyped(contract):
     untyped = [
         pointer for pointer, schema in document_.schemas(contract) if "$ref" not in schema and "type" not in schema
     ]
     assert untyped == ["/components/schemas/Edit/properties/value"]
 
 
-def test_no_enum_in_what_may_grow(contract):
-    # A generated closed enum throws on the first value it does not know. `sort` is only ever sent.
+def test_extensible_values_are_not_enums(contract):
+    # A generated closed enum fails on unknown values. `sort` is only sent, never received.
     enums = [pointer for pointer, schema in document_.schemas(contract) if "enum" in schema]
     assert enums == ["/paths//v1/search/get/parameters/3/schema"]
     for name, field in (
@@ -196,7 +196,7 @@ def test_attributes_are_open(contract):
     assert contract["components"]["schemas"]["Attributes"]["additionalProperties"] is True
 
 
-def test_request_schemas_are_closed_and_answer_schemas_open(contract):
+def test_request_schemas_are_closed_and_response_schemas_open(contract):
     requests, answers = used(contract, request=True), used(contract, request=False)
     assert requests & answers == MAPS
     for name in requests - MAPS:
@@ -206,10 +206,10 @@ def test_request_schemas_are_closed_and_answer_schemas_open(contract):
     for pointer, schema in document_.schemas(contract):
         if schema.get("type") == "object":
             where = pointer.removeprefix("/components/schemas/")
-            assert "/" not in where or "additionalProperties" in schema, f"{pointer} has no name of its own"
+            assert "/" not in where or "additionalProperties" in schema, f"{pointer} is an inline object and needs a name"
 
 
-def test_one_media_type_a_body(contract):
+def test_every_body_has_one_media_type(contract):
     for _, _, operation, _ in document_.operations(contract):
         for each in [operation.get("requestBody", {"content": {"": ""}}), *operation["responses"].values()]:
             assert len(document_.resolve(contract, each).get("content", {"": ""})) == 1
@@ -221,7 +221,7 @@ def test_one_media_type_a_body(contract):
         assert media in allowed, where
 
 
-def test_nothing_is_left_unused(contract):
+def test_all_components_are_used(contract):
     references = {node["$ref"] for _, node in document_.nodes(contract) if "$ref" in node}
     declared = {
         f"#/components/{kind}/{name}"
@@ -229,11 +229,11 @@ def test_nothing_is_left_unused(contract):
         if kind != "securitySchemes"
         for name in entries
     }
-    # No operation answers 405: it is what all other methods of a path answer.
+    # No operation lists 405. All other methods of a path return it.
     assert declared - references == {"#/components/responses/MethodNotAllowed"}
 
 
-def test_sign_in_is_asked_for_except_where_it_cannot_be(contract):
+def test_operations_require_authentication_except_open_ones(contract):
     assert contract["security"] == [{"bearer": []}]
     for _, _, operation, _ in document_.operations(contract):
         if operation["operationId"] in OPEN:
@@ -258,35 +258,35 @@ def test_errors_are_listed(contract):
         for parameter in parameters:
             if parameter["in"] == "path":
                 expected |= {"404"}
-            # A stream of events tells it as an event.
+            # An event stream reports an expired token as an event.
             if parameter["name"] == "since" and operation["operationId"] != "listenToEvents":
                 expected |= {"410"}
             if parameter["name"] == "If-Match":
                 expected |= {"412"}
         assert expected <= set(operation["responses"]), f"{method.upper()} {path}"
-        assert "default" not in operation["responses"], "an answer that is not documented must fail a test"
+        assert "default" not in operation["responses"], "an undocumented response must fail a test"
 
 
-def test_the_server_has_the_contract_as_json(contract, server):
+def test_the_server_serves_the_contract_as_json(contract, server):
     answer = requests.get(f"{server.url}/openapi.json", timeout=10)
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/json")
     assert answer.json() == contract
 
 
-def test_no_type_has_the_name_of_a_constructor(contract):
-    # Generated Go makes a `Note` with a function `NewNote`, and has a type of the same name if there is such a schema.
+def test_no_schema_is_named_like_a_constructor(contract):
+    # The Go generator makes a function `NewNote` for a type `Note`, which collides with a schema `NewNote`.
     names = set(contract["components"]["schemas"])
     assert not [name for name in names if f"New{name}" in names]
 
 
-def test_the_limits_are_those_of_the_server(contract, server):
-    told = requests.get(f"{server.url}/v1/server", timeout=10).json()["limits"]
-    shown = contract["paths"]["/v1/server"]["get"]["responses"]["200"]["content"]["application/json"]["example"]["limits"]
-    # Those that an operator sets, as the tests do.
-    assert {name for name in told if told[name] != shown[name]} <= {"attachmentBytes", "graceSeconds"}
+def test_example_limits_equal_those_of_the_server(contract, server):
+    limits = requests.get(f"{server.url}/v1/server", timeout=10).json()["limits"]
+    example = contract["paths"]["/v1/server"]["get"]["responses"]["200"]["content"]["application/json"]["example"]["limits"]
+    # Limits that an operator can set, as the tests do.
+    assert {name for name in limits if limits[name] != example[name]} <= {"attachmentBytes", "graceSeconds"}
 
 
-def test_answers_to_the_signed_in_say_how_many_requests_are_left(contract):
+def test_authenticated_responses_have_rate_limit_headers(contract):
     for path, method, operation, _ in document_.operations(contract):
         for status, answer in operation["responses"].items():
             if status.startswith("2"):
@@ -294,14 +294,14 @@ def test_answers_to_the_signed_in_say_how_many_requests_are_left(contract):
                 assert has == (operation["operationId"] not in OPEN), f"{method} {path} {status}"
 
 
-def test_every_answer_may_be_for_another_origin(contract):
+def test_every_response_has_cors_headers(contract):
     for path, method, operation, _ in document_.operations(contract):
         for status, answer in operation["responses"].items():
             headers = document_.resolve(contract, answer)["headers"]
             assert {"Access-Control-Allow-Origin", "Access-Control-Expose-Headers"} <= set(headers), f"{path} {status}"
 
 
-def test_every_answer_has_a_request_id(contract):
+def test_every_response_has_a_request_id(contract):
     for path, method, operation, _ in document_.operations(contract):
         for status, answer in operation["responses"].items():
             headers = document_.resolve(contract, answer)["headers"]
@@ -312,13 +312,13 @@ def test_every_answer_has_a_request_id(contract):
     "status, header",
     [("304", "ETag"), ("401", "WWW-Authenticate"), ("429", "Retry-After"), ("503", "Retry-After")],
 )
-def test_headers_that_belong_to_a_status(contract, status, header):
+def test_headers_required_by_a_status(contract, status, header):
     for path, method, operation, _ in document_.operations(contract):
         if status in operation["responses"]:
             assert header in document_.resolve(contract, operation["responses"][status])["headers"], f"{method} {path}"
 
 
-def test_errors_are_problems_of_their_status(contract):
+def test_errors_are_problems_with_their_status(contract):
     slugs = contract["components"]["schemas"]["Problem"]["properties"]["slug"]["description"]
     for path, method, operation, _ in document_.operations(contract):
         for status, answer in operation["responses"].items():
@@ -335,7 +335,7 @@ def test_errors_are_problems_of_their_status(contract):
                 assert f"`{problem['slug']}`" in slugs and f"`{problem['slug']}`" in answer["description"], name
 
 
-def test_the_strict_reader_is_strict(tmp_path, monkeypatch):
+def test_the_strict_loader_refuses_duplicates_dates_and_aliases(tmp_path, monkeypatch):
     for text in ("a: 1\na: 2\n", "a: 2026-11-21\n", "a: &x 1\nb: *x\n"):
         (tmp_path / "openapi.yaml").write_text(text)
         monkeypatch.setattr(document_, "PATH", tmp_path / "openapi.yaml")

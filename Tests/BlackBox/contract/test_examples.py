@@ -1,4 +1,4 @@
-"""Every body has an example, and the examples are true: they fit their schemas, each other, and the rules they show."""
+"""Every body has an example. The examples fit their schemas, are consistent with each other, and follow the rules."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ DATE = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 
 
 def closed(document):
-    """The component schemas with every answer closed, so that a misspelt field in an example does not pass."""
+    """The component schemas with all objects closed, so that misspelt fields in examples are detected."""
     copy = json.loads(json.dumps(document["components"]["schemas"]))
     for _, node in document_.nodes(copy):
         if node.get("type") == "object" and "properties" in node:
@@ -35,7 +35,7 @@ def all_examples(document):
 
 
 def strings(node, pointer=""):
-    """Every string and key in an example."""
+    """Yields (pointer, string) for every string and key in an example."""
     if isinstance(node, str):
         yield pointer, node
     elif isinstance(node, dict):
@@ -52,11 +52,11 @@ def example_of(document, operation_id, status="200"):
     return answer["content"]["application/json"]["example"]
 
 
-def test_every_body_has_an_example_that_fits(contract):
+def test_every_body_has_a_valid_example(contract):
     for where, media, entry, _ in document_.bodies(contract):
         found = list(document_.examples(entry))
         if entry["schema"].get("format") == "binary":
-            assert not found, f"{where}: what bytes look like tells nobody anything"
+            assert not found, f"{where}: binary bodies need no example"
             continue
         assert found, f"{where} has no example"
         for example in found:
@@ -65,7 +65,7 @@ def test_every_body_has_an_example_that_fits(contract):
             assert errors == []
 
 
-def test_every_parameter_and_header_has_an_example_that_fits(contract):
+def test_every_parameter_and_header_has_a_valid_example(contract):
     components = contract["components"]
     inline = [each for _, _, _, parameters in document_.operations(contract) for each in parameters]
     for node in [*components["headers"].values(), *inline]:
@@ -73,7 +73,7 @@ def test_every_parameter_and_header_has_an_example_that_fits(contract):
         assert validator(contract, node["schema"]).is_valid(example), example
 
 
-def test_the_check_is_strict(contract):
+def test_the_validator_is_strict(contract):
     deleted = {"uniqueID": "e4da3b7f-bbce-4345-9777-2b0674a318d5", "objectType": "note", "deletionDate": "yesterday"}
     reference = {"$ref": "#/components/schemas/DeletedObject"}
     assert not validator(contract, reference).is_valid(deleted)
@@ -82,7 +82,7 @@ def test_the_check_is_strict(contract):
     assert not validator(contract, reference).is_valid({**deleted, "typo": True})
 
 
-def test_ids_dates_and_clocks_are_written_as_the_server_writes_them(contract):
+def test_ids_dates_and_clocks_have_the_servers_format(contract):
     for where, example in all_examples(contract):
         for pointer, text in strings(example):
             for match in UUID.finditer(text):
@@ -94,7 +94,7 @@ def test_ids_dates_and_clocks_are_written_as_the_server_writes_them(contract):
                 assert document_.CLOCK.match(text), f"{where} {pointer}"
 
 
-def test_every_clock_is_of_a_device_that_the_examples_know(contract):
+def test_every_clock_belongs_to_a_device_of_the_examples(contract):
     devices = {device["uniqueID"] for device in example_of(contract, "listDevices")["devices"]}
     server = example_of(contract, "getServer")["serverClock"][-16:]
     assert server not in devices
@@ -105,7 +105,7 @@ def test_every_clock_is_of_a_device_that_the_examples_know(contract):
 
 
 def registers(state):
-    """A state's clocks by attribute."""
+    """Yields (attribute, clock) for all registers of a state."""
     for name, clock in state.get("clocks", {}).items():
         if isinstance(clock, dict):
             yield from ((f"{name}.{member}", each) for member, each in clock.items())
@@ -114,7 +114,7 @@ def registers(state):
 
 
 def digest(kind, state):
-    """merge.md, The digest."""
+    """The digest of an object (merge.md, The digest)."""
     if kind == "deleted":
         lines = ["deleted", state["uniqueID"]] + ([state["mergedInto"]] if "mergedInto" in state else [])
     else:
@@ -125,11 +125,11 @@ def digest(kind, state):
 
 
 def xor(digests):
-    """The digest of all of them together."""
+    """The XOR of digests, which is the digest of all their objects."""
     return f"{reduce(lambda left, right: left ^ right, (int(each, 16) for each in digests), 0):032x}"
 
 
-def test_digests_are_those_of_the_objects_beside_them(contract):
+def test_digests_match_the_objects_of_the_example(contract):
     page = example_of(contract, "listChanges")
     changes = page["changes"]
     kinds = {"notes": "note", "tags": "tag", "attachments": "attachment", "deletedObjects": "deleted"}
@@ -155,13 +155,13 @@ def test_states_agree_with_their_clocks(contract):
             if "clocks" in state:
                 for members in {"tags", "attachments", "attributes"} & set(state):
                     assert set(state[members]) <= set(state["clocks"].get(members, {})), f"{where} {members}"
-                # A field that nobody has set has its default and no clock.
+                # An unset field has its default and no clock.
                 defaults = {"text": "", "archived": False, "sortDate": state.get("creationDate")}
                 for name in {"text", "name", "archived", "sortDate"} & set(state):
                     assert name in state["clocks"] or state[name] == defaults[name], f"{where} {name}"
 
 
-def test_results_answer_the_push_that_the_example_sends(contract):
+def test_results_match_the_push_of_the_example(contract):
     operation = document_.operations_by_id(contract)["sync"][2]
     push = operation["requestBody"]["content"]["application/json"]["examples"]["changes"]["value"]
     answer = example_of(contract, "sync")
@@ -172,15 +172,15 @@ def test_results_answer_the_push_that_the_example_sends(contract):
         _, _, name, index = result["pointer"].split("/")
         assert result["uniqueID"] == push["changes"][name][int(index)]["uniqueID"]
         if result["status"] == "merged":
-            stands = next(each for each in answer["changes"][name] if each["uniqueID"] == result["uniqueID"])
+            state = next(each for each in answer["changes"][name] if each["uniqueID"] == result["uniqueID"])
             for field, outcome in result["fields"].items():
-                assert outcome["clock"] == dict(registers(stands))[field]
-                # The server's merge is newer than all that it has merged (merge.md, Text).
+                assert outcome["clock"] == dict(registers(state))[field]
+                # The server's merge has a greater clock than all texts that it merged (merge.md, Text).
                 assert outcome["clock"] > push["changes"][name][int(index)]["clocks"][field]
     assert answer["syncToken"] != push["syncToken"]
 
 
-def test_edits_come_newest_first_and_say_what_stands(contract):
+def test_edits_are_newest_first_with_the_current_values_marked(contract):
     edits = example_of(contract, "listEdits")["edits"]
     note = example_of(contract, "listChanges")["changes"]["notes"][0]
     assert [edit["clock"] for edit in edits] == sorted((edit["clock"] for edit in edits), reverse=True)
@@ -189,7 +189,7 @@ def test_edits_come_newest_first_and_say_what_stands(contract):
         assert edit["device"]["uniqueID"] == edit["clock"][-16:]
 
 
-def test_snippets_mark_the_words_that_were_asked_for(contract):
+def test_snippets_mark_the_words_of_the_query(contract):
     operation = document_.operations_by_id(contract)["search"][2]
     words = operation["parameters"][0]["example"].split()
     snippet = example_of(contract, "search")["results"][0]["snippet"]
@@ -200,7 +200,7 @@ def test_snippets_mark_the_words_that_were_asked_for(contract):
 
 
 @pytest.mark.parametrize("operation_id", ["signUp", "signIn"])
-def test_devices_and_accounts_are_the_same_everywhere(contract, operation_id):
+def test_examples_use_the_same_device_and_account(contract, operation_id):
     answer = example_of(contract, operation_id, "201")
     known = {device["uniqueID"]: device["name"] for device in example_of(contract, "listDevices")["devices"]}
     assert known[answer["device"]["uniqueID"]] == answer["device"]["name"]

@@ -1,4 +1,4 @@
-"""An app developer's afternoon: the generated Python client signs up, syncs, and gets back what the app made up."""
+"""The generated Python client signs up and syncs. Attributes are returned as sent."""
 
 import importlib
 import itertools
@@ -17,7 +17,7 @@ TITLE = "Grüße, 世界 \U0001f30d"
 
 @pytest.fixture(scope="module")
 def api(output):
-    """The freshly generated package: its models, and its functions by operationId in snake case."""
+    """The newly generated package: models, and functions by operationId in snake case."""
     folder, _ = generators.openapi_python_client(output)
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
@@ -33,9 +33,9 @@ def api(output):
 
 
 class App:
-    """One device, with nothing between it and the server but generated code."""
+    """A device that uses only generated code."""
 
-    # Shared by all of them: what one device does after another has the greater clock, also in one millisecond.
+    # Shared by all instances, so that later edits have greater clocks even within one millisecond.
     counter = itertools.count(1)
 
     def __init__(self, api, url, email, name, path="devices", function="sign_in", body="DeviceDraft"):
@@ -54,7 +54,7 @@ class App:
         return cls(api, url, email, name, "account", "sign_up", "AccountDraft")
 
     def clock(self):
-        """A clock of this device: milliseconds, a counter that goes up, its node (merge.md, Clocks)."""
+        """A clock of this device: milliseconds, an increasing counter, its node (merge.md, Clocks)."""
         now, node = datetime.now(timezone.utc), self.signed_in.device.unique_id
         return f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z-{next(self.counter):04x}-{node}"
 
@@ -82,7 +82,7 @@ def attributes(api, **values):
 
 
 def new_note(api, app, text, **values):
-    """A note with all that a first push of it says."""
+    """A note with all fields of a first push."""
     models, now = api.models, datetime(2026, 11, 21, 8, 47, 12, 345_000, timezone.utc)
     names = models.ClockMap.from_dict({name: app.clock() for name in values})
     return models.NoteChange(
@@ -94,7 +94,7 @@ def new_note(api, app, text, **values):
 VALUES = {"pinned": True, "colour": TITLE, "rank": 9_007_199_254_740_991, "ratio": -0.25, "badge": None, "a.b-c_d": ""}
 
 
-def test_attributes_come_back_on_another_device_as_they_were_sent(api, server, email, phone):
+def test_attributes_reach_another_device_unchanged(api, server, email, phone):
     laptop = App(api, server.url, email, "laptop")
     assert laptop.sync().has_more is False
 
@@ -108,7 +108,7 @@ def test_attributes_come_back_on_another_device_as_they_were_sent(api, server, e
     assert state.attributes.to_dict() == VALUES
     assert state.clocks.attributes.to_dict() == note.clocks.attributes.to_dict()
 
-    # And back: the laptop changes one, the others stand.
+    # The laptop changes one attribute. The others remain.
     change = api.models.NoteChange(
         unique_id=note.unique_id, attributes=attributes(api, rank=1),
         clocks=api.models.NoteChangeClocks(attributes=api.models.ClockMap.from_dict({"rank": laptop.clock()})),
@@ -119,7 +119,7 @@ def test_attributes_come_back_on_another_device_as_they_were_sent(api, server, e
     assert isinstance(answer.digest, str) and answer.digest == laptop.sync().digest
 
 
-def test_an_app_s_own_object_goes_round_without_the_server_knowing_it(api, server, email, phone):
+def test_app_defined_objects_reach_another_device(api, server, email, phone):
     laptop = App(api, server.url, email, "laptop")
     clocks = api.models.ClockMap.from_dict({"title": phone.clock(), "columns": phone.clock()})
     board = api.models.AppObjectChange(
@@ -133,7 +133,7 @@ def test_an_app_s_own_object_goes_round_without_the_server_knowing_it(api, serve
     assert answer.parsed.attributes.to_dict() == {"title": "Journey", "columns": 3}
 
 
-def test_refusals_arrive_as_problems(api, server, phone):
+def test_errors_are_parsed_as_problems(api, server, phone):
     answer = api.call("notes", "get_note")(client=phone.client, unique_id=uuid.uuid4())
     assert isinstance(answer.parsed, api.models.Problem)
     assert (answer.parsed.status, answer.parsed.slug, answer.parsed.type_) == (404, "not-found", "/problems/not-found")
@@ -150,7 +150,7 @@ def test_refusals_arrive_as_problems(api, server, phone):
     assert (answer.status_code, answer.parsed.slug) == (401, "unauthenticated")
 
 
-def test_thin_clients_need_no_clocks(api, phone):
+def test_resource_routes_need_no_clocks(api, phone):
     tag = api.call("tags", "create_tag")(client=phone.client, body=api.models.TagDraft(name="Paris")).parsed
     request = api.models.NoteDraft(text="Milk\nBread", tags=[tag.unique_id], attributes=attributes(api, pinned=True))
     answer = api.call("notes", "create_note")(client=phone.client, body=request)

@@ -1,4 +1,4 @@
-"""The generators that app developers use read the contract, and nothing of it is lost on the way."""
+"""Client generators accept the contract and generate all schemas and operations."""
 
 import re
 import shutil
@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = [pytest.mark.long, pytest.mark.thorough]
 
-# How each target writes a property, so that a struct that lost one is noticed. A word of the language is escaped.
+# Patterns of a generated property by target, to detect missing properties. Reserved words are escaped.
 PROPERTY = {
     "swift6": r"public var _?{}: ",
     "kotlin": r"val `?{}`?: ",
@@ -38,7 +38,7 @@ OPEN_STRING = {
 
 @pytest.fixture(scope="module", params=sorted(generators.TARGETS))
 def generated(request, output):
-    """A target, and its generated client."""
+    """(target, folder of the generated client)."""
     return request.param, generators.openapi_generator(request.param, output)
 
 
@@ -48,7 +48,7 @@ def source(generated, name):
 
 
 def objects(contract):
-    """The schemas that have fields of their own."""
+    """The schemas with fields."""
     return {name: schema for name, schema in contract["components"]["schemas"].items() if "properties" in schema}
 
 
@@ -57,7 +57,7 @@ def test_every_schema_becomes_a_type_with_all_its_fields(contract, generated):
     for name, schema in objects(contract).items():
         text = source(generated, name)
         for field in schema["properties"]:
-            assert re.search(PROPERTY[generated[0]].format(field), text, re.MULTILINE), f"{name}.{field} is lost"
+            assert re.search(PROPERTY[generated[0]].format(field), text, re.MULTILINE), f"{name}.{field} is missing"
 
 
 def test_attributes_hold_any_value(contract, generated):
@@ -66,7 +66,7 @@ def test_attributes_hold_any_value(contract, generated):
     assert re.search(ANY[generated[0]], source(generated, "Edit"))
 
 
-def test_what_may_grow_is_a_plain_string(generated):
+def test_extensible_values_are_strings(generated):
     text = source(generated, "PushResult")
     assert re.search(OPEN_STRING[generated[0]], text, re.MULTILINE)
     assert "enum Status" not in text
@@ -80,16 +80,16 @@ def test_every_operation_becomes_a_function(contract, generated):
         if path.suffix in (".swift", ".kt", ".ts", ".go") and "api" in str(path.relative_to(folder)).lower()
     )
     for operation_id in document_.operations_by_id(contract):
-        # What others may call has a capital in Go.
+        # Exported names are capitalized in Go.
         name = operation_id[0].upper() + operation_id[1:] if target == "go" else operation_id
         assert re.search(rf"\b{name}\(", text), operation_id
 
 
-def test_nothing_is_wrong_by_the_generator_s_own_account(output, generated):
+def test_the_generator_reports_no_errors(output, generated):
     printed = (output / f"{generated[0]}.log").read_text(encoding="utf-8")
     assert not re.search(r"\bERROR\b|Exception", printed), printed
-    # The value of an edit has no type on purpose; the generator says that it has no name either.
-    # Its check of names takes the header Range for a type; what it generates calls it `range`.
+    # The value of an edit has no type on purpose, which the generator reports as a missing name.
+    # The generator also mistakes the header Range for a type. The generated code calls it `range`.
     known = (
         "OpenAPI 3.1 support is still in beta", "Failed to get the schema name: null",
         "Range (reserved word) cannot be used as model name", "range (reserved word) cannot be used as parameter name",
@@ -100,7 +100,7 @@ def test_nothing_is_wrong_by_the_generator_s_own_account(output, generated):
 
 def test_the_swift_client_compiles(output):
     if shutil.which("swiftc") is None:
-        pytest.skip("no swiftc here to compile the generated Swift with")
+        pytest.skip("swiftc is not installed")
     folder = output / "swift6"
     if not folder.exists():
         generators.openapi_generator("swift6", output)
@@ -111,17 +111,17 @@ def test_the_swift_client_compiles(output):
 
 def test_the_go_client_compiles(output):
     if shutil.which("go") is None:
-        pytest.skip("no go here to compile the generated Go with")
+        pytest.skip("go is not installed")
     folder = output / "go"
     if not folder.exists():
         generators.openapi_generator("go", output)
     assert len(list(folder.glob("*.go"))) > 60
-    # It needs nothing but the standard library, so nothing is fetched.
+    # The client needs only the standard library, so nothing is downloaded.
     settings = {"GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOCACHE": str(output / "go-cache")}
     generators.run("go", "vet", "./...", timeout=300, cwd=folder, env={**generators.environment(), **settings})
 
 
-def test_the_python_client_is_generated_without_a_warning(contract, output):
+def test_the_python_client_is_generated_without_warnings(contract, output):
     folder, printed = generators.openapi_python_client(output)
     assert "Warning" not in printed and "WARNING" not in printed, printed
     names = {path.stem for path in folder.glob("hesper_client/models/*.py")}

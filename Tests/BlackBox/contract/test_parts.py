@@ -1,4 +1,4 @@
-"""openapi.yaml is what the parts in contract/ make."""
+"""openapi.yaml is generated from the parts in contract/."""
 
 import importlib.util
 import shutil
@@ -18,7 +18,7 @@ def writer(folder):
 
 @pytest.fixture()
 def parts(tmp_path):
-    """A copy of the parts, to change."""
+    """A copy of the parts that a test can change."""
     return shutil.copytree(document_.ROOT / "contract", tmp_path / "contract")
 
 
@@ -28,12 +28,12 @@ def change(path, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_the_contract_is_what_its_parts_make():
+def test_the_contract_is_up_to_date():
     made = writer(document_.ROOT / "contract").text()
-    assert document_.PATH.read_text(encoding="utf-8") == made, "run `make contract`, and change the parts, not the file"
+    assert document_.PATH.read_text(encoding="utf-8") == made, "run `make contract`; edit the parts, not the generated file"
 
 
-def test_a_limit_is_changed_in_one_place(parts, contract):
+def test_a_limit_is_defined_in_one_place(parts, contract):
     change(parts / "limits.yaml", "value: 1048576", "value: 2097152")
     made = writer(parts).Document().make()
     text = made["components"]["schemas"]["NoteDraft"]["properties"]["text"]
@@ -41,7 +41,7 @@ def test_a_limit_is_changed_in_one_place(parts, contract):
     assert made["paths"]["/v1/server"] != contract["paths"]["/v1/server"]
 
 
-def test_errors_follow_from_the_operation(parts):
+def test_error_responses_are_derived_from_the_operation(parts):
     change(parts / "search.yaml", "    get:\n", "    post:\n")
     answers = writer(parts).Document().make()["paths"]["/v1/search"]["post"]["responses"]
     assert answers["403"] == {"$ref": "#/components/responses/CrossSite"} and "507" in answers and "413" not in answers

@@ -1,4 +1,4 @@
-"""The keys of `fields` in a receipt are those that the contract lists, and what is wrong refuses no more than itself."""
+"""The keys of `fields` in receipts are those that the contract lists, and an invalid value refuses only itself."""
 
 import re
 import uuid
@@ -33,7 +33,7 @@ def rejected(result):
     return {name for name, field in result.get("fields", {}).items() if field["outcome"] == "rejected"}
 
 
-def test_every_key_is_listed(client, contract, stamp):
+def test_keys_of_receipts_are_in_the_contract(client, contract, stamp):
     wrong = {"uniqueID": new_id(), "creationDate": 1, "text": 1, "archived": 1, "sortDate": 1, "tags": 1, "attachments": 1,
              "attributes": 1, "textBase": 1, "textAfter": 1, "textBaseValue": 1, "clocks": {"colour": 1}}  # fmt: skip
     members = {"tags": {new_id(): "x"}, "attachments": {new_id(): "x"}, "attributes": {"a": stamp()}}
@@ -50,11 +50,11 @@ def test_every_key_is_listed(client, contract, stamp):
     kinds = {re.sub(r"\.(.+)", lambda match: ".<", name) for name in found}
     known = {re.sub(r"\.<.+", ".<", name) for name in listed}
     assert kinds <= known
-    # And nothing is listed that is no key, but for the one outcome that is named.
+    # All listed names occur as keys, except for `rejected`, which is an outcome.
     assert known - kinds == {"rejected"}
 
 
-def test_a_wrong_clock_or_attribute_refuses_itself_alone(client, stamp):
+def test_an_invalid_clock_or_attribute_refuses_only_itself(client, stamp):
     good, bad = new_id(), new_id()
     note = {
         "uniqueID": new_id(), "creationDate": "2026-11-21T12:00:00.000Z", "tags": [good, bad],
@@ -63,14 +63,14 @@ def test_a_wrong_clock_or_attribute_refuses_itself_alone(client, stamp):
     }  # fmt: skip
     (result,) = receipts(client, notes=[note])
     assert rejected(result) == {f"tags.{bad}", "attributes.list"}
-    places = {name: field["problem"]["pointer"] for name, field in result["fields"].items()}
-    assert places == {
+    pointers = {name: field["problem"]["pointer"] for name, field in result["fields"].items()}
+    assert pointers == {
         f"tags.{bad}": f"/changes/notes/0/clocks/tags/{bad}", "attributes.list": "/changes/notes/0/attributes/list",
     }  # fmt: skip
     assert client.get(f"/v1/notes/{note['uniqueID']}").json()["attributes"] == {"pinned": True}
 
 
-def test_a_list_with_what_is_no_id_is_refused_whole(client, stamp):
+def test_a_list_with_an_invalid_id_is_refused_as_a_whole(client, stamp):
     inside, outside = new_id(), new_id()
     note = {
         "uniqueID": new_id(), "creationDate": "2026-11-21T12:00:00.000Z", "tags": [inside, "no ID"],
@@ -81,10 +81,10 @@ def test_a_list_with_what_is_no_id_is_refused_whole(client, stamp):
     assert result["fields"]["tags"]["problem"]["pointer"] == "/changes/notes/0/tags/1"
 
 
-def test_what_is_empty_is_no_token(client):
+def test_empty_tokens_are_refused(client):
     for path in ("/v1/changes?since=", "/v1/devices?cursor="):
         answer = client.get(path)
         assert (answer.status_code, answer.json()["slug"]) == (422, "invalid-field"), path
-        # The name of a parameter, where a pointer into a body begins with a slash.
+        # The name of the parameter. Pointers into a body begin with a slash.
         assert answer.json()["pointer"] in ("since", "cursor")
     assert client.post("/v1/sync", {"syncToken": ""}).json()["pointer"] == "/syncToken"

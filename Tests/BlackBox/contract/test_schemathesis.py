@@ -1,4 +1,4 @@
-"""schemathesis on the running server, over TLS: no 5xx, no answer that the contract does not have, whatever is sent."""
+"""Runs schemathesis against a server with TLS: no 5xx, and no response that the contract does not define."""
 
 import os
 import subprocess
@@ -14,13 +14,13 @@ from secure import TLSServer
 pytestmark = [pytest.mark.long, pytest.mark.thorough]
 
 HERE = Path(__file__).parent
-# Not one of the passwords in the contract's examples, which are sent as they are: the account must outlive them.
+# Must differ from the passwords in the contract's examples, which would otherwise change this account.
 PASSWORD = "none of the examples has this one"
-SECONDS = 900  # alone it takes 90
+SECONDS = 900  # without other load it takes 90
 
 
 @pytest.mark.timeout(SECONDS + 60)
-def test_every_answer_is_in_the_contract(tmp_path, output):
+def test_responses_conform_to_the_contract(tmp_path, output):
     with TLSServer(tmp_path) as server:
         run(server, output)
 
@@ -36,7 +36,7 @@ def run(server: TLSServer, output: Path) -> None:
     }
     log = output / "schemathesis.log"
     with log.open("wb") as written:
-        # In a folder of its own below .build: it leaves caches where it runs.
+        # schemathesis writes caches to the working directory, so it runs in a folder below .build.
         done = subprocess.run(
             [
                 Path(sys.executable).parent / "schemathesis", "--config-file", HERE / "schemathesis.toml", "run",
@@ -48,11 +48,11 @@ def run(server: TLSServer, output: Path) -> None:
     printed = log.read_text(encoding="utf-8", errors="replace")
     assert done.returncode == 0, printed[-20_000:]
     assert server.process.poll() is None, "the server ended"
-    assert client.get("/v1/account").status_code == 200, "the account or its token did not outlive the run"
+    assert client.get("/v1/account").status_code == 200, "the run changed the account or its token"
     assert "passed" in printed.rsplit("SUMMARY", 1)[-1]
 
 
-# The one exception in the hooks is worth as much as these.
+# The hooks that excuse failures
 
 NOTE = {"uniqueID": "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90"}
 WRONG = {"uniqueID": "5f0c5a1e"}
@@ -69,7 +69,7 @@ WRONG = {"uniqueID": "5f0c5a1e"}
         ([NOTE], [("/changes/notes/0", "rejected")], False),
     ],
 )
-def test_a_wrong_element_must_be_rejected_by_its_own_result(notes, results, refused):
+def test_an_invalid_element_must_be_rejected_in_its_result(notes, results, refused):
     answer = {"results": [{"pointer": pointer, "status": status} for pointer, status in results]}
     assert hooks.refuses_each_element({"changes": {"notes": notes}}, answer, "sync") is refused
 
@@ -84,5 +84,5 @@ def test_a_wrong_element_must_be_rejected_by_its_own_result(notes, results, refu
         (["changes"], False),
     ],
 )
-def test_what_is_wrong_around_the_elements_is_not_excused(body, fits):
+def test_errors_outside_the_elements_are_not_excused(body, fits):
     assert hooks.fits(hooks.without_elements(body, "sync"), "SyncRequest") is fits

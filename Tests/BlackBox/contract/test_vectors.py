@@ -1,4 +1,4 @@
-"""The published vectors, held against a second implementation, and the example of their README, which has to run."""
+"""The published vectors agree with the Python reference, and the example in their README runs."""
 
 import re
 import subprocess
@@ -23,8 +23,8 @@ def test_the_reference_agrees(kind, case):
 
 
 @pytest.mark.parametrize("kind", check.CHECKS)
-def test_a_vector_that_is_wrong_is_noticed(kind):
-    """Every check can fail: with one letter of what is expected changed, it does."""
+def test_every_check_can_fail(kind):
+    """Each check fails if one character of the expected value is changed."""
     field = {"clocks": "bytes", "revocations": "outcome"}.get(kind, "digest")
     case = next(case for case in check.cases(kind) if field in case)
     wrong = {**case, field: ("0" if case[field][0] != "0" else "1") + case[field][1:]}
@@ -44,7 +44,7 @@ def test_the_example_of_the_readme_runs():
     assert [line for line in lines if not line.startswith("ok ")] == []
 
 
-def test_every_file_is_explained():
+def test_every_file_is_documented():
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     for file in FOLDER.glob("*.json"):
         assert f"## {file.name}" in readme

@@ -1,6 +1,6 @@
-"""What a server must hold after each push, by merge.md alone: registers, members, tags, deletions, holders, descent.
+"""A model of the server by merge.md: registers, members, tags, deletions, holders of attachments, descent of texts.
 
-The merge of three texts is not modelled: what stands is taken from the server, and every word must be accounted for.
+The merge of three texts is not modelled: the current text is taken from the server, and every word is accounted for.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ WORD = re.compile(r"\w+")
 SECTIONS = {"notes": "note", "tags": "tag", "attachments": "attachment"}
 FIXED = ("creationDate", "mimeType", "filename", "byteCount", "sha256")
 CLOCKED = ("text", "archived", "sortDate", "name")
-MOST_OWN_TEXTS = 16  # of the device that deletes a note: those that count as read
+MAX_OWN_TEXTS = 16  # the latest texts of the deleting device, which count as seen
 RANK = ["unchanged", "applied", "merged", "rescued", "deleted", "rejected"]
 
 
@@ -28,34 +28,34 @@ def rescue_of(note: str) -> str:
 
 @dataclass
 class Text:
-    """A version of a note's text: the clocks that it names, and whether a device gave it back to a restored server."""
+    """A version of a text: the clocks that it names, and whether a device restored it after a restore of the server."""
 
     value: str
     named: frozenset[str] = frozenset()
-    is_given_back: bool = False
+    is_restored_text: bool = False
 
 
 @dataclass
 class Loss:
-    """A merge after which words are in the history alone, or stand more than once."""
+    """A merge after which words are only in the history, or occur too often."""
 
     note: str
     base: str
-    standing: str
+    current: str
     incoming: str
     result: str
     lost: set[str]
-    surplus: set[str]  # that stand more often than in any of the three, or were fused
+    surplus: set[str]  # that occur more often than in any source, or were joined
 
 
 @dataclass
 class Object:
     kind: str
     fixed: dict[str, Any] = field(default_factory=dict)
-    edits: dict[str, dict[str, Any]] = field(default_factory=dict)  # of registers but the text: values by clock
+    edits: dict[str, dict[str, Any]] = field(default_factory=dict)  # values by clock of all registers except the text
     texts: dict[str, Text] = field(default_factory=dict)
-    standing: str | None = None  # the clock of the text that stands
-    # Given back after a restore: the text that stood then, and since then the clocks of the chain.
+    current_clock: str | None = None  # of the current text
+    # After a restore: the text that was current then, and the clocks of the texts that devices restored since.
     restored: str | None = None
     chain: set[str] = field(default_factory=set)
 
@@ -66,17 +66,17 @@ class Object:
 
     @property
     def text(self) -> str:
-        return self.texts[self.standing].value if self.standing else ""
+        return self.texts[self.current_clock].value if self.current_clock else ""
 
     def clock(self, name: str) -> str | None:
-        return self.standing if name == "text" else max(self.edits.get(name, ()), default=None)
+        return self.current_clock if name == "text" else max(self.edits.get(name, ()), default=None)
 
     def value(self, name: str) -> Any:
         return self.text if name == "text" else self.edits[name][max(self.edits[name])]
 
     @property
     def registers(self) -> dict[str, tuple[Any, str]]:
-        names = [name for name, edits in self.edits.items() if edits] + (["text"] if self.standing else [])
+        names = [name for name, edits in self.edits.items() if edits] + (["text"] if self.current_clock else [])
         return {name: (self.value(name), self.clock(name)) for name in names}
 
     def lines(self, unique_id: str) -> list[str]:
@@ -86,23 +86,23 @@ class Object:
 
 
 class Model:
-    """One account. `node` of the server begins its clocks."""
+    """The expected state of one account. `server_node` is the node in the server's clocks."""
 
     def __init__(self, server_node: str):
         self.server_node = server_node
         self.objects: dict[str, Object] = {}
         self.deleted: dict[str, dict] = {}
-        self.graves: dict[str, Object] = {}  # edits of deleted objects
-        self.data: dict[str, dict] = {}  # what the server finds of uploaded bytes, by attachment
+        self.tombstones: dict[str, Object] = {}  # edits of deleted objects
+        self.data: dict[str, dict] = {}  # properties of uploaded bytes, by attachment
         self.is_restored = False
         self.losses: list[Loss] = []
-        self.rules: Counter[str] = Counter()  # how often each rule of descent decided
+        self.rules: Counter[str] = Counter()  # the number of times each rule of descent applied
 
     def restore(self) -> None:
-        """What there is now was put back from a backup."""
+        """Marks the current state as restored from a backup."""
         self.is_restored = True
         for each in self.objects.values():
-            each.restored, each.chain = each.standing, set()
+            each.restored, each.chain = each.current_clock, set()
 
     @property
     def digest(self) -> str:
@@ -117,7 +117,7 @@ class Model:
 
     @property
     def contents(self) -> tuple[dict, dict]:
-        """All that exists, in values, as convergence.contents has a device's copy."""
+        """All existing objects by value, in the form of convergence.contents."""
         objects = {
             unique_id: (each.kind, dict(each.fixed), each.registers)
             for unique_id, each in self.objects.items()
@@ -127,10 +127,10 @@ class Model:
 
     # A push
 
-    def apply(self, changes: dict, sender: str, standing: dict[str, tuple[str, str]]) -> dict[str, dict]:
-        """Takes in a push; the receipts that must come, by ID.
+    def apply(self, changes: dict, sender: str, server_texts: dict[str, tuple[str, str]]) -> dict[str, dict]:
+        """Applies a push. Returns the expected receipts by ID.
 
-        `standing`: clock and value of the text that the server has now, of every note of the push.
+        `server_texts`: clock and value of the server's current text of every note in the push.
         """
         receipts: dict[str, dict] = {}
         rescues: list[tuple[str, Object]] = []
@@ -140,7 +140,7 @@ class Model:
         for section in ("notes", "tags", "attachments", "objects"):
             for change in changes.get(section, []):
                 kind = SECTIONS[section]
-                pushed[change["uniqueID"]] = self.change(kind, change, standing.get(change["uniqueID"]))
+                pushed[change["uniqueID"]] = self.change(kind, change, server_texts.get(change["uniqueID"]))
         for note, each in rescues:
             if self.rescue(note, each):
                 receipts[note] = {"status": "rescued", "rescuedInto": rescue_of(note)}
@@ -160,10 +160,10 @@ class Model:
             if name in refused:
                 status, fields[name] = "rejected", "rejected"
                 continue
-            stands = each.fixed.get(name) == value if clock is None else each.clock(name) == clock
-            if not stands:
+            is_current = each.fixed.get(name) == value if clock is None else each.clock(name) == clock
+            if not is_current:
                 fields[name] = "superseded"
-            mine = "merged" if not stands else "unchanged" if is_known else "applied"
+            mine = "merged" if not is_current else "unchanged" if is_known else "applied"
             status = max(status, mine, key=RANK.index)
         return {"status": status, "fields": fields}
 
@@ -175,17 +175,17 @@ class Model:
             self.fold_deleted(unique_id, deletion)
             if gone.get("mergedInto") != deletion.get("mergedInto"):
                 return "merged"
-            # Its date may be an earlier one, which the model does not know.
+            # Its date may be changed to an earlier one, which is not modelled.
             return "applied" if before != gone else "unchanged" if "deletionDate" not in deletion else "known"
         each = self.objects.get(unique_id)
         if each and each.kind == "note" and self.is_unseen(each, deletion, sender):
             rescues.append((unique_id, each))
-        self.bury(unique_id, deletion)
+        self.move_to_deleted(unique_id, deletion)
         return "applied"
 
-    def bury(self, unique_id: str, deletion: dict) -> None:
+    def move_to_deleted(self, unique_id: str, deletion: dict) -> None:
         each = self.objects.pop(unique_id, None)
-        self.graves[unique_id] = each or Object(deletion["objectType"])
+        self.tombstones[unique_id] = each or Object(deletion["objectType"])
         self.deleted[unique_id] = {}
         self.fold_deleted(unique_id, deletion)
 
@@ -199,20 +199,20 @@ class Model:
 
     def is_unseen(self, note: Object, deletion: dict, sender: str) -> bool:
         seen = deletion.get("textSeen")
-        if seen is None or note.standing is None or seen == note.standing or not words(note.text):
+        if seen is None or note.current_clock is None or seen == note.current_clock or not words(note.text):
             return False
         if seen and seen not in note.texts:
             return True
-        own = sorted(clock for clock in note.texts if clock.endswith(sender) and clock <= note.standing)
-        known = [seen, *deletion.get("textAfter", []), *own[-MOST_OWN_TEXTS:]]
+        own = sorted(clock for clock in note.texts if clock.endswith(sender) and clock <= note.current_clock)
+        known = [seen, *deletion.get("textAfter", []), *own[-MAX_OWN_TEXTS:]]
         read = [words(note.texts[clock].value) for clock in known if clock in note.texts]
         return bool(words(note.text) - set().union(*read))
 
-    def change(self, kind: str, change: dict, standing: tuple[str, str] | None) -> list:
-        """Folds an element in; its edits, each with its clock and whether it was known."""
+    def change(self, kind: str, change: dict, server_text: tuple[str, str] | None) -> list:
+        """Folds an element in. Returns its edits as (name, value, clock, whether it was known)."""
         unique_id, clocks = change["uniqueID"], change.get("clocks", {})
         is_dead = unique_id in self.deleted
-        each = self.graves[unique_id] if is_dead else self.objects.setdefault(unique_id, Object(kind))
+        each = self.tombstones[unique_id] if is_dead else self.objects.setdefault(unique_id, Object(kind))
         edits: list[tuple[str, Any, str | None, bool]] = []
         for name in FIXED:
             if name in change:
@@ -231,9 +231,9 @@ class Model:
             if name == "text":
                 is_known = clock in each.texts
                 if not is_known:
-                    self.take_text(unique_id, each, change, clock, standing, is_dead)
-                elif not is_dead and standing:
-                    assert standing == (each.standing, each.text), f"a known text changed {unique_id}"
+                    self.apply_text(unique_id, each, change, clock, server_text, is_dead)
+                elif not is_dead and server_text:
+                    assert server_text == (each.current_clock, each.text), f"a known text changed {unique_id}"
             else:
                 is_known = clock in each.edits.setdefault(name, {})
                 each.edits[name][clock] = value
@@ -246,7 +246,7 @@ class Model:
             return False
         if into not in self.objects:
             made = self.objects[into] = Object("note", {"creationDate": note.fixed["creationDate"]})
-            made.texts, made.standing = {note.standing: Text(note.text)}, note.standing
+            made.texts, made.current_clock = {note.current_clock: Text(note.text)}, note.current_clock
             for name, edits in note.edits.items():
                 member = name.partition(".")[2]
                 if name.startswith("tags.") or (
@@ -256,10 +256,10 @@ class Model:
                     and not self.holders(member)
                 ):
                     made.edits[name] = {max(edits): note.value(name)}
-        elif note.standing not in self.objects[into].texts:
-            there = self.objects[into]
-            there.texts[note.standing] = Text(note.text)
-            there.standing = max(there.standing or "", note.standing)
+        elif note.current_clock not in self.objects[into].texts:
+            existing = self.objects[into]
+            existing.texts[note.current_clock] = Text(note.text)
+            existing.current_clock = max(existing.current_clock or "", note.current_clock)
         self.deleted[unique_id]["rescuedInto"] = into
         return True
 
@@ -272,7 +272,7 @@ class Model:
                 by_name.setdefault(each.value("name").strip().casefold(), []).append(unique_id)
         for claimants in by_name.values():
             for loser in sorted(claimants)[1:]:
-                self.bury(loser, {"objectType": "tag", "mergedInto": min(claimants)})
+                self.move_to_deleted(loser, {"objectType": "tag", "mergedInto": min(claimants)})
 
     def holders(self, attachment: str) -> set[str]:
         name = f"attachments.{attachment}"
@@ -295,72 +295,72 @@ class Model:
 
     # Descent
 
-    def take_text(
+    def apply_text(
         self, unique_id: str, note: Object, change: dict, clock: str, now: tuple[str, str] | None, is_dead: bool
     ) -> None:
-        """Decides what must stand, and holds it against what the server says stands."""
+        """Determines the expected current text, and compares it with the server's."""
         base, after, value = change.get("textBase"), change.get("textAfter", []), change["text"]
         text = Text(value, frozenset({*([base] if base else []), *after} - {clock}), base == clock)
         if is_dead:
             note.texts[clock] = text
             return
-        assert now, f"the server does not tell what stands in {unique_id}"
+        assert now, f"no text of {unique_id} from the server"
         before = note.text
-        is_exact, bases = self.take_base(note, change, clock)
+        is_exact, bases = self.apply_base(note, change, clock)
         rule, ancestor = self.rule(note, text, clock, base, after)
         self.rules[rule] += 1
-        standing, current = note.standing, note.text
-        self.take(note, clock, text)
-        told = f"{rule}: {change}, standing {standing} {current!r}, now {now}"
+        current_clock, current_text = note.current_clock, note.text
+        self.store(note, clock, text)
+        context = f"{rule}: {change}, current {current_clock} {current_text!r}, server {now}"
         if is_exact:
             match rule:
                 case "first":
-                    assert now == (clock, value), told
+                    assert now == (clock, value), context
                 case "history":
-                    assert now[1] == current, told
-                    assert now[0] == standing if clock < standing else self.is_servers(now[0]), told
-                case "stands":
-                    assert now[1] == value, told
-                    assert now[0] == clock if clock > standing else self.is_servers(now[0]), told
+                    assert now[1] == current_text, context
+                    assert now[0] == current_clock if clock < current_clock else self.is_server_clock(now[0]), context
+                case "descendant":
+                    assert now[1] == value, context
+                    assert now[0] == clock if clock > current_clock else self.is_server_clock(now[0]), context
                 case "unknown":
-                    assert now == max((standing, current), (clock, value)), told
+                    assert now == max((current_clock, current_text), (clock, value)), context
         if rule == "merge":
-            self.account(unique_id, [note.texts[ancestor].value, *bases], [before, current], value, now[1])
+            self.record_loss(unique_id, [note.texts[ancestor].value, *bases], [before, current_text], value, now[1])
         note.texts.setdefault(now[0], Text(now[1]))
-        assert note.texts[now[0]].value == now[1], told
-        note.standing = now[0]
+        assert note.texts[now[0]].value == now[1], context
+        note.current_clock = now[0]
 
-    def take_base(self, note: Object, change: dict, clock: str) -> tuple[bool, list[str]]:
-        """Takes in the base that a text brings along; whether the clock of what stands then is known, and more bases."""
+    def apply_base(self, note: Object, change: dict, clock: str) -> tuple[bool, list[str]]:
+        """Applies the base that a text brings along. Returns whether the current clock is known, and further possible bases."""
         base, brought = change.get("textBase"), change.get("textBaseValue")
         if not base or brought is None or base in (clock, *note.texts):
             return True, []
-        text = Text(brought, is_given_back=True)
+        text = Text(brought, is_restored_text=True)
         rule, ancestor = self.rule(note, text, base, base, [])
         if rule == "unknown" and not self.is_restored:
             rule = "history"
-        standing = note.standing or ""
-        self.take(note, base, text)
-        if rule == "first" or (rule in ("stands", "unknown") and base > standing):
-            note.standing = base
-        elif rule == "merge" or (rule in ("stands", "history") and base > standing):
+        current_clock = note.current_clock or ""
+        self.store(note, base, text)
+        if rule == "first" or (rule in ("descendant", "unknown") and base > current_clock):
+            note.current_clock = base
+        elif rule == "merge" or (rule in ("descendant", "history") and base > current_clock):
             return False, [note.texts[ancestor].value] if ancestor else []
-        elif rule == "stands":
+        elif rule == "descendant":
             return False, []
         return True, []
 
-    def take(self, note: Object, clock: str, text: Text) -> None:
+    def store(self, note: Object, clock: str, text: Text) -> None:
         note.texts[clock] = text
-        if text.is_given_back:
+        if text.is_restored_text:
             note.chain.add(clock)
 
     def rule(self, note: Object, text: Text, clock: str, base: str | None, after: list[str]) -> tuple[str, str | None]:
-        """Which rule of Descent applies, and the text that both descend from."""
-        if note.standing is None:
+        """The rule of Descent that applies, and the common ancestor if texts are merged."""
+        if note.current_clock is None:
             return "first", None
         if any(clock in each.named for each in note.texts.values()):
             return "history", None
-        if text.is_given_back:
+        if text.is_restored_text:
             if not self.is_restored:
                 return "unknown", None
             if any(each > clock for each in note.chain):
@@ -370,19 +370,19 @@ class Model:
             found = next((each for each in reversed(after) if each in note.texts), base)
         if found not in note.texts:
             return "unknown", None
-        return ("stands", None) if found == note.standing else ("merge", found)
+        return ("descendant", None) if found == note.current_clock else ("merge", found)
 
-    def is_servers(self, clock: str) -> bool:
+    def is_server_clock(self, clock: str) -> bool:
         return clock.endswith(self.server_node)
 
-    def account(self, note: str, bases: list[str], standing: list[str], incoming: str, result: str) -> None:
-        """Every word that is new stands, none more often than it stood; and nothing stands that nobody wrote."""
-        sources = [Counter(WORD.findall(text)) for text in (*bases, *standing, incoming)]
-        new = set().union(*map(words, (*standing, incoming))) - set().union(*map(words, bases))
+    def record_loss(self, note: str, bases: list[str], current: list[str], incoming: str, result: str) -> None:
+        """Checks that the result has every new word, no word too often, and no other words. Records differences."""
+        sources = [Counter(WORD.findall(text)) for text in (*bases, *current, incoming)]
+        new = set().union(*map(words, (*current, incoming))) - set().union(*map(words, bases))
         counts, most = Counter(WORD.findall(result)), Counter()
         for source in sources:
             most |= source
         surplus = {word for word, count in counts.items() if count > most[word]}
         lost = new - counts.keys()
         if lost or surplus:
-            self.losses.append(Loss(note, bases[0], standing[-1], incoming, result, lost, surplus))
+            self.losses.append(Loss(note, bases[0], current[-1], incoming, result, lost, surplus))

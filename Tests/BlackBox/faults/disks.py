@@ -1,4 +1,4 @@
-"""Disks that can be made to fail under a running server, and mended."""
+"""Disks that can be made to fail while a server uses them, and restored."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ MEGABYTE = 1 << 20
 
 
 class Disk:
-    """Where a server keeps its data. `fail` makes it refuse what is written, `mend` ends that."""
+    """A disk with a server's data. After `fail`, writes (or reads) fail until `mend`."""
 
     server: Server
 
@@ -28,7 +28,7 @@ class Disk:
 
 
 class SmallDisk(Disk):
-    """A file system of 32 MB in memory, filled to the last byte by somebody else's file. Needs root."""
+    """A 32 MB file system in memory, which `fail` fills completely with another file. Needs root."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -42,7 +42,7 @@ class SmallDisk(Disk):
 
 
 def fill(ballast: Path) -> None:
-    """Somebody else's file takes all the room there is."""
+    """Writes a file until the file system is full."""
     with ballast.open("wb", buffering=0) as file:
         for size in (MEGABYTE, 4_096):
             for _ in range(10_000):
@@ -54,15 +54,15 @@ def fill(ballast: Path) -> None:
 
 
 class LimitedFiles(Disk):
-    """A limit on the size of files (`ulimit -f`), set on the server while it runs; needs no root."""
+    """A limit on the size of files (`ulimit -f`), set on the running server. Does not need root."""
 
     def __init__(self, folder: Path):
-        # The signal that comes with the limit would end the server; without it a write fails, as on a full disk.
+        # Exceeding the limit sends SIGXFSZ, which would end the server. If it is ignored, the write fails, as on a full disk.
         self.server = Server(data=folder / "data", prefix=["env", "--ignore-signal=XFSZ"])
 
     def fail(self) -> None:
         largest = max(file.stat().st_size for file in self.server.data.iterdir() if file.is_file())
-        # No whole number of pages: the last write that fits is cut short.
+        # Not a multiple of the page size, so that the last successful write is incomplete.
         self.set_limit(largest + MEGABYTE // 2 + 1_000)
 
     def mend(self) -> None:
@@ -70,13 +70,13 @@ class LimitedFiles(Disk):
             self.set_limit(None)
 
     def set_limit(self, size: int | None) -> None:
-        """In bytes; None: none but what the process began with."""
+        """Sets the limit in bytes, or restores the original one (None)."""
         _, hard = resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
 
 
 class FailingDisk(Disk):
-    """The calls that SQLite makes fail with EIO: a library loaded before the C library sees to it."""
+    """A disk on which the given system calls of SQLite fail with EIO, by a preloaded library."""
 
     def __init__(self, folder: Path, calls: str):
         self.calls, self.marker = calls, folder / "fails"
@@ -93,11 +93,11 @@ class FailingDisk(Disk):
 
 
 def library() -> Path:
-    """The preloaded library, compiled; skips the test where there is no compiler."""
+    """The compiled preloaded library. Skips the test if there is no compiler."""
     source, built = Path(__file__).with_name("failing-disk.c"), ROOT / ".build/black-box/failing-disk.so"
     compiler = next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))), None)
     if compiler is None:
-        pytest.skip("there is no C compiler (cc, clang or gcc) to make a failing disk with")
+        pytest.skip("no C compiler (cc, clang or gcc) is installed")
     if not built.exists() or built.stat().st_mtime < source.stat().st_mtime:
         built.parent.mkdir(parents=True, exist_ok=True)
         made = built.with_suffix(f".{os.getpid()}")
@@ -108,13 +108,13 @@ def library() -> Path:
 
 @contextmanager
 def mounted(folder: Path, size: str = "32m", mode: str = "700") -> Iterator[Path]:
-    """A small file system of its own; skips the test where none can be mounted."""
+    """A mounted tmpfs. Skips the test if mounting is not possible."""
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size},mode={mode}", "tmpfs", str(folder)]
     if os.geteuid() != 0 or not shutil.which("mount"):
         pytest.skip("mounting a small disk needs root")
     made = subprocess.run(mount, capture_output=True, text=True)
     if made.returncode:
-        pytest.skip(f"a small disk cannot be mounted here: {made.stderr.strip()}")
+        pytest.skip(f"cannot mount a tmpfs: {made.stderr.strip()}")
     try:
         yield folder
     finally:
@@ -123,7 +123,7 @@ def mounted(folder: Path, size: str = "32m", mode: str = "700") -> Iterator[Path
 
 @contextmanager
 def mounted_image(folder: Path, size: str = "32m") -> Iterator[Path]:
-    """A small ext4 in a file; skips the test where none can be mounted."""
+    """A mounted ext4 image. Skips the test if mounting is not possible."""
     if os.geteuid() != 0 or not shutil.which("mount") or not shutil.which("mkfs.ext4"):
         pytest.skip("mounting an image needs root and mkfs.ext4")
     image = folder.with_suffix(".image")
@@ -131,7 +131,7 @@ def mounted_image(folder: Path, size: str = "32m") -> Iterator[Path]:
     subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
     made = subprocess.run(["mount", "-o", "loop", image, folder], capture_output=True, text=True)
     if made.returncode:
-        pytest.skip(f"an image cannot be mounted here: {made.stderr.strip()}")
+        pytest.skip(f"cannot mount an image: {made.stderr.strip()}")
     try:
         yield folder
     finally:
@@ -140,9 +140,9 @@ def mounted_image(folder: Path, size: str = "32m") -> Iterator[Path]:
 
 @contextmanager
 def disk(name: str, folder: Path) -> Iterator[Disk]:
-    """The disk of that name, with a server on it that runs."""
+    """The disk with this name, with a running server."""
     if name == "full":
-        with mounted(folder) as place, closing(SmallDisk(place)) as made:
+        with mounted(folder) as mount_point, closing(SmallDisk(mount_point)) as made:
             yield made
     elif name == "file limit":
         with closing(LimitedFiles(folder)) as made:

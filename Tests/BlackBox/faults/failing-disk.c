@@ -1,5 +1,5 @@
-/* Preloaded, makes a disk fail with EIO while the file named by FAILING_DISK is there. The file says which calls fail:
-   any of "read", "write", "sync". */
+/* A preloaded library that makes system calls fail with EIO while the file named by FAILING_DISK exists. The file contains
+   the calls that fail: any of "read", "write", "sync". */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-"""What the server acknowledged, written down outside of it, and whether a server still has all of that."""
+"""Records what the server acknowledged, and checks that it still has all of it."""
 
 from collections import Counter
 
@@ -9,16 +9,16 @@ from push import Push
 
 
 class Ledger:
-    """Every change of one account that was answered, by whichever device. Appending is all that threads do to it."""
+    """All acknowledged changes of one account, by any of its devices. Threads only append to it."""
 
     def __init__(self) -> None:
         self.edits: list[tuple[str, str, str, str, object]] = []  # type, object, attribute, clock, value
         self.made: list[str] = []
         self.deleted: list[str] = []
-        self.checked = 0  # how many of `edits` have been looked for in histories
+        self.checked = 0  # the number of `edits` whose histories have been checked
 
-    def note_down(self, push: Push, results: list[dict]) -> None:
-        """Takes down a push that was answered, but for what the answer refuses."""
+    def record(self, push: Push, results: list[dict]) -> None:
+        """Records an acknowledged push. Asserts that nothing of it was rejected."""
         refused = [result for result in results if result["status"] == "rejected"]
         assert not refused, refused
         self.made += push.fixed
@@ -27,29 +27,29 @@ class Ledger:
             self.edits.append((edit.type, unique_id, attribute, edit.clock, edit.value))
 
     def check(self, client: Client, everything: bool = False) -> LocalCopy:
-        """Every acknowledged change is there, in the objects and once in the histories; what a new device would get.
+        """Checks that the server has every acknowledged change, once, in objects and histories. Returns a new device's copy.
 
-        `everything`: looks at all histories again, not only at those of notes that changed since the last check.
+        `everything`: check the histories of all notes, not only of those changed since the last check.
         """
         server = read_copy(client)
         for unique_id in self.made:
             assert unique_id in server.deleted or server.objects[unique_id].exists, f"{unique_id} is lost"
         for unique_id in self.deleted:
-            assert unique_id in server.deleted, f"{unique_id} is back from the dead"
+            assert unique_id in server.deleted, f"{unique_id} is no longer deleted"
             assert unique_id not in server.objects
         for _, unique_id, attribute, clock, value in self.edits:
             if unique_id in server.deleted:
                 continue
-            stands = server.objects[unique_id].registers[attribute]
-            assert stands[1] >= clock, f"{attribute} of {unique_id} at {clock} is lost: {stands}"
-            if stands[1] == clock:
-                assert stands[0] == value, f"{attribute} of {unique_id} at {clock} is {stands[0]!r}, not {value!r}"
+            current = server.objects[unique_id].registers[attribute]
+            assert current[1] >= clock, f"{attribute} of {unique_id} at {clock} is lost: {current}"
+            if current[1] == clock:
+                assert current[0] == value, f"{attribute} of {unique_id} at {clock} is {current[0]!r}, not {value!r}"
         self.check_histories(client, 0 if everything else self.checked)
         self.checked = len(self.edits)
         return server
 
     def check_histories(self, client: Client, first: int) -> None:
-        """Each edit of a note, also of a deleted one, is in its history with its value, and nothing is there twice."""
+        """Checks that all edits of notes, including deleted ones, are in the histories with their values, and only once."""
         expected: dict[str, dict[tuple[str, str], object]] = {}
         for kind, unique_id, attribute, clock, value in self.edits[first:]:
             if kind == "note":
@@ -64,11 +64,11 @@ class Ledger:
 
 
 def read_copy(client: Client) -> LocalCopy:
-    """All that a new device would read; its digest is the server's."""
+    """The copy of a new device. Checks that its digest equals the server's."""
     found, answer = client.read_all()
     copy = LocalCopy()
     ids = Counter(item["uniqueID"] for items in found.values() for item in items)
-    assert not ids or max(ids.values()) == 1, f"an object came twice: {ids.most_common(1)}"
+    assert not ids or max(ids.values()) == 1, f"an object was sent twice: {ids.most_common(1)}"
     for deleted in found.pop("deletedObjects"):
         copy.fold_deleted(deleted)
     for section, items in found.items():

@@ -1,41 +1,41 @@
-"""What a full disk is answered with, and what goes on meanwhile."""
+"""Checks the responses of a server whose disk is full or fails."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from client import PASSWORD, Client, Refused
+from client import PASSWORD, Client, ErrorResponse
 from storm import Author, Storm
 
 REFUSED = (503, 507)
-MOST_PUSHES = 2_000
+MAX_PUSHES = 2_000
 
 
 def push_until_refused(author: Author) -> None:
-    """Some pushes may still fit; then one is refused, whose words the device keeps."""
-    for _ in range(MOST_PUSHES):
+    """Pushes until one is refused. The device keeps the refused changes."""
+    for _ in range(MAX_PUSHES):
         for _ in range(3):
             author.device.make_note("a text that takes some room\n" * 1_000)
         if not author.change_and_push():
             return
-    raise AssertionError("the disk never was full")
+    raise AssertionError("no push was refused")
 
 
 def storm_until_refused(storm: Storm) -> None:
-    """All devices push at once, so that pushes share the commit that fails."""
+    """All devices push concurrently until their pushes are refused. Pushes may share the commit that fails."""
     with ThreadPoolExecutor(len(storm.authors)) as pool:
         list(pool.map(push_until_refused, storm.authors))
-    # What did not fit as they pushed together may fit when one pushes alone.
+    # A push that was refused as part of a shared commit may succeed alone.
     for author in storm.authors:
-        for _ in range(MOST_PUSHES):
+        for _ in range(MAX_PUSHES):
             if author.push(author.lost) is None:
                 break
             push_until_refused(author)
 
 
 def check_refusal(author: Author) -> None:
-    """503 with Retry-After, or 507, in the form that every problem has."""
+    """Checks the error of a refused push: 503 with Retry-After, or 507."""
     push = author.lost
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(ErrorResponse) as refusal:
         author.device.send(push)
     response, problem = refusal.value.response, refusal.value.problem
     assert (response.status_code, problem["slug"]) in [(503, "unavailable"), (507, "storage-full")]
@@ -48,7 +48,7 @@ def check_refusal(author: Author) -> None:
 
 
 def check_reads(storm: Storm) -> None:
-    """Whoever only reads notices nothing, and gets everything that was acknowledged."""
+    """Checks that reading works and returns everything that was acknowledged."""
     storm.check()
     for author in storm.authors:
         client = author.device.client
@@ -57,15 +57,15 @@ def check_reads(storm: Storm) -> None:
             assert client.get(path).status_code == 200, path
         for path in ("/v1/notes", "/v1/changes", "/v1/digests", "/v1/recently-deleted", f"/v1/notes/{note}/edits"):
             assert client.get(path).status_code == 200, path
-        # What has been indexed is found; more cannot be indexed now.
+        # Search finds what has been indexed. Nothing more can be indexed now.
         assert client.get("/v1/search", params={"q": "shared"}).status_code == 200
         assert client.sync(since=author.device.token)["results"] == []
 
 
 def check_other_writes(client: Client, note: str) -> None:
-    """The resource routes and signing in say the same; what a refused call carried is not there.
+    """Checks that writes by resource routes and signing in fail in the same way, and that refused changes are not applied.
 
-    A small write may still fit, when it was a large one that did not.
+    Small writes may succeed even if larger ones fail.
     """
     before = client.get(f"/v1/notes/{note}")
     text = before.json()["text"]

@@ -1,33 +1,33 @@
-"""A storm of pushes: devices of several accounts, each on a connection of its own, push until the server is gone."""
+"""Concurrent pushes by devices of several accounts, each on its own connection, until the server ends."""
 
 import threading
 from collections.abc import Callable
 from random import Random
 
 import requests
-from client import Client, Refused, Server, plain_session
+from client import Client, ErrorResponse, Server, plain_session
 from device import Device
 from ledger import Ledger
 from push import Push
 
 SPELLINGS = ("Paris", "paris", "PARIS", "pARIS")
-MOST_OWN = 60  # notes of a device: when it has more, it deletes
-MOST_PUSHES = 20_000  # of one device in one storm
+MAX_OWN_NOTES = 60  # the device deletes notes beyond this number
+MAX_PUSHES = 20_000  # per device in one `rage`
 
 
 class Author:
-    """One device and what it does of its own accord. Its own notes nobody else touches; shared ones everybody."""
+    """One device that makes random changes to its own notes and to notes shared with other devices."""
 
     def __init__(self, device: Device, ledger: Ledger, shared: list[str], random: Random):
         self.device, self.ledger, self.shared, self.random = device, ledger, shared, random
         self.notes: list[str] = []
         self.tags: list[str] = []
-        self.lost: Push | None = None  # pushed, and no answer came
-        self.refused: dict[str, int] = {}  # answers that say no, by slug
+        self.lost: Push | None = None  # the last push, if it was not acknowledged
+        self.refused: dict[str, int] = {}  # the number of errors by slug
         self.made = 0
 
     def change(self) -> None:
-        """A few changes in the device's copy, at least one."""
+        """Makes one to twelve random changes in the device's copy."""
         self.make_note()
         for _ in range(self.random.randint(0, 11)):
             self.random.choice(
@@ -40,7 +40,7 @@ class Author:
         return (unique_id in device.copy.objects or unique_id in device.new) and unique_id not in device.deletions
 
     def text(self, note: str) -> str:
-        """What the text is now, without folding the whole view for it."""
+        """The current text, without computing the device's whole view."""
         unsent = self.device.unsent.get((note, "text"))
         return unsent.value if unsent else self.device.copy.objects[note].value("text")
 
@@ -69,7 +69,7 @@ class Author:
             self.device.edit(note, "attributes.pinned", self.random.randrange(1_000))
 
     def make_tag(self) -> None:
-        """Half of the names are made on other devices, too: those tags become one."""
+        """Half of the names are also used by other devices, so that these tags are merged."""
         is_common = self.random.random() < 0.5
         name = self.random.choice(SPELLINGS) if is_common else f"{self.device.clock.node} {self.random.random()}"
         self.tags.append(self.device.make_tag(name))
@@ -85,39 +85,39 @@ class Author:
     def delete(self) -> None:
         notes = [note for note in self.notes if self.is_here(note)]
         self.notes = notes
-        for victim in notes[: max(len(notes) - MOST_OWN, int(self.random.random() < 0.5))]:
+        for victim in notes[: max(len(notes) - MAX_OWN_NOTES, int(self.random.random() < 0.5))]:
             self.device.delete(victim)
         for tag in self.some(self.tags) if self.random.random() < 0.3 else []:
             self.device.delete(tag)
 
     def some(self, ids: list[str]) -> list[str]:
-        """One of those that are here, or none."""
+        """One random existing object, or none."""
         here = [unique_id for unique_id in ids[-80:] if self.is_here(unique_id)]
         return [self.random.choice(here)] if here else []
 
     def push(self, push: Push) -> dict | None:
-        """Sends a push and takes its answer in; None if it was not acknowledged, and then it is `lost`."""
+        """Sends a push and applies the response. Returns None if it was not acknowledged, and sets `lost`."""
         try:
             answer = self.device.send(push)
-        except (requests.RequestException, Refused) as failure:
+        except (requests.RequestException, ErrorResponse) as failure:
             self.lost = push
-            if isinstance(failure, Refused):
+            if isinstance(failure, ErrorResponse):
                 assert failure.slug, failure
                 self.refused[failure.slug] = self.refused.get(failure.slug, 0) + 1
             return None
         self.lost = None
-        self.ledger.note_down(push, answer["results"])
+        self.ledger.record(push, answer["results"])
         self.device.receive(push, answer)
         return answer
 
     def change_and_push(self) -> bool:
-        """Whether the push was acknowledged."""
+        """Makes changes and pushes them. Returns whether the push was acknowledged."""
         self.change()
         return self.push(self.device.prepare()) is not None
 
 
 class Storm:
-    """So many accounts, each with so many devices; all push at once until the server is gone."""
+    """Accounts with several devices that push concurrently until the server ends."""
 
     def __init__(self, server: Server, seed: int, accounts: int = 2, devices: int = 3):
         self.server, self.random = server, Random(seed)
@@ -139,7 +139,7 @@ class Storm:
         self.counted = threading.Condition()
 
     def rage(self, pushes: int, end: Callable[[], int | None]) -> int | None:
-        """Everybody pushes until `end()` has ended the server, after so many acknowledged pushes: what it returned."""
+        """All devices push until `end()`, called after `pushes` acknowledged pushes, has ended the server. Returns its result."""
         before, failures = self.acknowledged, []
         threads = [threading.Thread(target=self.push_on, args=(author, failures)) for author in self.authors]
         for thread in threads:
@@ -149,7 +149,7 @@ class Storm:
         ended = end()
         for thread in threads:
             thread.join(60)
-            assert not thread.is_alive(), "a connection hangs"
+            assert not thread.is_alive(), "a request did not end"
         if failures:
             raise failures[0]
         assert reached, f"{self.acknowledged - before} pushes in a minute"
@@ -157,7 +157,7 @@ class Storm:
 
     def push_on(self, author: Author, failures: list[BaseException]) -> None:
         try:
-            for _ in range(MOST_PUSHES):
+            for _ in range(MAX_PUSHES):
                 if not author.change_and_push():
                     return
                 with self.counted:
@@ -170,7 +170,7 @@ class Storm:
                 self.counted.notify_all()
 
     def reconnect(self) -> None:
-        """The server may have another port after its restart, and a connection to the old one is worth nothing."""
+        """Replaces the connections after a restart, because the server may have another port."""
         for client in [*(author.device.client for author in self.authors), *self.witnesses]:
             client.url, client.session = self.server.url, plain_session()
 
@@ -180,5 +180,5 @@ class Storm:
 
 
 def client_beside(client: Client) -> Client:
-    """The same device on another connection."""
+    """A client of the same device with another connection."""
     return Client(client.url, client.token)

@@ -1,4 +1,4 @@
-"""A backup while 32 clients push, and one that is killed: it is one moment, whole, or it is none."""
+"""Backups while 32 clients push, and interrupted backups: a backup has the state of one moment, or is not valid."""
 
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ CLIENTS = 32
 
 
 class Writer(threading.Thread):
-    """One device of an account of its own that writes until it is told to stop. What it wrote is acknowledged."""
+    """A device of its own account that writes and syncs until `stop` is set."""
 
     def __init__(self, server: Server, number: int, stop: threading.Event):
         super().__init__(daemon=True)
@@ -42,7 +42,7 @@ class Writer(threading.Thread):
                     self.pictures[attach(self.device.client, data)] = data
                 self.device.sync()
                 self.pushes += 1
-        except BaseException as error:  # noqa: BLE001 - told by the test
+        except BaseException as error:  # noqa: BLE001 - reported by the test
             self.error = error
 
 
@@ -63,25 +63,25 @@ def pushes(writers: list[Writer]) -> int:
 
 
 def wait_for(writers: list[Writer], count: int) -> None:
-    """Until they have pushed so often in all."""
+    """Waits until the writers have pushed `count` times in total."""
     for _ in range(20_000):
         if pushes(writers) >= count:
             return
         assert not any(writer.error for writer in writers), [writer.error for writer in writers]
         time.sleep(0.01)
-    raise AssertionError("nobody pushes any more")
+    raise AssertionError("the writers stopped pushing")
 
 
 @pytest.mark.timeout(900)
 def test_backup_while_32_clients_push(storm, tmp_path: Path) -> None:
-    """Restored elsewhere, it is whole; devices sign in again, give back what it lacks, and all digests are equal."""
+    """The restored server is consistent. Devices sign in again and send what it lacks, until all digests are equal."""
     server, writers, stop = storm
     wait_for(writers, 3 * CLIENTS)
     before = pushes(writers)
     for _ in range(2):
         done = server.command("backup", str(tmp_path / "backup"))
         assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    assert pushes(writers) > before, "nobody pushed while it was made"
+    assert pushes(writers) > before, "no push was made during the backup"
     wait_for(writers, pushes(writers) + CLIENTS)
     stop.set()
     for writer in writers:
@@ -99,7 +99,7 @@ def test_backup_while_32_clients_push(storm, tmp_path: Path) -> None:
         for writer in writers:
             writer.device.client.url = restored.url
             writer.device.client.sign_in(writer.device.client.email)
-            give_back_pictures(writer)
+            upload_missing_pictures(writer)
             settle(writer.device, rounds=2)
             other = Device(writer.device.client.another_device())
             other.sync()
@@ -111,16 +111,16 @@ def test_backup_while_32_clients_push(storm, tmp_path: Path) -> None:
         assert restored.command("check").returncode == 0
 
 
-def give_back_pictures(writer: Writer) -> None:
-    """Bytes go before the attachments that the restored server lacks (protocol.md, Sync)."""
+def upload_missing_pictures(writer: Writer) -> None:
+    """Uploads the bytes that the restored server lacks, before their attachments (protocol.md, Sync)."""
     for attachment, data in writer.pictures.items():
         path = f"/v1/attachments/{attachment}/data"
         if writer.device.client.request("HEAD", path).status_code == 404:
             assert writer.device.client.put(path, data=data).status_code == 201
 
 
-def test_a_backup_that_is_killed(fresh_server: Server, tmp_path: Path, seed: int) -> None:
-    """At any moment: the folder has the backup of before, or the new one, or none."""
+def test_a_backup_is_killed(fresh_server: Server, tmp_path: Path, seed: int) -> None:
+    """After each kill, the folder contains the previous backup, the new one, or none yet."""
     client, random, backup = fresh_server.client(), Random(seed), tmp_path / "backup"
     device = Device(client)
     for number in range(60):
@@ -143,7 +143,7 @@ def test_a_backup_that_is_killed(fresh_server: Server, tmp_path: Path, seed: int
         restored = run(tmp_path, "restore", backup, "--data", data)
         if restored.returncode == 0:
             assert run(tmp_path, "check", "--data", data).returncode == 0
-            # Not older than the last one that said it was made.
+            # The restored backup is not older than the last one that was completed.
             assert notes_in(data, client.email, tmp_path) >= (made[-1] + 1 if made else 1)
         else:
             assert not made, restored.stderr
@@ -154,7 +154,7 @@ def test_a_backup_that_is_killed(fresh_server: Server, tmp_path: Path, seed: int
 
 
 def notes_in(data: Path, email: str, folder: Path) -> int:
-    """How many notes an account of a folder has."""
+    """The number of notes of an account."""
     listed = run(folder, "account", "list", "--data", data).stdout
     line = next(line for line in listed.splitlines() if line.startswith(email))
     return int(line.split("\t")[2]) - 60

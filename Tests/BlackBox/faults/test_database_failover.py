@@ -1,6 +1,6 @@
-"""The primary is lost in the middle of a storm and its standby takes over, as operating.md (Failover) says.
+"""The primary is killed under load and its standby is promoted, as in operating.md (Failover).
 
-Two servers go on without a restart; whatever was acknowledged is there, since commits wait for the standby.
+Two servers continue without a restart. No acknowledged change is lost, because commits wait for the standby.
 """
 
 import threading
@@ -21,20 +21,20 @@ from verdict import check_data, settle
 
 OPERATING = (ROOT / "docs/operating.md").read_text()
 WAIT_FOR_STANDBY = "ALTER SYSTEM SET synchronous_standby_names = 'standby'"
-WAIT_FOR_NOBODY = "ALTER SYSTEM RESET synchronous_standby_names"
+NO_STANDBY = "ALTER SYSTEM RESET synchronous_standby_names"
 RELOAD = "SELECT pg_reload_conf()"
 PROMOTE = "SELECT pg_promote()"
 IS_SYNCHRONOUS = "SELECT application_name, sync_state FROM pg_stat_replication"
 
 SECONDS_AWAY = 3
-# What a request may take while nobody takes writes: what was under way when the primary went is told at once, what comes
-# then as soon as one attempt to connect has failed.
-LONGEST_REFUSAL = 5
-MOST_PUSHES = 20_000
+# The maximum duration of a request while no database accepts writes. Requests in progress fail when the primary ends, later
+# ones when an attempt to connect has failed.
+MAX_REFUSAL_SECONDS = 5
+MAX_PUSHES = 20_000
 
 
-@pytest.mark.parametrize("command", [WAIT_FOR_STANDBY, WAIT_FOR_NOBODY, RELOAD, PROMOTE, IS_SYNCHRONOUS])
-def test_operators_are_told_the_same_commands(command: str) -> None:
+@pytest.mark.parametrize("command", [WAIT_FOR_STANDBY, NO_STANDBY, RELOAD, PROMOTE, IS_SYNCHRONOUS])
+def test_the_commands_are_documented(command: str) -> None:
     assert command in OPERATING
 
 
@@ -44,7 +44,7 @@ class Cluster:
     standby: PostgreSQL
 
     def address(self, database: str, first: PostgreSQL) -> str:
-        """Of both, in either order: Hesper finds out which of them takes writes."""
+        """A URL with both hosts, in either order. Hesper finds the one that accepts writes."""
         ports = sorted([self.primary.port, self.standby.port], key=lambda port: port != first.port)
         hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
         return self.primary.address(database).replace(f"127.0.0.1:{self.primary.port}", hosts)
@@ -56,7 +56,7 @@ def replicated() -> Iterator[Cluster]:
         configure(primary, WAIT_FOR_STANDBY)
         deadline = time.monotonic() + 30
         while primary.sql(IS_SYNCHRONOUS) != [["standby", "sync"]]:
-            assert time.monotonic() < deadline, "commits do not wait for the standby"
+            assert time.monotonic() < deadline, "the standby did not become synchronous"
             time.sleep(0.05)
         yield Cluster(primary, standby)
 
@@ -67,18 +67,18 @@ def configure(server: PostgreSQL, command: str) -> None:
 
 
 class Load:
-    """All devices of a storm push until it is over, on both servers; what was not acknowledged is sent again as it was."""
+    """All devices of a storm push to both servers until `end`. Pushes that were not acknowledged are repeated unchanged."""
 
     def __init__(self, storm: Storm, there: str):
         self.storm, self.is_over = storm, threading.Event()
-        self.refusals: list[float] = []  # how long each took, in seconds
+        self.refusals: list[float] = []  # the durations of refused requests in seconds
         for author in storm.authors[::2]:
             author.device.client.url = there
         self.pool = ThreadPoolExecutor(len(storm.authors))
         self.pushing = [self.pool.submit(self.push_on, author) for author in storm.authors]
 
     def push_on(self, author: Author) -> None:
-        for _ in range(MOST_PUSHES):
+        for _ in range(MAX_PUSHES):
             if self.is_over.is_set():
                 return
             began = time.monotonic()
@@ -88,10 +88,10 @@ class Load:
             else:
                 self.refusals.append(time.monotonic() - began)
                 time.sleep(0.05)
-        raise RuntimeError("it was not ended")
+        raise RuntimeError("the load was not ended")
 
     def wait_for(self, pushes: int, seconds: float = 60) -> None:
-        """Waits for so many more that are acknowledged."""
+        """Waits for this number of further acknowledged pushes."""
         wanted, deadline = self.storm.acknowledged + pushes, time.monotonic() + seconds
         while self.storm.acknowledged < wanted:
             assert not any(each.done() for each in self.pushing), [each.exception() for each in self.pushing if each.done()]
@@ -99,10 +99,10 @@ class Load:
             time.sleep(0.02)
 
     def wait_until_all_are_refused(self, seconds: float = 30) -> None:
-        """From then on, no acknowledgement is on its way that somebody has yet to count."""
+        """Waits until no request is pending. From then on, `acknowledged` does not change."""
         deadline = time.monotonic() + seconds
         while not all(author.lost for author in self.storm.authors):
-            assert time.monotonic() < deadline, "some are not refused"
+            assert time.monotonic() < deadline, "some pushes were not refused"
             time.sleep(0.02)
 
     def end(self) -> None:
@@ -113,15 +113,15 @@ class Load:
 
 
 def check_refusals(*clients: Client) -> None:
-    """Each of several requests is refused as it should be, and soon."""
+    """Checks that requests are refused with the right error within the time limit."""
     for client in clients:
         began = time.monotonic()
         check_refusal(client)
-        assert time.monotonic() - began < LONGEST_REFUSAL
+        assert time.monotonic() - began < MAX_REFUSAL_SECONDS
 
 
 def lose_the_primary(cluster: Cluster, storm: Storm, here: Client, there: Client) -> None:
-    """Under load; the standby is promoted some seconds later, and the load goes on."""
+    """Kills the primary under load, promotes the standby some seconds later, and continues the load."""
     load = Load(storm, there.url)
     try:
         load.wait_for(60)
@@ -132,20 +132,21 @@ def lose_the_primary(cluster: Cluster, storm: Storm, here: Client, there: Client
         before = storm.acknowledged
         time.sleep(max(0, lost + SECONDS_AWAY - time.monotonic()))
         check_refusals(here, there)
-        assert storm.acknowledged == before, "what nobody takes was acknowledged"
+        assert storm.acknowledged == before, "a push was acknowledged without a database"
         assert cluster.standby.sql(PROMOTE) == [["t"]]
         promoted = time.monotonic()
         for client in (here, there):
             wait_until_ready(client)
-        print(f"{before} acknowledged; away {promoted - lost:.1f} s, found {time.monotonic() - promoted:.1f} s later")
+        recovery = f"promoted after {promoted - lost:.1f} s, ready {time.monotonic() - promoted:.1f} s later"
+        print(f"{before} acknowledged; {recovery}")
         load.wait_for(60)
     finally:
         load.end()
     print(f"{storm.acknowledged} acknowledged, {len(load.refusals)} refused, each within {max(load.refusals):.2f} s")
-    assert max(load.refusals) < LONGEST_REFUSAL
+    assert max(load.refusals) < MAX_REFUSAL_SECONDS
 
 
-def test_a_primary_is_lost_in_a_storm(seed: int) -> None:
+def test_a_primary_is_killed_under_load(seed: int) -> None:
     with replicated() as cluster:
         database = name_in(cluster.primary.database())
         with (
@@ -166,27 +167,27 @@ def test_a_primary_is_lost_in_a_storm(seed: int) -> None:
             settle(storm)
             storm.check(everything=True)
             for follower in followers:
-                follower.arrive(storm.authors[0].device)
+                follower.finish(storm.authors[0].device)
             assert [server.process.poll() for server in (here, there)] == [None, None]
-            assert (here.pid, there.pid) == pids, "one was restarted"
+            assert (here.pid, there.pid) == pids, "a server was restarted"
             assert there.stop() == here.stop() == 0
             check_data(here)
 
 
 def test_nothing_is_acknowledged_without_the_standby() -> None:
-    """A push waits; it is acknowledged when the standby is back, or when the operator no longer asks for one."""
+    """A push waits until the standby is running again, or until the operator disables waiting."""
     with replicated() as cluster:
         address = cluster.address(name_in(cluster.primary.database()), first=cluster.primary)
         with Server(database=address) as server, ThreadPoolExecutor(1) as pool:
             client = server.client()
-            returns = [lambda: cluster.standby.control("start"), lambda: configure(cluster.primary, WAIT_FOR_NOBODY)]
-            for number, come_back in enumerate(returns):
+            repairs = [lambda: cluster.standby.control("start"), lambda: configure(cluster.primary, NO_STANDBY)]
+            for number, repair in enumerate(repairs):
                 cluster.standby.kill()
                 pushing = pool.submit(client.post, "/v1/notes", {"text": f"note {number}"})
                 time.sleep(2)
                 assert not pushing.done(), pushing.result().text
-                # Readers wait for nobody, and see nothing of it.
+                # Readers do not wait and do not see the pending note.
                 notes = client_beside(client).get("/v1/notes").json()["notes"]
                 assert [note["text"] for note in notes] == [f"note {each}" for each in range(number)]
-                come_back()
+                repair()
                 assert pushing.result(30).status_code == 201

@@ -1,4 +1,4 @@
-"""The disk of the database is full: nothing acknowledged is lost, reads go on while it runs, and with room all is well."""
+"""The database's disk is full: nothing acknowledged is lost, reading works, and writing resumes when there is space."""
 
 import tempfile
 from collections.abc import Iterator
@@ -12,25 +12,25 @@ from refusals import check_reads, check_refusal, storm_until_refused
 from storm import Storm
 from verdict import check_data, push_again, settle
 
-# Half of it is PostgreSQL's own: what it comes with, and its log of writes ahead.
+# PostgreSQL itself uses about half of it, for its system tables and write-ahead log.
 SIZE = "160m"
 SETTINGS = ["min_wal_size = 32MB", "max_wal_size = 64MB", "shared_buffers = 16MB"]
 
 
 @pytest.fixture
 def small() -> Iterator[Path]:
-    """A small file system, where the user that PostgreSQL runs as may come."""
+    """A small file system that PostgreSQL's user can access."""
     (ROOT / ".build/postgres").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="full-", dir=ROOT / ".build/postgres") as folder:
-        with mounted(Path(folder), SIZE, "755") as place:
-            yield place
+        with mounted(Path(folder), SIZE, "755") as mount_point:
+            yield mount_point
 
 
-def test_no_room_for_tables(small: Path, seed: int) -> None:
-    """The tables are on the small disk (a tablespace), the log is not: PostgreSQL goes on running."""
+def test_no_space_for_tables(small: Path, seed: int) -> None:
+    """Only a tablespace is on the small disk, not the write-ahead log. PostgreSQL keeps running."""
     with PostgreSQL(SETTINGS) as database:
-        place = database.own_folder(small / "tables")
-        database.sql(f"CREATE TABLESPACE small LOCATION '{place}'")
+        tablespace = database.writable_folder(small / "tables")
+        database.sql(f"CREATE TABLESPACE small LOCATION '{tablespace}'")
         with Server(database=database.database("TABLESPACE small")) as server:
             storm = Storm(server, seed, devices=2)
             for author in storm.authors:
@@ -52,8 +52,8 @@ def test_no_room_for_tables(small: Path, seed: int) -> None:
             check_data(server)
 
 
-def test_no_room_for_anything(small: Path, seed: int) -> None:
-    """All of PostgreSQL is on the small disk: when its log finds no room it gives up, and is started again with room."""
+def test_no_space_for_the_write_ahead_log(small: Path, seed: int) -> None:
+    """The whole cluster is on the small disk. PostgreSQL stops, and is restarted when there is space."""
     with PostgreSQL(SETTINGS, folder=small) as database, Server(database=database.database()) as server:
         storm = Storm(server, seed, devices=2)
         for author in storm.authors:

@@ -1,6 +1,6 @@
-"""The database of a running server goes, comes back, loses its connections: clear 503s, then all is well by itself.
+"""The database of a running server stops, restarts and loses connections: requests return 503, then the server recovers.
 
-Whatever was acknowledged is there, and what was not is there whole or not at all.
+Acknowledged changes are kept. Other pushes are applied completely or not at all.
 """
 
 import time
@@ -18,13 +18,13 @@ from verdict import check_data, push_again, settle
 
 ROUNDS = 3
 SECONDS_OF_CUTS = 6
-MOST_SECONDS_OF_CUTS = 60  # on a machine that has other things to do
-MOST_PUSHES = 5_000
+MAX_SECONDS_OF_CUTS = 60  # the limit on a busy machine
+MAX_PUSHES = 5_000
 
 
 @pytest.fixture(scope="module")
 def durable() -> Iterator[PostgreSQL]:
-    """A PostgreSQL that waits for its disk, and that these tests may stop."""
+    """A PostgreSQL server with fsync, which tests may stop."""
     with PostgreSQL(["fsync = on", "full_page_writes = on"]) as running:
         yield running
 
@@ -36,7 +36,7 @@ def served(durable: PostgreSQL) -> Iterator[Server]:
 
 
 def check_refusal(client: Client) -> None:
-    """While the database is away: the process lives, and says that it cannot work."""
+    """Checks that requests return 503 while the database is unavailable, and that the process is alive."""
     assert client.get("/healthz").status_code == 200
     assert client.get("/readyz").status_code == 503
     for answer in (
@@ -58,15 +58,15 @@ def wait_until_ready(client: Client, seconds: float = 20) -> None:
 
 
 def check_lost(storm: Storm) -> None:
-    """What was not acknowledged was refused as it should be, and is whole or not there; sent again it is."""
+    """Checks that pushes were refused with the right error, and applied completely or not at all. Sends them again."""
     for author in storm.authors:
         assert set(author.refused) <= {"unavailable"}, author.refused
         if author.lost:
             push_again(author)
 
 
-def test_an_outage_takes_one_line_of_the_log_a_second_at_most(served: Server, durable: PostgreSQL) -> None:
-    """Of all requests, and of what the server does in the background, such as the sweeper, which looks every 10 seconds."""
+def test_an_outage_logs_at_most_one_error_per_second(served: Server, durable: PostgreSQL) -> None:
+    """Errors of requests and of background work, such as the sweeper, which runs every 10 seconds."""
     client = served.client()
     durable.control("stop -m immediate")
     try:
@@ -80,7 +80,7 @@ def test_an_outage_takes_one_line_of_the_log_a_second_at_most(served: Server, du
     wait_until_ready(client)
 
 
-def test_the_database_restarts_in_the_middle_of_a_storm(served: Server, durable: PostgreSQL, seed: int) -> None:
+def test_the_database_restarts_under_load(served: Server, durable: PostgreSQL, seed: int) -> None:
     storm, pid = Storm(served, seed), served.pid
     client = storm.authors[0].device.client
     for _ in range(ROUNDS):
@@ -92,12 +92,12 @@ def test_the_database_restarts_in_the_middle_of_a_storm(served: Server, durable:
         check_lost(storm)
     settle(storm)
     storm.check(everything=True)
-    assert (served.process.poll(), served.pid) == (None, pid), "it was restarted"
+    assert (served.process.poll(), served.pid) == (None, pid), "the server was restarted"
     assert served.stop() == 0
     check_data(served)
 
 
-def test_connections_are_cut_while_eight_devices_push(served: Server, durable: PostgreSQL, seed: int) -> None:
+def test_connections_are_terminated_under_load(served: Server, durable: PostgreSQL, seed: int) -> None:
     storm = Storm(served, seed, accounts=2, devices=4)
     began = time.monotonic()
     acknowledged: list[Author] = []
@@ -106,11 +106,11 @@ def test_connections_are_cut_while_eight_devices_push(served: Server, durable: P
     def is_over() -> bool:
         took = time.monotonic() - began
         has_enough = cut > 20 and len(acknowledged) > 20 and any(author.refused for author in storm.authors)
-        return took > (SECONDS_OF_CUTS if has_enough else MOST_SECONDS_OF_CUTS)
+        return took > (SECONDS_OF_CUTS if has_enough else MAX_SECONDS_OF_CUTS)
 
     def push_on(author: Author) -> None:
-        """Sends what was not acknowledged again, as it was, until it is."""
-        for _ in range(MOST_PUSHES):
+        """Pushes until the end. Pushes that were not acknowledged are repeated unchanged."""
+        for _ in range(MAX_PUSHES):
             if is_over():
                 return
             if author.push(author.lost) is not None if author.lost else author.change_and_push():
@@ -128,9 +128,9 @@ def test_connections_are_cut_while_eight_devices_push(served: Server, durable: P
             cut += int(count)
             time.sleep(0.1)
         for each in pushing:
-            each.result(MOST_SECONDS_OF_CUTS + 60)
+            each.result(MAX_SECONDS_OF_CUTS + 60)
     refused = sum(author.refused.get("unavailable", 0) for author in storm.authors)
-    print(f"{cut} connections cut, {len(acknowledged)} pushes acknowledged, {refused} refused")
+    print(f"{cut} connections terminated, {len(acknowledged)} pushes acknowledged, {refused} refused")
     assert cut > 20 and len(acknowledged) > 20 and refused > 0
     wait_until_ready(storm.authors[0].device.client)
     check_lost(storm)
@@ -140,8 +140,8 @@ def test_connections_are_cut_while_eight_devices_push(served: Server, durable: P
     check_data(served)
 
 
-def test_streams_of_events_outlive_the_database(served: Server, durable: PostgreSQL, seed: int) -> None:
-    """Whoever only listens has, in the end, what was written before and after."""
+def test_event_streams_after_a_database_restart(served: Server, durable: PostgreSQL, seed: int) -> None:
+    """Streams deliver all changes made before and after the outage."""
     device = Device(served.client())
     follower = Follower(device.client.another_device(), Random(seed))
     follower.start()
@@ -154,4 +154,4 @@ def test_streams_of_events_outlive_the_database(served: Server, durable: Postgre
         wait_until_ready(device.client)
         device.make_note(f"after {number}")
         device.sync()
-    follower.arrive(device)
+    follower.finish(device)

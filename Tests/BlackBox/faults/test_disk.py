@@ -1,4 +1,4 @@
-"""The disk is full, or fails, under a running server: nothing acknowledged is lost, reads go on, writes resume."""
+"""The disk is full or fails: nothing acknowledged is lost, reading works, and writing resumes afterwards."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ def broken(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
 
 
 @pytest.mark.parametrize("broken", WRITES, indirect=True)
-def test_a_disk_that_takes_nothing(broken: Disk, seed: int) -> None:
+def test_writes_fail(broken: Disk, seed: int) -> None:
     storm = Storm(broken.server, seed, devices=2)
     for _ in range(10):
         for author in storm.authors:
@@ -43,8 +43,8 @@ def test_a_disk_that_takes_nothing(broken: Disk, seed: int) -> None:
 
 
 @pytest.mark.parametrize("broken", WRITES, indirect=True)
-def test_a_crash_while_the_disk_takes_nothing(broken: Disk, seed: int) -> None:
-    """What was refused may have reached the disk before the crash: all of a push, or nothing of it."""
+def test_a_crash_while_writes_fail(broken: Disk, seed: int) -> None:
+    """A refused push may have reached the disk before the crash, but only as a whole."""
     storm = Storm(broken.server, seed, devices=2)
     broken.fail()
     storm_until_refused(storm)
@@ -61,16 +61,16 @@ def test_a_crash_while_the_disk_takes_nothing(broken: Disk, seed: int) -> None:
 
 
 @pytest.mark.parametrize("broken", ["read"], indirect=True)
-def test_a_disk_that_cannot_be_read(broken: Disk, seed: int) -> None:
-    """What cannot be read is not taken for missing: no 404, no 401, no shorter list. All works when the disk does.
+def test_reads_fail(broken: Disk, seed: int) -> None:
+    """Unreadable data is not treated as missing: no 404, no 401, no shorter list. Everything works after the repair.
 
-    (SQLite takes an EIO for a damaged file, which is no reason to send the same again: 500, and the log says what.)
+    SQLite reports EIO as a damaged file. Repeating the request would not help, so the status is 500 and the log has the cause.
     """
     storm = Storm(broken.server, seed, accounts=1, devices=1)
     [author] = storm.authors
     for _ in range(5):
         assert author.change_and_push()
-    # What a connection has read it may know for a while; these processes know nothing.
+    # A connection may have cached what it read, so the server is restarted.
     broken.server.restart()
     storm.reconnect()
     client, paths = author.device.client, ["/v1/notes", "/v1/changes", f"/v1/notes/{author.shared[0]}"]

@@ -1,4 +1,4 @@
-"""A disk that fills up in the middle of uploads: a clear 507, nothing is damaged, and all goes on when there is room."""
+"""The disk fills up during uploads: they return 507, stored files are intact, and uploads resume when there is space."""
 
 import time
 import uuid
@@ -14,15 +14,15 @@ from wire import Wire
 
 @pytest.fixture
 def small(tmp_path: Path):
-    """32 MB, 8 of which are free; needs root."""
-    with mounted(tmp_path) as place:
-        disk = SmallDisk(place)
+    """A 32 MB disk, of which 8 MB are free. Needs root."""
+    with mounted(tmp_path) as mount_point:
+        disk = SmallDisk(mount_point)
         with disk.server:
             yield disk
 
 
 def fill_until(disk: SmallDisk, free: int) -> None:
-    """Somebody else's file takes all but so many bytes."""
+    """Fills the disk except for `free` bytes."""
     disk.fail()
     ballast = disk.folder / "ballast"
     with ballast.open("r+b") as file:
@@ -36,7 +36,7 @@ def check_full(answer) -> None:
         assert secret not in answer.json()["detail"]
 
 
-def test_full_in_the_middle(small: SmallDisk) -> None:
+def test_the_disk_fills_up_during_uploads(small: SmallDisk) -> None:
     client: Client = small.server.client()
     kept = attach(client, some_bytes(1_000_000))
     data = some_bytes(6_000_000)
@@ -45,11 +45,11 @@ def test_full_in_the_middle(small: SmallDisk) -> None:
         check_full(client.put(data_path(str(uuid.uuid4())), data=data))
     check_full(client.put(data_path(str(uuid.uuid4())), data=(data[at : at + 50_000] for at in range(0, len(data), 50_000))))
     unfinished = list((small.server.data / "attachments/unfinished").iterdir())
-    assert unfinished == [], "what was refused takes no room"
-    # What fits is taken meanwhile.
+    assert unfinished == [], "refused uploads left files"
+    # Smaller uploads still succeed.
     little = attach(client, some_bytes(100_000))
     assert download(client, kept) == some_bytes(1_000_000)
-    # One that can be resumed keeps what fitted, and goes on when there is room.
+    # A resumable upload keeps what was stored and continues later.
     upload = client.put(data_path(str(uuid.uuid4())), data=b"", headers={
         "Upload-Complete": "?0", "Content-Length": "0",
     }).headers["Location"]  # fmt: skip
@@ -67,8 +67,8 @@ def test_full_in_the_middle(small: SmallDisk) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_a_slow_upload_goes_on_and_one_that_stands_still_ends(fresh_server: Server) -> None:
-    """A body may take its time as long as it moves on; what came of one that does not is kept."""
+def test_a_slow_upload_succeeds(fresh_server: Server) -> None:
+    """An upload may take longer than a timeout as long as data arrives."""
     client = fresh_server.client()
     data, attachment = some_bytes(300_000), str(uuid.uuid4())
     with Wire(fresh_server.port, client.token) as wire:
@@ -76,5 +76,5 @@ def test_a_slow_upload_goes_on_and_one_that_stands_still_ends(fresh_server: Serv
         for at in range(0, len(data), 20_000):
             wire.send(data[at : at + 20_000])
             time.sleep(0.2)
-        assert wire.answer().status == 201
+        assert wire.response().status == 201
     assert download(client, attachment) == data

@@ -1,4 +1,4 @@
-"""A server that starts on a full disk serves what can be read, answers 507 to writes, and takes them when there is room."""
+"""A server that starts on a full disk serves reads, returns 507 for writes, and accepts them when there is space."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +15,8 @@ ENDS = {"after it stopped": Server.stop, "after a crash": Server.kill}
 def small(request: pytest.FixtureRequest, tmp_path: Path):
     folder = tmp_path / "disk"
     folder.mkdir()
-    with (mounted if request.param == "tmpfs" else mounted_image)(folder) as place:
-        disk = SmallDisk(place)
+    with (mounted if request.param == "tmpfs" else mounted_image)(folder) as mount_point:
+        disk = SmallDisk(mount_point)
         with disk.server:
             yield disk
 
@@ -28,7 +28,7 @@ def write(client: Client, text: str) -> int:
 
 
 def check_full(disk: SmallDisk, client: Client, picture: str) -> None:
-    """What can be read is served. Small writes may fit in the log as it is; large ones do not."""
+    """Checks that reads succeed and large writes fail. Small writes may fit into existing files."""
     for path in ("/readyz", "/v1/notes", "/v1/changes", "/v1/account", "/v1/search?q=first"):
         assert client.get(path).status_code == 200, path
     assert download(client, picture) == some_bytes(50_000)
@@ -38,7 +38,7 @@ def check_full(disk: SmallDisk, client: Client, picture: str) -> None:
 
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
-def test_it_starts_on_a_full_disk(small: SmallDisk, end: Callable[[Server], object]) -> None:
+def test_start_on_a_full_disk(small: SmallDisk, end: Callable[[Server], object]) -> None:
     client = small.server.client()
     assert write(client, "first") == 201
     picture = attach(client, some_bytes(50_000))
@@ -56,7 +56,7 @@ def test_it_starts_on_a_full_disk(small: SmallDisk, end: Callable[[Server], obje
     assert small.server.command("check").returncode == 0
 
 
-def test_it_starts_where_notes_took_all_the_room(small: SmallDisk) -> None:
+def test_start_on_a_disk_filled_by_notes(small: SmallDisk) -> None:
     client = small.server.client()
     assert write(client, "first") == 201
     picture = attach(client, some_bytes(50_000))

@@ -1,6 +1,6 @@
-"""`kill -9` in the middle of a storm of pushes, again and again: every acknowledged change is there, and there once.
+"""`kill -9` under load, repeatedly: every acknowledged change is present exactly once.
 
-HESPER_KILLS says how often, 8 unless told.
+HESPER_KILLS is the number of kills (default 8).
 """
 
 import os
@@ -20,19 +20,19 @@ TERMS = 3
 
 
 @pytest.mark.timeout(60 + 12 * KILLS)
-def test_killed_in_the_middle_of_a_storm(fresh_server: Server, seed: int) -> None:
+def test_kills_under_load(fresh_server: Server, seed: int) -> None:
     random, storm = Random(seed), Storm(fresh_server, seed)
     committed = 0
     for kill in range(KILLS):
         delay = random.random() * 0.01
 
         def crash(delay: float = delay) -> None:
-            time.sleep(delay)  # anywhere in a push, not just after an answer
+            time.sleep(delay)  # so that the kill is not always just after a response
             fresh_server.kill()
 
         storm.rage(random.randint(10, 150), crash)
         if kill % 3 == 2:
-            crash_while_it_starts(fresh_server, random.random() * 0.1)
+            crash_during_start(fresh_server, random.random() * 0.1)
         check_data(fresh_server)
         fresh_server.start()
         storm.reconnect()
@@ -41,16 +41,16 @@ def test_killed_in_the_middle_of_a_storm(fresh_server: Server, seed: int) -> Non
         outcomes = [push_again(author) for author in lost]
         committed += sum(outcomes)
         storm.check()
-        print(f"kill {kill + 1}: {storm.acknowledged} acknowledged, {sum(outcomes)} of {len(lost)} lost answers")
+        print(f"kill {kill + 1}: {storm.acknowledged} acknowledged, {sum(outcomes)} of {len(lost)} lost responses were committed")
     settle(storm)
     storm.check(everything=True)
     fresh_server.stop()
     check_data(fresh_server)
-    print(f"{KILLS} kills, {storm.acknowledged} pushes acknowledged, {committed} more were committed unanswered")
+    print(f"{KILLS} kills, {storm.acknowledged} pushes acknowledged, {committed} more were committed without a response")
 
 
-def test_asked_to_end_in_the_middle_of_a_storm(fresh_server: Server, seed: int) -> None:
-    """SIGTERM: whatever was accepted is answered, so nothing that was not answered is there; exit status 0."""
+def test_sigterm_under_load(fresh_server: Server, seed: int) -> None:
+    """All accepted requests get a response, so no push without a response is committed. The exit status is 0."""
     random, storm = Random(seed), Storm(fresh_server, seed)
     for _ in range(TERMS):
         status = storm.rage(random.randint(10, 150), fresh_server.stop)
@@ -62,14 +62,14 @@ def test_asked_to_end_in_the_middle_of_a_storm(fresh_server: Server, seed: int) 
         for author in storm.authors:
             assert set(author.refused) <= {"unavailable"}, author.refused
             if author.lost:
-                assert not push_again(author), "a push was committed and its answer kept back"
+                assert not push_again(author), "a push was committed without a response"
     settle(storm)
     storm.check(everything=True)
     assert "error" not in fresh_server.log
 
 
-def test_the_ledger_notices(fresh_server: Server, seed: int) -> None:
-    """A check that cannot fail is none: what was never pushed, or is gone, or is other than it was, is noticed."""
+def test_the_ledger_detects_differences(fresh_server: Server, seed: int) -> None:
+    """The check fails for an edit that was never pushed, another value, a missing object, and a missing deletion."""
     storm = Storm(fresh_server, seed, accounts=1, devices=1)
     [author] = storm.authors
     for _ in range(20):
@@ -92,8 +92,8 @@ def test_the_ledger_notices(fresh_server: Server, seed: int) -> None:
             wrong.check(client)
 
 
-def crash_while_it_starts(server: Server, delay: float) -> None:
-    """A second crash, while it puts right what the first one left."""
+def crash_during_start(server: Server, delay: float) -> None:
+    """Kills the server while it recovers from the previous kill."""
     server.launch()
     time.sleep(delay)
     server.kill()

@@ -1,6 +1,6 @@
-"""`kill -9` in the middle of uploads, again and again: no half file is ever served, no acknowledged one is missing.
+"""`kill -9` during uploads, repeatedly: no incomplete file is served, and no acknowledged one is missing.
 
-HESPER_KILLS says how often, 8 unless told.
+HESPER_KILLS is the number of kills (default 8).
 """
 
 import os
@@ -23,14 +23,14 @@ PART = {"Content-Type": "application/partial-upload"}
 
 
 class Uploader:
-    """Uploads one file after the other, half of them in parts that can be resumed, until the server is gone."""
+    """Uploads files, half of them resumable in parts, until the server ends."""
 
     def __init__(self, client: Client, seed: int):
         self.client, self.random, self.count = client, Random(seed), 0
         self.acknowledged: dict[str, bytes] = {}
-        self.lost: dict[str, bytes] = {}  # begun, and no answer came
-        self.uploads: dict[str, str] = {}  # of those that can be resumed, where
-        self.offsets: dict[str, int] = {}  # of them, how much was acknowledged
+        self.lost: dict[str, bytes] = {}  # begun without a final response
+        self.uploads: dict[str, str] = {}  # URLs of resumable uploads
+        self.offsets: dict[str, int] = {}  # acknowledged offsets of resumable uploads
 
     def run(self) -> None:
         for _ in range(10_000):
@@ -38,24 +38,24 @@ class Uploader:
             data, attachment = some_bytes(size, self.random.random()), str(uuid.uuid4())
             self.lost[attachment] = data
             try:
-                (self.in_parts if self.random.random() < 0.5 else self.whole)(attachment, data)
+                (self.upload_in_parts if self.random.random() < 0.5 else self.upload_at_once)(attachment, data)
             except requests.RequestException:
                 return
             self.acknowledged[attachment] = self.lost.pop(attachment)
 
-    def whole(self, attachment: str, data: bytes) -> None:
+    def upload_at_once(self, attachment: str, data: bytes) -> None:
         answer = self.client.put(data_path(attachment), data=data, headers={"Content-Length": str(len(data))})
         assert answer.status_code == 201, answer.text
 
-    def in_parts(self, attachment: str, data: bytes) -> None:
+    def upload_in_parts(self, attachment: str, data: bytes) -> None:
         answer = self.client.put(data_path(attachment), data=b"", headers={
             "Upload-Complete": "?0", "Content-Length": "0", "Upload-Length": str(len(data)),
         })  # fmt: skip
         assert answer.status_code == 201, answer.text
         self.uploads[attachment] = answer.headers["Location"]
-        self.go_on(attachment, data, 0)
+        self.append(attachment, data, 0)
 
-    def go_on(self, attachment: str, data: bytes, at: int) -> None:
+    def append(self, attachment: str, data: bytes, at: int) -> None:
         while True:
             end = min(at + self.random.randint(1, 1_000_000), len(data))
             answer = self.client.patch(self.uploads[attachment], data=data[at:end], headers=PART | {
@@ -68,7 +68,7 @@ class Uploader:
                 return
 
     def check(self) -> int:
-        """What was acknowledged is there; what was not is there whole or not at all. How many of those are there."""
+        """Checks acknowledged files, and that others are complete or absent. Returns how many of the latter are present."""
         for attachment in self.random.sample(sorted(self.acknowledged), min(20, len(self.acknowledged))):
             assert self.client.get(data_path(attachment)).content == self.acknowledged[attachment]
         present = 0
@@ -78,15 +78,15 @@ class Uploader:
             present += answer.status_code == 200
         return present
 
-    def send_again(self) -> None:
+    def resume(self) -> None:
         for attachment, data in list(self.lost.items()):
             if attachment in self.uploads:
                 head = self.client.request("HEAD", self.uploads[attachment])
                 assert head.status_code == 204
                 at = int(head.headers["Upload-Offset"])
-                assert self.offsets.get(attachment, 0) <= at <= len(data), "what was acknowledged is there"
+                assert self.offsets.get(attachment, 0) <= at <= len(data), "acknowledged bytes are missing"
                 if head.headers["Upload-Complete"] == "?0":
-                    self.go_on(attachment, data, at)
+                    self.append(attachment, data, at)
             else:
                 answer = self.client.put(data_path(attachment), data=data, headers={"Content-Length": str(len(data))})
                 assert answer.status_code in (200, 201), answer.text
@@ -94,7 +94,7 @@ class Uploader:
 
 
 @pytest.mark.timeout(120 + 15 * KILLS)
-def test_killed_in_the_middle_of_uploads(fresh_server: Server, seed: int) -> None:
+def test_kills_during_uploads(fresh_server: Server, seed: int) -> None:
     random = Random(seed)
     first = fresh_server.client()
     uploaders = [Uploader(first.another_device(), seed * 100 + index) for index in range(UPLOADERS)]
@@ -112,9 +112,9 @@ def test_killed_in_the_middle_of_uploads(fresh_server: Server, seed: int) -> Non
         present = sum(each.check() for each in uploaders)
         lost = sum(len(each.lost) for each in uploaders)
         for each in uploaders:
-            each.send_again()
+            each.resume()
         acknowledged = sum(len(each.acknowledged) for each in uploaders)
-        print(f"kill {kill + 1}: {acknowledged} acknowledged, {present} of {lost} unanswered were there")
+        print(f"kill {kill + 1}: {acknowledged} acknowledged, {present} of {lost} without a response are stored")
     for each in uploaders:
         for attachment, data in each.acknowledged.items():
             assert each.client.get(data_path(attachment)).content == data
@@ -123,7 +123,7 @@ def test_killed_in_the_middle_of_uploads(fresh_server: Server, seed: int) -> Non
 
 
 def check_files(server: Server) -> None:
-    """`hesper check` finds every byte where it should be; what nobody refers to is told, and no fault."""
+    """Checks with `hesper check` that no bytes are missing. Unreferenced files are reported but are not an error."""
     checked = server.command("check")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert all(line.endswith("attachments read") for line in checked.stderr.splitlines()), checked.stderr
@@ -132,7 +132,7 @@ def check_files(server: Server) -> None:
     assert all("not assigned to any attachment" in line for line in lines[:-1]), checked.stdout
 
 
-def test_the_check_notices_what_is_missing_or_other(fresh_server: Server) -> None:
+def test_the_check_finds_missing_and_damaged_files(fresh_server: Server) -> None:
     client = fresh_server.client()
     ids = [str(uuid.uuid4()) for _ in range(3)]
     for attachment in ids:

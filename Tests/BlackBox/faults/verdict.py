@@ -1,4 +1,4 @@
-"""After a fault: what was not acknowledged is sent again, everybody syncs, and all must be one and whole."""
+"""Checks after a fault: unacknowledged pushes are repeated, and all devices and the server must agree."""
 
 from client import Server
 from convergence import check_same, read_history
@@ -8,20 +8,20 @@ from storm import Author, Storm
 
 
 def push_again(author: Author) -> bool:
-    """Sends the push whose answer was lost once more, as it was; whether it had been committed.
+    """Repeats a push that was not acknowledged. Returns whether it had been committed.
 
-    A push is one transaction: all of it is there already, or nothing.
+    A push is one transaction, so it must have been committed completely or not at all.
     """
     push = author.lost
     assert push
     was_there = presence(author, push)
     committed = any(was_there.values())
-    assert all(was_there.values()) == committed, f"a part of a push is there: {was_there}"
+    assert all(was_there.values()) == committed, f"only a part of the push was committed: {was_there}"
     answer = author.push(push)
-    assert answer, "the server runs, and gives no answer"
+    assert answer, "the repeated push was not acknowledged"
     allowed = {"unchanged"} if committed else {"applied"}
     for result in answer["results"]:
-        # What somebody else changes or deletes meanwhile may stand against it; a tag's name may be taken.
+        # Another device may have changed or deleted shared notes meanwhile, and names of tags may be taken.
         shared = result["uniqueID"] in author.shared or result["objectType"] == "tag"
         more = {"merged", "deleted", "unchanged", "applied"} if shared else set()
         assert result["status"] in allowed | more, (committed, result)
@@ -29,11 +29,11 @@ def push_again(author: Author) -> bool:
 
 
 def presence(author: Author, push: Push) -> dict[str, bool]:
-    """Of what a push carried, whether it is on the server."""
+    """Whether each part of a push is on the server, by description."""
     client, found = author.device.client, {}
     copy = read_copy(client)
     for unique_id, deletion in push.deletions.items():
-        if deletion["objectType"] == "note":  # A tag may be deleted already, because its name was taken.
+        if deletion["objectType"] == "note":  # a tag may have been deleted because its name was taken
             found[f"the deletion of {unique_id}"] = unique_id in copy.deleted
     for unique_id, (kind, _) in push.fixed.items():
         found[f"the {kind} {unique_id}"] = unique_id in copy.objects or unique_id in copy.deleted
@@ -48,7 +48,7 @@ def presence(author: Author, push: Push) -> dict[str, bool]:
 
 
 def settle(storm: Storm) -> None:
-    """Everybody syncs: the copies of an account are one, and the server's."""
+    """Syncs all devices. Checks that the copies of each account are equal, and equal to the server's."""
     for _ in range(3):
         for author in storm.authors:
             author.device.sync()
@@ -57,7 +57,7 @@ def settle(storm: Storm) -> None:
 
 
 def check_data(server: Server) -> None:
-    """`hesper check` on a folder that nobody serves."""
+    """Checks the data with `hesper check`. The server may be stopped."""
     checked = server.command("check")
     assert (checked.returncode, checked.stderr) == (0, ""), checked.stdout
     assert checked.stdout.endswith(": no problems found.\n")

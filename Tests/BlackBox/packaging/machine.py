@@ -1,4 +1,4 @@
-"""A machine to install packages on: this one, with all that is changed kept in memory and thrown away. Takes root."""
+"""An isolated machine to install packages on: this one, with all changes in memory and discarded at the end. Needs root."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ mount -t proc proc {folder}/root/proc
 mount --rbind /dev {folder}/root/dev
 mount -t tmpfs tmpfs {folder}/root/run
 mount -t tmpfs -o mode=1777 tmpfs {folder}/root/tmp
-# Nobody who installs a package has the toolchain that built it.
+# Users of the package do not have the toolchain.
 mount -t tmpfs tmpfs {folder}/root{toolchain}
 echo ready
 exec sleep 600
@@ -27,7 +27,7 @@ def toolchain_libraries() -> Path:
 
 
 class Machine:
-    """Runs commands as root in a file system of its own; the network is this machine's."""
+    """Runs commands as root in its own file system. It shares the network with the host."""
 
     def __init__(self, folder: Path):
         self.root = folder / "root"
@@ -38,8 +38,8 @@ class Machine:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        said = self.keeper.stdout.readline()
-        self.complaint = None if said == "ready\n" else said + self.keeper.communicate()[0]
+        output = self.keeper.stdout.readline()
+        self.error = None if output == "ready\n" else output + self.keeper.communicate()[0]
 
     def close(self) -> None:
         self.keeper.kill()
@@ -55,19 +55,19 @@ class Machine:
             self.command(*words), input=stdin, capture_output=True, text=True, timeout=120, env=clean | environment
         )
 
-    def does(self, *words: object, **options) -> str:
+    def check(self, *words: object, **options) -> str:
         done = self.run(*words, **options)
         assert done.returncode == 0, (words, done.stdout, done.stderr)
         return done.stdout
 
     def put(self, file: Path) -> str:
-        """Copies a file of this machine; its path there."""
-        self.does("sh", "-c", f"cat > /tmp/{file.name} < /proc/{os.getpid()}/root{file}")
+        """Copies a file into the machine. Returns its path there."""
+        self.check("sh", "-c", f"cat > /tmp/{file.name} < /proc/{os.getpid()}/root{file}")
         return f"/tmp/{file.name}"
 
     @contextlib.contextmanager
     def serving(self, port: int, seconds: float = 30):
-        """The service as its unit starts it, but for what only systemd does."""
+        """Runs the service as its unit does, except for features of systemd."""
         settings = "HESPER_DATA=/var/lib/hesper HESPER_SIGN_UP=closed"
         drop = "setpriv --reuid=hesper --regid=hesper --clear-groups --no-new-privs"
         start = f"set -a; {settings}; . /etc/default/hesper; HESPER_PORT={port}; exec {drop} hesper serve"

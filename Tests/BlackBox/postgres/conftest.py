@@ -1,4 +1,4 @@
-"""What the tests of PostgreSQL share."""
+"""Fixtures of the PostgreSQL tests."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from postgres import PostgreSQL
 
 @pytest.fixture
 def postgres_server(postgresql: PostgreSQL) -> Iterator[Server]:
-    """A server with an empty database of its own."""
+    """A server with a new, empty database."""
     address = postgresql.database()
     with Server(database=address) as running:
         yield running

@@ -1,4 +1,4 @@
-"""A small push may name many large notes: the server refuses what it cannot hold in memory, and goes on."""
+"""A small push that names many large notes is refused if the merge would need too much memory."""
 
 import uuid
 
@@ -6,7 +6,7 @@ import clocks
 import pytest
 from client import Server
 
-# In JSON, each of these takes six bytes.
+# Each of these characters takes six bytes in JSON.
 TEXT = "\u0001" * 1_048_575
 COUNT = 8
 
@@ -14,7 +14,7 @@ COUNT = 8
 @pytest.mark.thorough
 def test_a_small_push_of_many_large_notes(postgres_server: Server) -> None:
     client = postgres_server.client()
-    limit = 32 * 1024 * 1024  # bytes of JSON that are kept of the objects that a push names
+    limit = 32 * 1024 * 1024  # bytes of the stored JSON of all objects that a push names
     assert 6 * len(TEXT) * COUNT > limit
     source = clocks.ClockSource(client.device["uniqueID"])
 
@@ -32,7 +32,7 @@ def test_a_small_push_of_many_large_notes(postgres_server: Server) -> None:
     refused = push(*archived)
     assert (refused.status_code, refused.json()["slug"], refused.json()["limit"]) == (413, "too-large", limit)
     assert client.get(f"/v1/notes/{ids[0]}").json()["archived"] is False
-    # In two halves, as a client does it.
+    # In two halves, as clients do.
     for half in archived[: COUNT // 2], archived[COUNT // 2 :]:
         answer = push(*half)
         assert answer.status_code == 200, answer.text

@@ -1,4 +1,4 @@
-"""`hesper migrate-data`: a whole installation moves to PostgreSQL, as operating.md (From SQLite to PostgreSQL) says."""
+"""`hesper migrate-data`: moving an installation to PostgreSQL, as in operating.md (From SQLite to PostgreSQL)."""
 
 import random
 import shutil
@@ -18,13 +18,13 @@ from postgres import PostgreSQL, name_in, quote
 from runner import ENVIRONMENT, FAILED, WRONG_SETTING, WRONG_USAGE, run
 
 SECRETS = [DATABASE_PASSWORD, quote(DATABASE_PASSWORD, safe="")]
-# More than one transaction of a move has: what comes after it is in another.
+# More notes than one transaction of a move contains.
 MANY = 5_100
 
 
 @dataclass
 class Household:
-    """An installation on SQLite that somebody has used: its folder, and all who hold a token of it."""
+    """An installation on SQLite with data: its folder and signed-in devices."""
 
     data: Path
     devices: list[Device] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Household:
     deleted: str = ""
 
     def fill(self, server: Server) -> None:
-        """Three accounts, and the numbers of one that was erased: of two devices, of many notes, of nothing."""
+        """Creates three accounts and erases a fourth: one with two devices, one with many notes, one without notes."""
         phone = Device(server.client(email="ada@example.org", device_name="phone \N{SNOWMAN}"))
         laptop = Device(phone.client.another_device())
         self.devices = [phone, laptop]
@@ -69,8 +69,8 @@ class Household:
         self.devices += [bob, eve]
         self.devices[0].client.get("/v1/search", params={"q": "milk"})
 
-    def picture(self, server: Server) -> list:
-        """All that can be seen of it over HTTP, but for what the time of day is and when devices were last used."""
+    def snapshot(self, server: Server) -> list:
+        """Everything visible over HTTP, except the current time and the last use of devices."""
         seen = []
         for device in self.devices:
             client = device.client
@@ -100,32 +100,32 @@ def timeless(answer: dict) -> dict:
 
 @pytest.fixture(scope="module")
 def household(tmp_path_factory: pytest.TempPathFactory) -> tuple[Household, list]:
-    """It, stopped, and what it looked like. No test changes it: those that serve it do so in a copy."""
+    """The stopped installation, and its snapshot. Tests that serve it use a copy."""
     household = Household(tmp_path_factory.mktemp("migrate") / "data")
     with Server(household.data) as server:
         household.fill(server)
-        seen = household.picture(server)
+        seen = household.snapshot(server)
     return household, seen
 
 
 @pytest.fixture
 def address(postgresql: PostgreSQL) -> Iterator[str]:
-    """Of an empty database."""
+    """The URL of an empty database."""
     address = postgresql.database()
     yield address
     postgresql.drop(address)
 
 
 def migrate(data: Path, address: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    """The password is in the environment alone."""
+    """Runs the migration. The password is only in the environment and must not be in the output."""
     arguments = ["migrate-data", "--from", f"sqlite:{data}", *arguments]
     done = run(data.parent, *arguments, HESPER_DATABASE=address, **environment)
     assert not any(secret in done.stdout + done.stderr for secret in SECRETS)
     return done
 
 
-def test_everything_goes_along(household: tuple[Household, list], address: str, tmp_path: Path) -> None:
-    """Tokens are good, what is read is the same to the number, and it goes on as if nothing had been."""
+def test_everything_is_moved(household: tuple[Household, list], address: str, tmp_path: Path) -> None:
+    """Tokens remain valid, all content is the same, and devices continue to sync."""
     house, seen = household
     moved = migrate(house.data, address)
     assert moved.returncode == 0, moved.stderr
@@ -139,7 +139,7 @@ def test_everything_goes_along(household: tuple[Household, list], address: str, 
         "other.",
     ]
     with Server(tmp_path / "elsewhere", ["--attachments", str(house.data / "attachments")], database=address) as server:
-        check_equal(house.picture(server), seen)
+        check_equal(house.snapshot(server), seen)
         check = server.command("check", "--attachments", str(house.data / "attachments"))
         assert (check.returncode, check.stdout.splitlines()[-1]) == (0, "Checked 3 accounts: no problems found.")
         phone, laptop, bob, _ = house.devices
@@ -150,7 +150,7 @@ def test_everything_goes_along(household: tuple[Household, list], address: str, 
             assert not any(device.client.sync(since=device.token)["changes"].values())
         note = bob.make_note("the first after the move")
         bob.sync()
-        changes = bob.client.get("/v1/changes", params={"since": house_token(seen, 2)}).json()["changes"]
+        changes = bob.client.get("/v1/changes", params={"since": token_in(seen, 2)}).json()["changes"]
         assert [one["uniqueID"] for one in changes["notes"]] == [note]
         laptop.write(laptop.make_note("of the laptop"), "of the laptop, edited")
         settle(phone, laptop)
@@ -160,18 +160,18 @@ def test_everything_goes_along(household: tuple[Household, list], address: str, 
 
 
 def check_equal(found: list, seen: list) -> None:
-    """Told by its parts: the whole would fill pages."""
+    """Compares part by part, to keep failures readable."""
     for one, other in zip(found[:-1], seen[:-1], strict=True):
         for part, value in one.items():
             assert value == other[part], part
     assert found[-1] == seen[-1]
 
 
-def house_token(seen: list, device: int) -> str:
+def token_in(seen: list, device: int) -> str:
     return seen[device]["last answer"]["syncToken"]
 
 
-def begun(data: Path, address: str) -> subprocess.Popen:
+def start_move(data: Path, address: str) -> subprocess.Popen:
     return subprocess.Popen(
         [str(BINARY), "migrate-data", "--from", f"sqlite:{data}"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=data.parent,
@@ -179,8 +179,8 @@ def begun(data: Path, address: str) -> subprocess.Popen:
     )  # fmt: skip
 
 
-def stuck(postgresql: PostgreSQL, data: Path, address: str) -> subprocess.Popen:
-    """A move that stands still at Eve's scope: of the others, two transactions are there."""
+def blocked_move(postgresql: PostgreSQL, data: Path, address: str) -> subprocess.Popen:
+    """A move that is blocked at Eve's scope, after two other scopes were committed."""
     name = name_in(address)
     with Server(database=address) as server:
         server.stop()
@@ -189,22 +189,22 @@ def stuck(postgresql: PostgreSQL, data: Path, address: str) -> subprocess.Popen:
         "CREATE TRIGGER wait BEFORE INSERT ON scopes FOR EACH ROW WHEN (NEW.sequence = 0) EXECUTE FUNCTION wait()",
         name,
     )
-    process = begun(data, address)
+    process = start_move(data, address)
     for _ in range(600):
         if postgresql.sql("SELECT count(*) FROM scopes", name) == [["2"]]:
             return process
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.05)
     process.kill()
-    raise AssertionError("it does not come to Eve's scope")
+    raise AssertionError("the move did not reach Eve's scope")
 
 
-def test_killed_in_the_middle(
+def test_an_interrupted_move_is_continued(
     household: tuple[Household, list], postgresql: PostgreSQL, address: str, tmp_path: Path
 ) -> None:
-    """What is there is not served, and not moved again; the rest follows. Nobody else may write to either side meanwhile."""
+    """The incomplete target is not served. Committed scopes are not moved again. Both sides are locked during the move."""
     house, seen = household
-    process = stuck(postgresql, house.data, address)
+    process = blocked_move(postgresql, house.data, address)
     try:
         served = run(tmp_path, "serve", "--port", "0", "--data", str(house.data))
         assert served.returncode == FAILED and "database is locked" in served.stderr
@@ -227,35 +227,35 @@ def test_killed_in_the_middle(
     assert moved.stdout.startswith("2 of 3 scopes had already been migrated.\nMigrated 3 accounts with ")
     assert postgresql.sql("SELECT id, xmin FROM scopes ORDER BY id", name_in(address))[:2] == kept
     with Server(tmp_path / "elsewhere", ["--attachments", str(house.data / "attachments")], database=address) as server:
-        check_equal(house.picture(server), seen)
+        check_equal(house.snapshot(server), seen)
 
 
-def test_killed_wherever_it_is(household: tuple[Household, list], address: str, tmp_path: Path, seed: int) -> None:
+def test_a_move_killed_at_random_moments(household: tuple[Household, list], address: str, tmp_path: Path, seed: int) -> None:
     house, seen = household
     chance = random.Random(seed)
     for _ in range(6):
-        process = begun(house.data, address)
+        process = start_move(house.data, address)
         time.sleep(chance.uniform(0, 1))
         process.kill()
         process.wait()
         process.stderr.close()
     moved = migrate(house.data, address)
     if moved.returncode != 0:
-        # The last of them may have come to its end.
+        # The last process may have finished.
         assert "The target already contains this installation completely." in moved.stderr
     with Server(tmp_path / "elsewhere", ["--attachments", str(house.data / "attachments")], database=address) as server:
-        check_equal(house.picture(server), seen)
+        check_equal(house.snapshot(server), seen)
         assert server.command("check", "--no-attachments").returncode == 0
 
 
-def test_the_source_went_on_in_between(
+def test_the_source_changed_after_an_interrupted_move(
     household: tuple[Household, list], postgresql: PostgreSQL, address: str, tmp_path: Path
 ) -> None:
-    """What changed since it broke off is moved again: edits, an erased account, a new password."""
+    """Changed scopes are moved again: edits, an erased account, a new password."""
     original, _ = household
     house = replace(original, data=tmp_path / "data", devices=[])
     shutil.copytree(original.data, house.data)
-    process = stuck(postgresql, house.data, address)
+    process = blocked_move(postgresql, house.data, address)
     process.kill()
     process.wait()
     process.stderr.close()
@@ -270,11 +270,11 @@ def test_the_source_went_on_in_between(
         ada.sync()
         assert server.command("account", "delete", "bob@example.org", "--yes").returncode == 0
         house.devices = [ada]
-        seen = house.picture(server)
+        seen = house.snapshot(server)
     moved = migrate(house.data, address)
     assert moved.returncode == 0, moved.stderr
     with Server(house.data, database=address) as server:
-        check_equal(house.picture(server), seen)
+        check_equal(house.snapshot(server), seen)
         assert server.command("account", "list").stdout.count("\n") == 2
         assert server.command("check").returncode == 0
     assert postgresql.sql("SELECT DISTINCT scope FROM edits", name_in(address)) == [["1"]]
@@ -286,14 +286,14 @@ def refuse(done: subprocess.CompletedProcess, status: int, why: str) -> None:
 
 
 def rows_of(postgresql: PostgreSQL, address: str) -> list[str]:
-    """A dump without the key that pg_dump makes up."""
+    """The rows of a dump, without the random key that pg_dump adds."""
     return [line for line in postgresql.dump(name_in(address)).splitlines() if "restrict " not in line]
 
 
-def test_a_target_that_holds_something(
+def test_a_target_that_is_not_empty(
     household: tuple[Household, list], postgresql: PostgreSQL, address: str, tmp_path: Path
 ) -> None:
-    """Another installation, a part of another one, or this very one: nothing is changed."""
+    """Another installation, a part of another one, or the same one: the move is refused and changes nothing."""
     house, _ = household
     with Server(database=address) as server:
         refuse(migrate(house.data, address), FAILED, "A server is using the target database. Stop it.")
@@ -308,7 +308,7 @@ def test_a_target_that_holds_something(
     with Server(small) as server:
         server.client()
     other = postgresql.database()
-    stopped = stuck(postgresql, house.data, other)
+    stopped = blocked_move(postgresql, house.data, other)
     stopped.kill()
     stopped.wait()
     stopped.stderr.close()
@@ -321,8 +321,8 @@ def test_a_target_that_holds_something(
 
 
 @pytest.mark.parametrize("names", [("web1", "mover"), ("web1", "hesper"), ("hesper", "hesper")])
-def test_a_target_that_is_served_under_any_name(address: str, tmp_path: Path, names: tuple[str, str]) -> None:
-    """There is no account yet: nothing but the server keeps the move away, and that one goes on."""
+def test_a_target_in_use_under_any_application_name(address: str, tmp_path: Path, names: tuple[str, str]) -> None:
+    """The target has no accounts. Only the running server prevents the move, and it continues to run."""
     theirs, ours = (f"{address}&application_name={name}" for name in names)
     with Server(tmp_path / "data") as source:
         source.client(email="ada@example.org")
@@ -334,7 +334,7 @@ def test_a_target_that_is_served_under_any_name(address: str, tmp_path: Path, na
         Client(server.url).sign_in("ada@example.org")
 
 
-def test_a_source_that_is_served(address: str) -> None:
+def test_a_source_in_use(address: str) -> None:
     with Server() as server:
         server.client()
         refuse(migrate(server.data, address), FAILED, f"{server.data} is in use. Stop hesper serve")
@@ -342,8 +342,8 @@ def test_a_source_that_is_served(address: str) -> None:
         assert migrate(server.data, address).returncode == 0
 
 
-def test_bytes_that_are_missing(household: tuple[Household, list], address: str, tmp_path: Path) -> None:
-    """The move comes to its end, and the exit status says that something is not as it was."""
+def test_missing_attachments(household: tuple[Household, list], address: str, tmp_path: Path) -> None:
+    """The move is completed, and the exit status reports the missing bytes."""
     house, _ = household
     shutil.copytree(house.data / "attachments", tmp_path / "attachments")
     lost = next(iter(house.pictures))
@@ -357,8 +357,10 @@ def test_bytes_that_are_missing(household: tuple[Household, list], address: str,
         assert server.command("account", "list").returncode == 0
 
 
-def test_the_password_apart(household: tuple[Household, list], postgresql: PostgreSQL, address: str, tmp_path: Path) -> None:
-    """An address without one may stand on the command line."""
+def test_the_password_in_a_password_file(
+    household: tuple[Household, list], postgresql: PostgreSQL, address: str, tmp_path: Path
+) -> None:
+    """A URL without a password may be on the command line."""
     house, _ = household
     plain = address.replace(f":{SECRETS[1]}", "")
     assert plain != address
@@ -372,7 +374,7 @@ def test_the_password_apart(household: tuple[Household, list], postgresql: Postg
     refuse(again, FAILED, "The target already contains this installation")
 
 
-def test_the_command_line(household: tuple[Household, list], tmp_path: Path) -> None:
+def test_errors_of_the_command_line(household: tuple[Household, list], tmp_path: Path) -> None:
     house, _ = household
     help_text = run(tmp_path, "migrate-data", "--help").stdout
     for words in ("--from <sqlite:FOLDER>", "--to <postgresql://…>", "HESPER_DATABASE", "PGPASSFILE", "run it again"):

@@ -1,4 +1,4 @@
-"""One address before a primary and its standby, as a balancer, a virtual IP or a name that moves (operating.md, Failover)."""
+"""One address for a primary and its standby, such as a load balancer or virtual IP (operating.md, Failover)."""
 
 import contextlib
 import socket
@@ -10,7 +10,7 @@ from client import Client, Server
 from device import Device
 from postgres import PostgreSQL, free_port
 
-# A server that lost its database looks for it again every two seconds at least.
+# A server that lost its database tries to reconnect at least every two seconds.
 SECONDS_AWAY = 5
 
 
@@ -23,7 +23,7 @@ def pump(source: socket.socket, sink: socket.socket) -> None:
             each.shutdown(socket.SHUT_RDWR)
 
 
-class Passing(socketserver.BaseRequestHandler):
+class ForwardingHandler(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.server.target.port)) as there:
             back = threading.Thread(target=pump, args=(there, self.request), daemon=True)
@@ -33,12 +33,12 @@ class Passing(socketserver.BaseRequestHandler):
 
 
 class Balancer(socketserver.ThreadingTCPServer):
-    """Passes each new connection on to whoever is the `target` then."""
+    """A TCP proxy that forwards each new connection to the current `target`."""
 
     allow_reuse_address = daemon_threads = True
 
     def __init__(self, target: PostgreSQL):
-        super().__init__(("127.0.0.1", free_port()), Passing)
+        super().__init__(("127.0.0.1", free_port()), ForwardingHandler)
         self.target = target
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -50,8 +50,8 @@ class Balancer(socketserver.ThreadingTCPServer):
         return address.replace(f"127.0.0.1:{server.port}", f"127.0.0.1:{self.server_address[1]}")
 
 
-def check_refused(client: Client, token: str) -> None:
-    """Who reads, who takes up a token, who writes; and a balancer that asks."""
+def check_unavailable(client: Client, token: str) -> None:
+    """Checks that reads, syncs, writes and readiness return 503."""
     assert client.get("/readyz").status_code == 503
     for answer in (
         client.get("/v1/notes"),
@@ -69,22 +69,22 @@ def test_a_standby_is_not_read_before_it_is_promoted() -> None:
             device.make_note("Milk")
             device.sync()
             standby.catch_up()
-            # What is acknowledged from now on is on its way to the standby, and cannot be seen there yet.
+            # Later commits are received by the standby but not replayed, so they are not visible there yet.
             standby.sql("SELECT pg_wal_replay_pause()")
             device.make_note("Bread")
             device.sync()
             reached = primary.sql("SELECT pg_current_wal_flush_lsn()")[0][0]
             deadline = time.monotonic() + 30
             while standby.sql(f"SELECT pg_last_wal_receive_lsn() >= '{reached}'") != [["t"]]:
-                assert time.monotonic() < deadline, "the standby does not receive"
+                assert time.monotonic() < deadline, "the standby did not receive the commit"
                 time.sleep(0.02)
             balancer.target = standby
             primary.kill()
             deadline = time.monotonic() + SECONDS_AWAY
             while time.monotonic() < deadline:
-                check_refused(device.client, device.token)
+                check_unavailable(device.client, device.token)
                 time.sleep(0.1)
-            # Commands lead there only if they are told to.
+            # Commands use the standby only if target_session_attrs allows it.
             refused = server.command("check")
             assert refused.returncode != 0 and "session is read-only" in refused.stderr, refused.stderr
             server.environment["HESPER_DATABASE"] = f"{address}&target_session_attrs=any"

@@ -1,9 +1,9 @@
-"""A backup of PostgreSQL, made and put back as operating.md (PostgreSQL) says."""
+"""Backup and restore with PostgreSQL's tools, as in operating.md (PostgreSQL)."""
 
 from pathlib import Path
 
 import pytest
-from client import Refused, Server
+from client import ErrorResponse, Server
 from convergence import contents
 from device import Device
 from postgres import PostgreSQL, name_in
@@ -11,8 +11,8 @@ from postgres import PostgreSQL, name_in
 NEW_EPOCH = "UPDATE installation SET epoch = floor(random() * 9007199254740990) + 1"
 
 
-def test_a_dump_is_put_back(postgresql: PostgreSQL, tmp_path: Path) -> None:
-    """Nothing is lost that a device holds; who held a token signs in again."""
+def test_a_dump_is_restored(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    """Devices must sign in again, and send what the dump lacks."""
     address, restored = postgresql.database(), postgresql.database()
     dump = tmp_path / "hesper.dump"
     with Server(database=address) as server:
@@ -29,11 +29,11 @@ def test_a_dump_is_put_back(postgresql: PostgreSQL, tmp_path: Path) -> None:
     with Server(database=restored) as server:
         assert server.command("check").stdout == "Checked 1 account: no problems found.\n"
         device.client.url = server.url
-        with pytest.raises(Refused) as refusal:
+        with pytest.raises(ErrorResponse) as refusal:
             device.client.sync(since=device.token)
         assert refusal.value.status == 401
         device.client.sign_in(device.client.email)
-        with pytest.raises(Refused) as refusal:
+        with pytest.raises(ErrorResponse) as refusal:
             device.client.sync(since=device.token)
         assert (refusal.value.status, refusal.value.slug) == (410, "token-expired")
         device.sync()

@@ -1,4 +1,4 @@
-"""Every command works on PostgreSQL; what is wrong with the database is told in a line, its password never."""
+"""All commands work on PostgreSQL. Problems with the database are reported in one line, without its password."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,8 +14,8 @@ from runner import FAILED, WRONG_SETTING, run
 SECRETS = [DATABASE_PASSWORD, quote(DATABASE_PASSWORD, safe="")]
 
 
-def test_a_day_on_postgresql(postgres_server: Server, tmp_path: Path) -> None:
-    """Signing up, syncing, a restart, all the commands: and the folder of the data has no database."""
+def test_server_and_commands(postgres_server: Server, tmp_path: Path) -> None:
+    """Accounts, sync, a restart, and all commands. The data folder contains no SQLite database."""
     server = postgres_server
     phone = Device(server.client(email="ada@example.org", device_name="phone"))
     laptop = Device(phone.client.another_device())
@@ -51,8 +51,7 @@ def test_a_day_on_postgresql(postgres_server: Server, tmp_path: Path) -> None:
     assert f"Attachments are in the folder {server.data}/attachments. All servers on this database must use" in server.log
 
 
-def test_no_password_is_told(postgres_server: Server) -> None:
-    """Neither in the log, at any level, nor where every user of the machine can read it."""
+def test_the_password_is_not_logged_or_in_the_command_line(postgres_server: Server) -> None:
     server = postgres_server
     server.log_level = "trace"
     server.restart()
@@ -72,7 +71,7 @@ def serve(folder: Path, database: str):
     return command(folder, database, "serve", "--port", "0")
 
 
-def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+def test_an_unreachable_database_server(tmp_path: Path) -> None:
     port = free_port()
     ended = serve(tmp_path, f"postgresql://hesper:{SECRETS[1]}@127.0.0.1:{port}/hesper")
     assert (ended.returncode, ended.stdout) == (FAILED, "")
@@ -81,7 +80,7 @@ def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     assert not any(secret in ended.stderr for secret in SECRETS)
 
 
-def test_a_password_or_a_database_that_is_wrong(tmp_path: Path, postgresql: PostgreSQL) -> None:
+def test_a_wrong_password_or_database(tmp_path: Path, postgresql: PostgreSQL) -> None:
     ended = serve(tmp_path, postgresql.address().replace(SECRETS[1], "wrong"))
     assert ended.returncode == FAILED
     assert 'password authentication failed for user "hesper"' in ended.stderr
@@ -113,8 +112,7 @@ def test_a_database_of_a_later_hesper(tmp_path: Path, postgresql: PostgreSQL) ->
 
 
 @pytest.mark.parametrize("arguments", [["check"], ["account", "list"], ["export", "--account", "ada@example.org"]])
-def test_a_mistyped_name_becomes_no_database(tmp_path: Path, postgresql: PostgreSQL, arguments: list[str]) -> None:
-    """Most commands make no tables where there are none."""
+def test_commands_do_not_create_tables_in_an_empty_database(tmp_path: Path, postgresql: PostgreSQL, arguments: list[str]) -> None:
     address = postgresql.database()
     ended = command(tmp_path, address, *arguments)
     assert ended.returncode == WRONG_SETTING
@@ -134,20 +132,20 @@ def test_a_mistyped_name_becomes_no_database(tmp_path: Path, postgresql: Postgre
         ("postgresql://hesper:secret@host/?sslmod=require", "invalid URI query parameter."),
     ],
 )
-def test_a_url_that_is_none(tmp_path: Path, text: str, why: str) -> None:
+def test_invalid_urls(tmp_path: Path, text: str, why: str) -> None:
     ended = serve(tmp_path, text)
     assert (ended.returncode, ended.stderr) == (WRONG_SETTING, f"hesper: HESPER_DATABASE: {why}\n")
 
 
 @pytest.mark.parametrize("count", ["0", "1", "1001", "many"])
-def test_a_number_of_connections_that_is_none(tmp_path: Path, count: str) -> None:
+def test_invalid_numbers_of_connections(tmp_path: Path, count: str) -> None:
     ended = run(tmp_path, "serve", "--port", "0", "--database-connections", count)
     assert ended.returncode == WRONG_SETTING
     assert ended.stderr.startswith("hesper: --database-connections: must be a number of connections from 2 to 1000, not ")
 
 
-def test_no_more_connections_than_are_set(postgresql: PostgreSQL) -> None:
-    """However many ask at once; one that hears what other servers say, and one that tells them, come to it."""
+def test_the_number_of_connections_is_limited(postgresql: PostgreSQL) -> None:
+    """One connection for receiving signals from other servers and one for sending them are added to the configured number."""
     address = postgresql.database()
     connections = (
         f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name_in(address)}' AND application_name = 'hesper'"

@@ -1,4 +1,4 @@
-"""Two servers on one database: what happens on one is heard on the other (protocol.md, Events)."""
+"""Two servers on one database: events of one reach clients of the other (protocol.md, Events)."""
 
 import time
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 import pytest
-from client import Client, Refused, Server
+from client import Client, ErrorResponse, Server
 from device import Device
 from events import Events
 from follower import Follower
@@ -18,7 +18,7 @@ NOTE = "5f0c5a1e-6d0b-4c8e-9d3a-2b7f4e1c8a90"
 
 @dataclass
 class Pair:
-    """One account: `desk` is a device of it on one server, `phone` another on the other."""
+    """Two devices of one account: `desk` uses the server `here`, `phone` the server `there`."""
 
     here: Server
     there: Server
@@ -37,7 +37,7 @@ def two_servers(postgresql: PostgreSQL) -> Iterator[tuple[Server, Server]]:
 
 @pytest.fixture(scope="module")
 def servers(postgresql) -> Iterator[tuple[Server, Server]]:
-    """Two that no test stops."""
+    """Two servers shared by tests that do not stop them."""
     with two_servers(postgresql) as pair:
         yield pair
 
@@ -56,12 +56,12 @@ def fresh_pair(postgresql) -> Iterator[Pair]:
 def make_pair(here: Server, there: Server, postgresql: PostgreSQL) -> Pair:
     desk = here.client(device_name="desk")
     return Pair(
-        here, there, desk, moved(desk.another_device("phone"), there), postgresql
+        here, there, desk, on_server(desk.another_device("phone"), there), postgresql
     )
 
 
-def moved(client: Client, server: Server) -> Client:
-    """The same device, as another server sees it."""
+def on_server(client: Client, server: Server) -> Client:
+    """The same device as a client of another server."""
     same = Client(server.url, client.token)
     same.email, same.password, same.device = (
         client.email,
@@ -71,15 +71,15 @@ def moved(client: Client, server: Server) -> Client:
     return same
 
 
-def say(client: Client, **data) -> int:
-    """How many listen."""
+def send(client: Client, **data) -> int:
+    """Sends an ephemeral message. Returns the number of listeners."""
     answer = client.post("/v1/ephemeral", {"uniqueID": NOTE, "data": data})
     assert answer.status_code == 200, answer.text
     return answer.json()["listeners"]
 
 
 def listening(stream: Events, count: int, seconds: float = 10) -> None:
-    """Waits until a stream was told that so many others listen."""
+    """Waits until a stream reports this number of other listening devices."""
     while stream.wait_for("listeners", seconds).data != {"listeners": count}:
         pass
 
@@ -102,50 +102,50 @@ def test_changes_come_live_in_both_directions(pair):
             ]:
                 pass
             waits.append(time.monotonic() - start)
-        # Not found only when somebody looks, which is every five seconds.
+        # Changes arrive by signals, not only by the poll every five seconds.
         assert sorted(waits)[len(waits) // 2] < 1, waits
 
 
-def test_what_devices_say_is_carried_in_order_and_counted(pair):
-    laptop = moved(pair.desk.another_device("laptop"), pair.there)
-    assert say(pair.desk) == 0
+def test_messages_are_delivered_in_order_and_listeners_are_counted(pair):
+    laptop = on_server(pair.desk.another_device("laptop"), pair.there)
+    assert send(pair.desk) == 0
     with Events(pair.desk) as here, Events(pair.phone) as there:
         listening(here, 1)
         listening(there, 1)
-        assert say(pair.desk) == say(pair.phone) == 1
-        # One device on both servers is one listener.
-        with Events(moved(pair.phone, pair.here)) as again:
+        assert send(pair.desk) == send(pair.phone) == 1
+        # A device with streams on both servers counts once.
+        with Events(on_server(pair.phone, pair.here)) as again:
             listening(again, 1)
-            assert say(laptop) == 2
+            assert send(laptop) == 2
             with Events(laptop) as third:
                 for stream in (here, there, third):
                     listening(stream, 2)
                 for index in range(40):
-                    assert say(pair.desk, index=index, text="é\n") == 2
+                    assert send(pair.desk, index=index, text="é\n") == 2
                 for stream in (there, again, third):
-                    heard = []
-                    while len(heard) < 40:
+                    received = []
+                    while len(received) < 40:
                         event = stream.wait_for("ephemeral")
                         if "index" in event.data["data"]:
                             assert event.data["device"] == {
                                 "uniqueID": pair.desk.device["uniqueID"], "name": "desk",
                             }  # fmt: skip
-                            heard.append(event.data["data"]["index"])
-                    assert heard == list(range(40))
+                            received.append(event.data["data"]["index"])
+                    assert received == list(range(40))
             listening(here, 1)
     deadline = time.monotonic() + 10
-    while say(laptop) and time.monotonic() < deadline:
+    while send(laptop) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert say(laptop) == 0
+    assert send(laptop) == 0
 
 
-def test_the_longest_message_is_carried(pair):
+def test_the_longest_message_is_delivered(pair):
     device = pair.desk.another_device("\x01" * 100)
     with Events(pair.phone) as there:
         listening(there, 0)
         deadline = time.monotonic() + 10
         while (
-            not (count := say(device, text="é" * 2000)) and time.monotonic() < deadline
+            not (count := send(device, text="é" * 2000)) and time.monotonic() < deadline
         ):
             time.sleep(0.05)
         assert count == 1
@@ -180,8 +180,8 @@ def test_an_erased_account_ends_streams_on_the_other_server(pair):
         assert there.ends(3)
 
 
-def test_commands_are_heard_on_both_servers(pair, tmp_path):
-    """At once: servers look by themselves every five seconds, too."""
+def test_commands_cause_events_on_both_servers(pair, tmp_path):
+    """They arrive immediately, not only by the poll every five seconds."""
     command = pair.here.command
     with Events(pair.desk) as here, Events(pair.phone) as there:
         for stream in (here, there):
@@ -203,8 +203,8 @@ def test_commands_are_heard_on_both_servers(pair, tmp_path):
         assert stream.ends(1)
 
 
-def test_one_server_is_killed_and_the_other_goes_on(fresh_pair):
-    """What it had promised is there. That its listeners are forgotten after a minute, EventHubServersTests.swift sees."""
+def test_one_server_is_killed_and_the_other_continues(fresh_pair):
+    """Its acknowledged changes are kept. EventHubServersTests.swift tests that its listeners expire after a minute."""
     pair = fresh_pair
     desk = Device(pair.desk)
     with Events(pair.desk) as here, Events(pair.phone) as there:
@@ -223,21 +223,21 @@ def test_one_server_is_killed_and_the_other_goes_on(fresh_pair):
             text = (
                 here.changes().data["changes"].get("notes", [{"text": None}])[0]["text"]
             )
-    # It comes back, and is one of two again.
+    # The killed server is started again.
     pair.there.start()
-    with Events(pair.desk) as here, Events(moved(pair.phone, pair.there)) as there:
+    with Events(pair.desk) as here, Events(on_server(pair.phone, pair.there)) as there:
         listening(here, 1)
         listening(there, 1)
 
 
-def test_nothing_is_missed_when_the_servers_connections_are_cut(fresh_pair, seed):
-    """All of both servers, again and again, while both write: whoever only listens has everything in the end."""
+def test_no_change_is_missed_when_connections_are_terminated(fresh_pair, seed):
+    """All database connections are terminated repeatedly while both servers are written to. Readers receive all changes."""
     random = Random(seed)
     pair = fresh_pair
     database = name_in(pair.here.database)
     writers = [Device(pair.desk), Device(pair.phone)]
     readers = [
-        Follower(moved(pair.desk.another_device("reader"), server), Random(random.random()))
+        Follower(on_server(pair.desk.another_device("reader"), server), Random(random.random()))
         for server in (pair.here, pair.there)
     ]
     for reader in readers:
@@ -251,10 +251,10 @@ def test_nothing_is_missed_when_the_servers_connections_are_cut(fresh_pair, seed
         while writer.has_unsent:
             try:
                 writer.sync()
-            except Refused as refusal:
+            except ErrorResponse as refusal:
                 assert refusal.slug == "unavailable"
                 time.sleep(0.2)
     writers[0].sync()
     for reader in readers:
-        reader.arrive(writers[0])
+        reader.finish(writers[0])
         assert set(reader.copy.objects) == set(notes)

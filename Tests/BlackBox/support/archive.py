@@ -1,4 +1,4 @@
-"""Reading exports as anybody's tools read them."""
+"""Reads export archives with standard tools."""
 
 import io
 import json
@@ -11,7 +11,7 @@ from client import Client
 
 
 class Export:
-    """An export, read by Python's zipfile, which has nothing to do with what made it."""
+    """An export archive, read with Python's zipfile, which shares no code with the server."""
 
     def __init__(self, data: bytes | Path):
         self.zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
@@ -23,7 +23,7 @@ class Export:
         assert (self.document["format"], self.document["formatVersion"]) == ("hesper-export", 1)
 
     def __getitem__(self, unique_id: str) -> bytes:
-        """The file of a note or an attachment."""
+        """The file of a note or an attachment, by its ID."""
         return self.zip.read(self.document["files"][unique_id])
 
     def text(self, unique_id: str) -> str:
@@ -39,7 +39,7 @@ def export(client: Client) -> Export:
     return Export(response.content)
 
 
-def unzips(path: Path) -> bool:
-    """Whether Info-ZIP finds nothing wrong; true where it is not installed."""
+def passes_unzip(path: Path) -> bool:
+    """Whether Info-ZIP's test of the archive succeeds. True if unzip is not installed."""
     unzip = shutil.which("unzip")
     return unzip is None or subprocess.run([unzip, "-tqq", path], timeout=120, check=False).returncode == 0

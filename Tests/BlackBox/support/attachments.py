@@ -1,4 +1,4 @@
-"""Bytes for attachments, and words for what is done with them."""
+"""Test data for attachments, and helpers that upload and download it."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ def sha256(data: bytes) -> str:
 
 
 def digest(data: bytes) -> str:
-    """As Repr-Digest and Content-Digest have it (RFC 9530)."""
+    """The value of Repr-Digest and Content-Digest (RFC 9530)."""
     return f"sha-256=:{base64.b64encode(hashlib.sha256(data).digest()).decode()}:"
 
 
@@ -26,7 +26,7 @@ def data_path(attachment: str) -> str:
 
 
 def upload(client: Client, data: bytes, attachment: str | None = None) -> str:
-    """Brings bytes; the attachment's ID."""
+    """Uploads bytes. Returns the attachment's ID, which is new unless one is given."""
     attachment = attachment or str(uuid.uuid4())
     response = client.put(data_path(attachment), data=data)
     assert response.status_code == 201, response.text
@@ -34,7 +34,7 @@ def upload(client: Client, data: bytes, attachment: str | None = None) -> str:
 
 
 def attach(client: Client, data: bytes, mime_type: str = "image/png", **properties) -> str:
-    """Brings bytes and makes the attachment; its ID."""
+    """Uploads bytes and creates the attachment. Returns its ID."""
     attachment = upload(client, data)
     response = client.put(f"/v1/attachments/{attachment}", {"mimeType": mime_type, **properties})
     assert response.status_code == 201, response.text

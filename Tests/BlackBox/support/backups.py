@@ -1,4 +1,4 @@
-"""Backups as tests look at them: what is in their folders, and how they are made, read and restored."""
+"""Makes, reads and restores backups."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ def restore(backup: Path, data: Path, *arguments: str, **environment: str) -> Co
 
 
 def files(folder: Path) -> dict[str, tuple[int, int]]:
-    """All files of a folder, and which they are: one that was written again is another."""
+    """All files of a folder with inode and modification time, which change when a file is written again."""
     found = {str(path.relative_to(folder)): path.stat() for path in folder.rglob("*") if path.is_file()}
     return {path: (status.st_ino, status.st_mtime_ns) for path, status in found.items()}
 
@@ -30,6 +30,6 @@ def database(backup: Path) -> Path:
 
 
 def bytes_in(backup: Path, data: bytes) -> Path:
-    """Where a backup has the bytes of an attachment."""
+    """The path of an attachment's bytes in a backup."""
     digest = sha256(data)
     return backup / "attachments" / digest[:2] / digest

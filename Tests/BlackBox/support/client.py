@@ -1,4 +1,4 @@
-"""The black-box client: a running `hesper`, and somebody who speaks HTTP to it, for every Python test and script."""
+"""Starts a `hesper` server and sends HTTP requests to it. Used by all Python tests and scripts."""
 
 import contextlib
 import itertools
@@ -21,11 +21,11 @@ LOGS = ROOT / ".build/black-box"
 PASSWORD = "correct horse battery staple"
 
 
-def own_ports() -> list[int]:
-    """Those that this process takes in turn, beginning anywhere, as another run may be beside this one.
+def port_range() -> list[int]:
+    """The ports that this process tries in turn, from a random start because other test runs may use the same range.
 
-    Below those that the system gives to connections (Linux: from 32768), or one of these could have a port between its
-    choice and its use. Each worker of pytest has a range of its own.
+    They are below the system's ephemeral ports (Linux: from 32768), so that no outgoing connection takes a port between
+    its selection and its use. Each pytest worker has its own range.
     """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     ports = [*range(12_000 + worker % 10 * 2_000, 14_000 + worker % 10 * 2_000)]
@@ -33,39 +33,41 @@ def own_ports() -> list[int]:
     return ports[begin:] + ports[:begin]
 
 
-PORTS = own_ports()
-in_turn = itertools.cycle(PORTS)
+PORTS = port_range()
+next_ports = itertools.cycle(PORTS)
 
 
 def free_ports(count: int) -> list[int]:
-    """Loopback ports, each another, that nobody listens on just now."""
+    """Distinct loopback ports on which nothing listens."""
     found: list[int] = []
     with contextlib.ExitStack() as probes:
-        for port in itertools.islice(in_turn, len(PORTS)):
+        for port in itertools.islice(next_ports, len(PORTS)):
             if len(found) == count:
                 return found
             with contextlib.suppress(OSError):
                 probes.enter_context(socket.socket()).bind(("127.0.0.1", port))
                 found.append(port)
-    raise RuntimeError(f"not {count} ports from {min(PORTS)} to {max(PORTS)} are free")
+    raise RuntimeError(f"fewer than {count} free ports from {min(PORTS)} to {max(PORTS)}")
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on just now."""
+    """A loopback port on which nothing listens."""
     return free_ports(1)[0]
 
 
 class Server:
-    """`hesper serve` on a free loopback port. Without `data` it has a folder of its own, removed when it closes.
+    """A `hesper serve` process on a free loopback port.
 
-    `database` is the address of a PostgreSQL database (postgres.py); without it, SQLite in the folder, or a new database
-    of the PostgreSQL that `store` names, dropped when it closes.
+    `data`: the data folder. The default is a temporary folder that `close` removes.
+    `database`: the URL of a PostgreSQL database (postgres.py). The default is SQLite in the data folder, or, if `store` is
+    set, a new database there that `close` drops.
+    `prefix`: words before the command (`["strace", …]`, `["faketime", …]`).
+    `environment`: variables added to the inherited ones, from which all HESPER_ variables are removed.
 
-    `prefix` goes before the command (`["strace", …]`, `["faketime", …]`), `environment` adds to what the process
-    inherits, where every HESPER_ variable is left out. Its log is below .build/black-box/.
+    The log is written below .build/black-box/.
     """
 
-    # Where a server without a database of its own keeps its data: None is SQLite (conftest.py, --store).
+    # The PostgreSQL server for servers without `database`, or None for SQLite (conftest.py, --store).
     store = None
 
     def __init__(
@@ -83,9 +85,9 @@ class Server:
         self.data = Path(data or tempfile.mkdtemp(prefix="hesper-"))
         self.arguments, self.prefix, self.log_level = list(arguments), list(prefix), log_level
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("HESPER_")}
-        # Tests ask as fast as they can; what the limit does, ConnectionTests.swift and attacks/ see.
+        # Tests send requests without pause. ConnectionTests.swift and attacks/ test the rate limit.
         self.environment["HESPER_REQUESTS_PER_MINUTE"] = "none"
-        # They sign in thousands of times: at the default cost that would be a third of all that they compute.
+        # Tests sign in thousands of times. The default cost would take a third of their processor time.
         self.environment["HESPER_PASSWORD_COST"] = "14"
         self.environment |= environment or {}
         self.own_database = self.store.database() if self.store and database is None else None
@@ -115,14 +117,14 @@ class Server:
 
     @property
     def log(self) -> str:
-        """All that it has logged, over all its starts."""
+        """The whole log, of all starts."""
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
     def start(self) -> "Server":
-        """Starts it and waits until it is ready. Somebody may take the free port first: then it tries another."""
-        assert self.process is None, "it runs already"
+        """Starts the process and waits until it is ready. Tries another port if the free port was taken meanwhile."""
+        assert self.process is None, "the server is already running"
         if not BINARY.exists():
-            raise RuntimeError(f"{BINARY} is not there: swift build -c release --product hesper")
+            raise RuntimeError(f"{BINARY} does not exist. Build it with: swift build -c release --product hesper")
         chosen = self.port is not None
         for _ in range(3):
             if not chosen:
@@ -136,7 +138,7 @@ class Server:
         raise RuntimeError(f"the server did not start; its log ends:\n{self.log[-2000:]}")
 
     def launch(self) -> None:
-        """Starts the process, and waits for nothing."""
+        """Starts the process without waiting until it is ready."""
         command = [*self.prefix, str(BINARY), "serve", "--host", "127.0.0.1", "--port", str(self.port)]
         command += ["--data", str(self.data), "--log-level", self.log_level, *self.arguments]
         with self.log_path.open("ab") as log:
@@ -145,7 +147,7 @@ class Server:
             )
 
     def wait_until_ready(self, seconds: float = 30) -> bool:
-        """Whether /readyz answers 200 in time; False at once if the process ends."""
+        """Whether /readyz returns 200 within the timeout. Returns False immediately if the process ends."""
         deadline = time.monotonic() + seconds
         with plain_session() as session:
             while time.monotonic() < deadline:
@@ -161,7 +163,7 @@ class Server:
         return False
 
     def stop(self, seconds: float = 30) -> int:
-        """Asks it to finish (SIGTERM) and waits; its exit status. SIGKILL, and an error, if it takes too long."""
+        """Sends SIGTERM and waits. Returns the exit status. After the timeout, sends SIGKILL and raises RuntimeError."""
         if self.process is None:
             return 0
         process, self.process = self.process, None
@@ -175,19 +177,19 @@ class Server:
             raise RuntimeError(f"the server did not stop within {seconds} s") from None
 
     def kill(self) -> None:
-        """Ends it as a crash would (SIGKILL)."""
+        """Ends the process with SIGKILL, as a crash would."""
         if self.process is not None:
             process, self.process = self.process, None
             process.kill()
             process.wait()
 
     def restart(self) -> "Server":
-        """Stops it and starts it on the same port and data."""
+        """Stops the process and starts it again on the same port and data."""
         self.stop()
         return self.start()
 
     def close(self) -> None:
-        """Stops it, and removes its data if it made the folder itself."""
+        """Stops the process. Removes the data folder and the database if this object created them."""
         try:
             self.stop()
         finally:
@@ -197,7 +199,7 @@ class Server:
                 self.store.drop(self.own_database)
 
     def command(self, *arguments: str, seconds: float = 120, **options) -> subprocess.CompletedProcess:
-        """Runs another subcommand on the same data: `server.command("check")`. The text of both outputs is kept."""
+        """Runs another subcommand on the same data, such as `server.command("check")`, and captures its output as text."""
         return subprocess.run(
             [str(BINARY), *arguments, "--data", str(self.data)],
             capture_output=True,
@@ -209,21 +211,21 @@ class Server:
         )
 
     def client(self, **account) -> "Client":
-        """A client with an account of its own, signed in."""
+        """A client of a new account, signed in."""
         client = Client(self.url)
         client.sign_up(**account)
         return client
 
 
 def plain_session() -> requests.Session:
-    """A session that no proxy and no .netrc of the environment gets between."""
+    """A session that ignores proxies and .netrc."""
     session = requests.Session()
     session.trust_env = False
     return session
 
 
-class Refused(Exception):
-    """An answer that says no: `status`, `problem` (the problem details), `response`."""
+class ErrorResponse(Exception):
+    """An HTTP response with an error status: `status`, `problem` (RFC 9457 problem details, empty if none), `response`."""
 
     def __init__(self, response: requests.Response):
         self.response, self.status = response, response.status_code
@@ -237,7 +239,7 @@ class Refused(Exception):
 
 
 class Client:
-    """Speaks HTTP to one server as one device. The verbs return the response, whatever it is."""
+    """Sends HTTP requests to one server as one device. The verb methods return every response, also errors."""
 
     def __init__(self, url: str, token: str | None = None):
         self.url, self.token = url, token
@@ -247,7 +249,7 @@ class Client:
         self.device: dict | None = None
 
     def request(self, method: str, path: str, **options) -> requests.Response:
-        """`options` are those of requests: json, data, params, headers; a header set to None is left out."""
+        """Sends a request. `options` are those of requests: json, data, params, headers. A header set to None is omitted."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= options.pop("headers", None) or {}
         options.setdefault("timeout", 60)
@@ -269,27 +271,27 @@ class Client:
         return self.request("DELETE", path, **options)
 
     def sign_up(self, email: str | None = None, password: str = PASSWORD, device_name: str = "phone") -> dict:
-        """Makes an account, by default under an e-mail that nobody has, and speaks for its first device from now on."""
-        return self._enter("/v1/accounts", email or f"{uuid.uuid4().hex}@example.org", password, device_name)
+        """Creates an account, by default with a new e-mail address, and authenticates as its first device from now on."""
+        return self._authenticate("/v1/accounts", email or f"{uuid.uuid4().hex}@example.org", password, device_name)
 
     def sign_in(self, email: str, password: str = PASSWORD, device_name: str = "laptop") -> dict:
-        """Signs in, and speaks for that device from now on."""
-        return self._enter("/v1/devices", email, password, device_name)
+        """Signs in as a new device, and authenticates as that device from now on."""
+        return self._authenticate("/v1/devices", email, password, device_name)
 
     def wait_for_index(self, seconds: float = 60) -> None:
-        """Waits until a search finds everything: after a large push the index is built in the background."""
+        """Waits until search covers all notes. After a large push, the index is built in the background."""
         end = time.monotonic() + seconds
         while "unindexed" in (answer := self.get("/v1/search", params={"limit": 1}).json()):
             assert time.monotonic() < end, answer
             time.sleep(0.05)
 
     def another_device(self, device_name: str = "laptop") -> "Client":
-        """Another client of the same account, signed in as a device of its own."""
+        """A client of the same account, signed in as another device."""
         other = Client(self.url)
         other.sign_in(self.email, self.password, device_name)
         return other
 
-    def _enter(self, path: str, email: str, password: str, device_name: str) -> dict:
+    def _authenticate(self, path: str, email: str, password: str, device_name: str) -> dict:
         body = {"email": email, "password": password, "deviceName": device_name}
         for _ in range(5):
             response = self.request("POST", path, json=body, headers={"Authorization": None})
@@ -297,13 +299,13 @@ class Client:
                 break
             time.sleep(min(float(response.headers.get("Retry-After", "1")), 15))
         if response.status_code != 201:
-            raise Refused(response)
+            raise ErrorResponse(response)
         answer = response.json()
         self.email, self.password, self.token, self.device = email, password, answer["token"], answer["device"]
         return answer
 
     def sync(self, changes: dict | None = None, since: str | None = None, limit: int | None = None, **options) -> dict:
-        """One call of sync: its answer. Raises Refused for anything but 200."""
+        """One sync request. Returns the response body. Raises ErrorResponse for any status other than 200."""
         body: dict = {}
         if since is not None:
             body["syncToken"] = since
@@ -313,11 +315,11 @@ class Client:
             body["limit"] = limit
         response = self.post("/v1/sync", body, **options)
         if response.status_code != 200:
-            raise Refused(response)
+            raise ErrorResponse(response)
         return response.json()
 
     def read_all(self, since: str | None = None, limit: int | None = None) -> tuple[dict, dict]:
-        """Every page of sync from `since` on: all changes, and the last answer."""
+        """All pages of sync after `since`. Returns all changes by section, and the last response body."""
         found: dict = {"notes": [], "tags": [], "attachments": [], "objects": [], "deletedObjects": []}
         for _ in range(100_000):
             answer = self.sync(since=since, limit=limit)
@@ -326,4 +328,4 @@ class Client:
             since = answer["syncToken"]
             if not answer["hasMore"]:
                 return found, answer
-        raise RuntimeError("sync does not come to an end")
+        raise RuntimeError("sync did not finish")

@@ -1,4 +1,4 @@
-"""The contract, read strictly, and ways to walk it."""
+"""Loads openapi.yaml strictly, and iterates over its parts."""
 
 import re
 from pathlib import Path
@@ -12,19 +12,19 @@ CLOCK = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z-[0-9a-f]{4}-[0-9a-f
 
 
 class StrictLoader(yaml.CSafeLoader):
-    """YAML as JSON has it: no key twice, no dates, no anchors that a reader would have to follow."""
+    """YAML restricted to what JSON can express: no duplicate keys, no dates."""
 
     def construct_mapping(self, node, deep=False):
         seen = set()
         for key, _ in node.value:
             if key.value in seen:
-                raise ValueError(f"{key.value!r} is there twice, line {key.start_mark.line + 1}")
+                raise ValueError(f"{key.value!r} occurs twice, line {key.start_mark.line + 1}")
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 
 def _no_dates(loader, node):
-    raise ValueError(f"{node.value} is read as a date: quote it, line {node.start_mark.line + 1}")
+    raise ValueError(f"{node.value} is parsed as a date; quote it, line {node.start_mark.line + 1}")
 
 
 StrictLoader.add_constructor("tag:yaml.org,2002:timestamp", _no_dates)
@@ -34,12 +34,12 @@ def load():
     text = PATH.read_text(encoding="utf-8")
     for event in yaml.parse(text, yaml.CSafeLoader):
         if isinstance(event, yaml.events.AliasEvent):
-            raise ValueError(f"an alias, line {event.start_mark.line + 1}")
+            raise ValueError(f"aliases are not allowed, line {event.start_mark.line + 1}")
     return yaml.load(text, StrictLoader)
 
 
 def resolve(document, node):
-    """What a node says, its `$ref` followed."""
+    """The node that `$ref` points to, or the node itself."""
     while isinstance(node, dict) and "$ref" in node:
         target = document
         for part in node["$ref"].removeprefix("#/").split("/"):
@@ -49,7 +49,7 @@ def resolve(document, node):
 
 
 def operations(document):
-    """(path, method, operation, parameters), those of the path included."""
+    """Yields (path, method, operation, parameters). The parameters include those of the path."""
     for path, item in document["paths"].items():
         for method in METHODS:
             if method in item:
@@ -63,7 +63,7 @@ def operations_by_id(document):
 
 
 def nodes(node, pointer=""):
-    """Every mapping in the document with its pointer, except what examples hold."""
+    """Yields (pointer, mapping) for every mapping in the document outside examples."""
     if isinstance(node, dict):
         yield pointer, node
         for key, value in node.items():
@@ -75,7 +75,7 @@ def nodes(node, pointer=""):
 
 
 def schemas(document):
-    """Every schema in the document, inner ones too, with its pointer."""
+    """Yields (pointer, schema) for every schema in the document, including nested ones."""
     for pointer, node in nodes(document):
         if "schema" in node and not pointer.endswith("/properties"):
             yield from _inner(node["schema"], f"{pointer}/schema")
@@ -93,7 +93,7 @@ def _inner(schema, pointer):
 
 
 def reached(document, schema):
-    """The names of the component schemas that a schema uses, itself included."""
+    """The names of the component schemas that a schema refers to, directly or indirectly."""
     found, waiting = set(), [schema]
     while waiting:
         for _, inner in _inner(waiting.pop(), ""):
@@ -105,7 +105,7 @@ def reached(document, schema):
 
 
 def bodies(document):
-    """(where, media type, its entry, whether it is a request's) for every body, shared answers once."""
+    """Yields (location, media type, entry, whether it is a request body) for every body. Shared responses occur once."""
     for path, method, operation, _ in operations(document):
         where = f"{method.upper()} {path}"
         for media, entry in operation.get("requestBody", {}).get("content", {}).items():
@@ -120,7 +120,7 @@ def bodies(document):
 
 
 def examples(entry):
-    """The examples of a body."""
+    """Yields the example values of a body."""
     if "example" in entry:
         yield entry["example"]
     for each in entry.get("examples", {}).values():

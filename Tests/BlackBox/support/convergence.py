@@ -1,12 +1,12 @@
-"""What must hold when everybody has synced: equal copies, equal digests, and the server's own view the same."""
+"""Checks that devices have converged: equal copies, equal digests, and the same content in the server's responses."""
 
-from client import Client, Refused
+from client import Client, ErrorResponse
 from device import Device
 from local_copy import LocalCopy
 
 
 def contents(copy: LocalCopy) -> tuple[dict, dict]:
-    """A copy in values: objects that exist with all their registers, DeletedObjects with where they were merged to."""
+    """The content of a copy: existing objects with all registers, and DeletedObjects with their `mergedInto`."""
     objects = {
         entity.unique_id: (entity.type, dict(entity.fixed), dict(entity.registers))
         for entity in copy.objects.values()
@@ -16,7 +16,7 @@ def contents(copy: LocalCopy) -> tuple[dict, dict]:
 
 
 def settle(*devices: Device, rounds: int = 4, repaired: int = 0) -> None:
-    """Syncs everybody until nobody has anything new; then all copies are one."""
+    """Syncs all devices `rounds` times, then checks that their copies are equal."""
     for _ in range(rounds):
         for device in devices:
             device.sync()
@@ -24,12 +24,12 @@ def settle(*devices: Device, rounds: int = 4, repaired: int = 0) -> None:
 
 
 def check_same(*devices: Device, repaired: int = 0) -> None:
-    """`repaired`: how often, in all, devices had to read all again because their digest was not the server's."""
+    """Checks that copies are equal. `repaired`: the total number of full re-reads that differing digests have caused."""
     first = devices[0]
     assert sum(device.repaired for device in devices) == repaired, "digests differed"
     for device in devices:
         assert not device.has_unsent, (device.unsent, device.new, device.deletions)
-        assert device.is_synced, f"the digest of the copy is {device.copy.digest}, the server says {device.digest}"
+        assert device.is_synced, f"the digest of the copy is {device.copy.digest}, the server's is {device.digest}"
         assert contents(device.copy) == contents(first.copy)
         assert device.notes == first.notes
         assert device.tags == first.tags
@@ -42,23 +42,23 @@ def check_same(*devices: Device, repaired: int = 0) -> None:
 
 
 def history(device: Device, note: str, attribute: str = "text") -> list:
-    """The values that a note's history has of an attribute, newest first."""
+    """The values of an attribute in a note's history, newest first."""
     edits = read_history(device.client, note)
     return [edit.get("value") for edit in edits if edit["attribute"] == attribute]
 
 
 def read_history(client: Client, note: str) -> list[dict]:
-    """All edits of a note, newest first; none if the server does not know it."""
+    """All edits of a note, newest first. Empty if the server does not know the note."""
     edits, cursor = [], {}
     for _ in range(10_000):
         response = client.get(f"/v1/notes/{note}/edits", params={"limit": 200, **cursor})
         if response.status_code == 404:
             return []
         if response.status_code != 200:
-            raise Refused(response)
+            raise ErrorResponse(response)
         page = response.json()
         edits += page["edits"]
         if "nextCursor" not in page:
             return edits
         cursor = {"cursor": page["nextCursor"]}
-    raise RuntimeError("the history does not come to an end")
+    raise RuntimeError("the history did not end")

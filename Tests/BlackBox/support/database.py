@@ -1,4 +1,4 @@
-"""A look behind a server, at what its database keeps; and a copy of it, to be put back. On SQLite and on PostgreSQL."""
+"""Reads and modifies a server's database directly, SQLite or PostgreSQL, and copies it."""
 
 import shutil
 import sqlite3
@@ -12,7 +12,7 @@ from client import Server
 
 
 def query(server: Server, sqlite: str, postgresql: str | None = None) -> list[tuple]:
-    """Does one statement, in the words of each; its rows, which PostgreSQL gives as texts."""
+    """Executes one statement, given in each dialect. Returns its rows. PostgreSQL's values are strings."""
     if server.database:
         rows = server.store.sql(postgresql or sqlite, postgres.name_in(server.database))
         return [tuple(row) for row in rows]
@@ -21,7 +21,7 @@ def query(server: Server, sqlite: str, postgresql: str | None = None) -> list[tu
 
 
 def make_older(server: Server, days: int) -> None:
-    """Has everything that the server dates by its own clock be so many days older."""
+    """Moves all dates set by the server's clock the given number of days into the past."""
     for table, column in [("tombstones", "arrival_date"), ("edits", "pushed_at"), ("sweeps", "due_date")]:
         update = f"UPDATE {table} SET {column} = {column} - "
         query(server, f"{update}{days * 86_400_000}", f"{update}interval '{days} days'")
@@ -30,7 +30,7 @@ def make_older(server: Server, days: int) -> None:
 
 
 def set_checksums(server: Server) -> None:
-    """Gives all edits the checksum of what they are now, as ParcelChecksum.swift calculates it."""
+    """Recomputes the checksums of all edits, as ParcelChecksum.swift does."""
     texts = ["type", "body"]
     blobs = ["text_origin", "object", "first_clock", "last_clock", "text_clock", "pushed_by", "missing_ancestors"]
     columns = ["type", "is_servers", "text_origin", "body", "object", "first_clock", "last_clock", "text_clock", "scope",
@@ -61,7 +61,7 @@ def set_checksums(server: Server) -> None:
 
 
 def dump(server: Server) -> str:
-    """All that is kept, as text."""
+    """The whole database as SQL text."""
     if server.database:
         return server.store.dump(postgres.name_in(server.database))
     with closing(sqlite3.connect(f"file:{server.data / 'hesper.sqlite'}?mode=ro", uri=True)) as database:
@@ -83,8 +83,8 @@ class Backup:
             server.store.sql(f"CREATE DATABASE {name}_kept TEMPLATE {name}")
         return Backup(folder, name)
 
-    def put_back(self, server: Server) -> None:
-        """As somebody does who copies old files over the new ones, without `hesper restore`."""
+    def copy_back(self, server: Server) -> None:
+        """Replaces the server's data by the copy, as an operator without `hesper restore` would."""
         shutil.rmtree(server.data)
         shutil.copytree(self.files, server.data)
         if self.database:

@@ -1,4 +1,7 @@
-"""A device that follows clients.md, The rules every client follows: it reads and writes its copy, and syncs it."""
+"""A reference client: a device that keeps a local copy in memory and syncs it with the server.
+
+It follows docs/clients.md, "The rules every client follows". docs/merge.md describes clocks, folding and texts.
+"""
 
 import copy
 import uuid
@@ -6,44 +9,48 @@ from dataclasses import replace
 from typing import Any
 
 import clocks
-from client import Client, Refused
+from client import Client, ErrorResponse
 from local_copy import Entity, LocalCopy, read_state
-from push import Push, Unsent, in_parts, what_it_lacks
+from push import Push, Unsent, missing_on_server, split_into_pushes
 
-DAY = 86_400_000
-STAMP_AGAIN = ("clock-ahead", "clock-reused")
-MOST_UNANSWERED = 16  # clocks that `textAfter` may have
+DAY = 86_400_000  # milliseconds
+RESTAMP_SLUGS = ("clock-ahead", "clock-reused")  # errors after which edits are sent again with new clocks
+MAX_TEXTS_IN_FLIGHT = 16  # the limit of `textAfter`
 
 
 class Device:
-    """One device of one account. `copy` is what the server acknowledged or sent; what is unsent lies over it."""
+    """One device of one account.
+
+    `copy` contains what the server sent or acknowledged. Changes that it has not acknowledged are in `unsent`, `new` and
+    `deletions`. `view` combines both. `wall` returns the wall clock in milliseconds.
+    """
 
     def __init__(self, client: Client, wall=clocks.wall):
         self.client = client
         self.clock = clocks.ClockSource(client.device["uniqueID"], wall)
         self.copy = LocalCopy()
-        self.before: LocalCopy | None = None  # the copy of before it was told to start over, while it does
-        self.token: str | None = None
-        self.unsent: dict[tuple[str, str], Unsent] = {}
-        self.unanswered: dict[str, list[Unsent]] = {}  # texts of a note that were sent, in the order of writing
-        self.new: dict[str, tuple[str, dict]] = {}  # of objects made here: type, and what never changes
-        self.deletions: dict[str, dict] = {}
-        self.relays: list[Push] = []  # what a restored server lacks
-        self.shelf: list[dict] = []  # what the server refused, with its problem
-        self.held: set[tuple[str, str]] = set()  # of `unsent` (and `new`: ""), what is over the account's quota
+        self.old_copy: LocalCopy | None = None  # the copy from before `start_over`, until all has been read again
+        self.token: str | None = None  # the sync token
+        self.unsent: dict[tuple[str, str], Unsent] = {}  # edits by (object, attribute)
+        self.texts_in_flight: dict[str, list[Unsent]] = {}  # sent and unacknowledged texts by note, in the order of writing
+        self.new: dict[str, tuple[str, dict]] = {}  # type and immutable properties of new objects
+        self.deletions: dict[str, dict] = {}  # DeletedObjects to send
+        self.restore_pushes: list[Push] = []  # what a restored server lacks
+        self.rejected: list[dict] = []  # changes that the server rejected, with the problem
+        self.over_quota: set[tuple[str, str]] = set()  # keys of `unsent`, or (ID, "") of `new`, refused as over the quota
         self.receipts: list[dict] = []  # the results of the latest sync
-        self.rescued: dict[str, str] = {}  # of deleted notes: the notes that were made here of their words
-        self.moved: dict[str, str] = {}  # of deleted notes: the notes that the server made, where words from here went
-        self.digest: str | None = None  # what the server said at the end of the latest sync
+        self.rescued: dict[str, str] = {}  # deleted note: the note that this device made from its unsent text
+        self.moved: dict[str, str] = {}  # deleted note: the note that the server made of it, which received the unsent text
+        self.digest: str | None = None  # the scope's digest in the latest response
         self.started_over = False
-        self.repaired = 0  # how often the digests differed though nothing was unsent
-        self.stamped_again = 0  # in this sync
-        self.last_sync: int | None = None
+        self.repaired = 0  # how often it read everything again because the digests differed
+        self.restamps = 0  # in the current sync
+        self.last_sync: int | None = None  # when the latest sync finished
 
-    # Writing: the copy first, the network never.
+    # Writing. Changes the local state only.
 
     def make(self, kind: str, unique_id: str | None = None, fixed: dict | None = None, **values: Any) -> str:
-        """A new object; its ID."""
+        """Creates an object. Returns its ID."""
         unique_id = unique_id or str(uuid.uuid4())
         self.new[unique_id] = (kind, dict(fixed or {}))
         for name, value in values.items():
@@ -65,15 +72,15 @@ class Device:
         return self.make(kind, unique_id, **{f"attributes.{name}": value for name, value in attributes.items()})
 
     def edit(self, unique_id: str, attribute: str, value: Any) -> str:
-        """Sets a register: one edit; its clock. A text remembers which version it started from."""
+        """Sets a register. Returns the edit's clock. An edit of a text records the version that it was made from."""
         made = Unsent(self.type_of(unique_id), value, self.clock.tick())
         if attribute == "text":
             before = self.unsent.get((unique_id, "text"))
-            standing = self.copy.objects.get(unique_id)
+            current = self.copy.objects.get(unique_id)
             if before:
                 made.base, made.base_value = before.base, before.base_value
-            elif standing and standing.clock("text"):
-                made.base, made.base_value = standing.clock("text"), standing.value("text")
+            elif current and current.clock("text"):
+                made.base, made.base_value = current.clock("text"), current.value("text")
         self.unsent[unique_id, attribute] = made
         return made.clock
 
@@ -93,26 +100,26 @@ class Device:
         return self.edit(tag, "name", name)
 
     def delete(self, unique_id: str) -> None:
-        """Makes a DeletedObject. What was unsent of the object goes; it is sent even if the server never saw it."""
+        """Deletes an object and discards its unsent edits. The DeletedObject is sent even if the server never saw the object."""
         deletion = {"uniqueID": unique_id, "objectType": self.type_of(unique_id)}
         if deletion["objectType"] == "note":
             deletion["textSeen"] = self.text_seen(unique_id)
-            deletion["textAfter"] = [text.clock for text in self.unanswered.get(unique_id, [])]
+            deletion["textAfter"] = [text.clock for text in self.texts_in_flight.get(unique_id, [])]
         self.deletions[unique_id] = deletion
         self.forget(unique_id)
 
     def text_seen(self, note: str) -> str:
-        """The clock of the server's text that a person sees, under their own words; empty if there is none."""
-        unsent, standing = self.unsent.get((note, "text")), self.copy.objects.get(note)
-        return (unsent.base if unsent else standing.clock("text") if standing else None) or ""
+        """The clock of the latest server text that the user's text is based on, or "" if there is none."""
+        unsent, current = self.unsent.get((note, "text")), self.copy.objects.get(note)
+        return (unsent.base if unsent else current.clock("text") if current else None) or ""
 
     def forget(self, unique_id: str) -> None:
         self.new.pop(unique_id, None)
-        self.unanswered.pop(unique_id, None)
+        self.texts_in_flight.pop(unique_id, None)
         for key in [key for key in self.unsent if key[0] == unique_id]:
             del self.unsent[key]
 
-    # Reading: what a person sees.
+    # Reading.
 
     def type_of(self, unique_id: str) -> str:
         if unique_id in self.new:
@@ -123,7 +130,7 @@ class Device:
 
     @property
     def view(self) -> LocalCopy:
-        """The copy with what is unsent in it. Of registers the greater clock stands; an unsent text is left alone."""
+        """The copy with unsent changes applied. The greater clock wins, except that an unsent text always wins."""
         view = copy.deepcopy(self.copy)
         for unique_id, (kind, fixed) in self.new.items():
             view.fold_entity(Entity(kind, unique_id, dict(fixed)))
@@ -139,23 +146,23 @@ class Device:
         return view
 
     def note(self, unique_id: str) -> dict | None:
-        """A note as a person sees it, members resolved; None if there is none."""
+        """A note as the user sees it, with its members resolved. None if it does not exist."""
         view = self.view
         entity = view.objects.get(unique_id)
-        return view.shown(entity) if entity and entity.exists else None
+        return view.as_resource(entity) if entity and entity.exists else None
 
     @property
     def notes(self) -> dict[str, dict]:
         view = self.view
         return {
-            entity.unique_id: view.shown(entity)
+            entity.unique_id: view.as_resource(entity)
             for entity in view.objects.values()
             if entity.type == "note" and entity.exists
         }
 
     @property
     def tags(self) -> dict[str, str]:
-        """The names of live tags by their IDs."""
+        """The names of live tags by ID."""
         return {
             entity.unique_id: entity.value("name")
             for entity in self.view.objects.values()
@@ -163,123 +170,133 @@ class Device:
         }
 
     def text(self, note: str) -> str | None:
-        shown_note = self.note(note)
-        return shown_note["text"] if shown_note else None
+        note_json = self.note(note)
+        return note_json["text"] if note_json else None
 
     @property
     def is_synced(self) -> bool:
-        """Nothing unsent, and the copy is the server's, by digest."""
-        return not (self.unsent or self.new or self.deletions or self.relays) and self.copy.digest == self.digest
+        """Whether nothing is unsent and the copy's digest equals the server's."""
+        return not (self.unsent or self.new or self.deletions or self.restore_pushes) and self.copy.digest == self.digest
 
     # Syncing.
 
-    def sync(self, lose_answer: bool = False, limit: int | None = None) -> list[dict]:
-        """Sends what is unsent, reads to the end: the receipts. `lose_answer`: the push arrives, its answer not."""
-        self.receipts, self.stamped_again, repaired = [], 0, self.repaired
-        self.held.clear()  # once each time: how often that is, is for whoever calls this to say
+    def sync(self, lose_response: bool = False, limit: int | None = None) -> list[dict]:
+        """Sends all changes and reads all pages. Returns the receipts.
+
+        `lose_response`: simulates a lost response. The first push arrives, but its response is discarded.
+        """
+        self.receipts, self.restamps, repaired = [], 0, self.repaired
+        self.over_quota.clear()  # each sync retries once; a real client waits longer between retries
         for _ in range(10_000):
             try:
-                if self.before:
-                    self.read_again()  # it was told to start over, and has not read to the end yet
+                if self.old_copy:
+                    self.read_again()  # a previous sync was interrupted after `start_over`
                 push = self.prepare()
-                answer = self.send(push, limit)
-            except Refused as refusal:
+                response = self.send(push, limit)
+            except ErrorResponse as refusal:
                 if refusal.slug != "token-expired":
                     raise
                 self.start_over()
                 continue
-            if lose_answer:
+            if lose_response:
                 return []
-            self.receive(push, answer)
-            if answer["hasMore"] or self.has_more_to_send:
+            self.receive(push, response)
+            if response["hasMore"] or self.has_more_to_send:
                 continue
             if self.is_synced or self.has_unsent or self.repaired > repaired:
                 return self.receipts
-            # Equal digests prove equal copies; these are not (an old file was put back, and its numbers have overtaken
-            # this device's token): read it all, fold, give back what is greater here or unknown there.
+            # The copies differ although nothing is unsent. This happens when old database files were restored without
+            # `hesper restore` and the server's sequence has already passed this device's token. Read everything again, and send
+            # what the server lacks.
             self.repaired += 1
             self.start_over()
-        raise RuntimeError("sync does not come to an end")
+        raise RuntimeError("sync did not finish")
 
     @property
     def has_unsent(self) -> bool:
-        return bool(self.unsent or self.new or self.deletions or self.relays)
+        return bool(self.unsent or self.new or self.deletions or self.restore_pushes)
 
-    def is_held(self, unique_id: str, attribute: str) -> bool:
-        return bool({(unique_id, ""), (unique_id, attribute)} & self.held)
+    def is_over_quota(self, unique_id: str, attribute: str) -> bool:
+        return bool({(unique_id, ""), (unique_id, attribute)} & self.over_quota)
 
     @property
     def has_more_to_send(self) -> bool:
-        """Whether anything is unsent that the server has not just refused because the account's storage is full."""
-        new = any(not self.is_held(unique_id, "") for unique_id in self.new)
-        return bool(new or self.deletions or self.relays or any(not self.is_held(*key) for key in self.unsent))
+        """Whether anything is unsent that the server has not refused as over the quota in this sync."""
+        new = any(not self.is_over_quota(unique_id, "") for unique_id in self.new)
+        return bool(new or self.deletions or self.restore_pushes or any(not self.is_over_quota(*key) for key in self.unsent))
 
     def prepare(self) -> Push:
-        """The next push, of what a restored server lacks if there is any. Its texts are unanswered from now on."""
-        if self.relays:
-            relay = self.relays[0]
-            relay.token = self.token
-            return relay
-        new = {unique_id: fixed for unique_id, fixed in self.new.items() if not self.is_held(unique_id, "")}
-        unsent = {key: edit for key, edit in self.unsent.items() if not self.is_held(*key)}
-        push = in_parts(self.deletions, new, unsent, self.token)[0]
+        """The next push. What a restored server lacks goes first. Texts in it count as in flight from now on."""
+        if self.restore_pushes:
+            push = self.restore_pushes[0]
+            push.token = self.token
+            return push
+        new = {unique_id: fixed for unique_id, fixed in self.new.items() if not self.is_over_quota(unique_id, "")}
+        unsent = {key: edit for key, edit in self.unsent.items() if not self.is_over_quota(*key)}
+        push = split_into_pushes(self.deletions, new, unsent, self.token)[0]
         for (unique_id, attribute), edit in push.edits.items():
             if attribute == "text":
-                push.edits[unique_id, attribute] = self.on_its_way(unique_id, edit)
+                push.edits[unique_id, attribute] = self.mark_in_flight(unique_id, edit)
         return push
 
-    def on_its_way(self, note: str, text: Unsent) -> Unsent:
-        """The text to send, with those that it descends from: with too many unanswered, the last of them again."""
-        sent = self.unanswered.setdefault(note, [])
+    def mark_in_flight(self, note: str, text: Unsent) -> Unsent:
+        """The text to send, with the clocks of the texts in flight before it.
+
+        If too many texts are in flight, returns the last of them, which is then sent again.
+        """
+        sent = self.texts_in_flight.setdefault(note, [])
         clocks_sent = [text.clock for text in sent]
         if text.clock not in clocks_sent:
-            if len(sent) == MOST_UNANSWERED:
+            if len(sent) == MAX_TEXTS_IN_FLIGHT:
                 return replace(sent[-1], after=clocks_sent[:-1])
             sent.append(text)
             clocks_sent.append(text.clock)
         return replace(text, after=clocks_sent[: clocks_sent.index(text.clock)])
 
     @property
-    def was_away(self) -> bool:
-        """For more than a day, or told to start over: the server may not have the text's base any more."""
+    def server_may_lack_bases(self) -> bool:
+        """Whether the server may have dropped the bases of texts: after more than a day without sync, or after a restore."""
         return self.started_over or (self.last_sync is not None and self.clock.wall() - self.last_sync > DAY)
 
     def send(self, push: Push, limit: int | None = None) -> dict:
-        return self.client.sync(push.changes(self.was_away) if push else None, since=push.token, limit=limit)
+        return self.client.sync(push.changes(self.server_may_lack_bases) if push else None, since=push.token, limit=limit)
 
-    def receive(self, push: Push, answer: dict) -> None:
-        """Takes an answer in: what became of the push, what changed elsewhere, the token: one transaction."""
-        self.clock.learn(answer["serverClock"])
-        results = {(result.get("uniqueID") or "").lower(): result for result in answer["results"]}
-        stamp_again = self.take_results(push, results)
-        for section, items in answer["changes"].items():
+    def receive(self, push: Push, response: dict) -> None:
+        """Applies a response: results, changes, token. A client with a database does this in one transaction."""
+        self.clock.adjust_offset(response["serverClock"])
+        results = {(result.get("uniqueID") or "").lower(): result for result in response["results"]}
+        restamp_slugs = self.apply_results(push, results)
+        for section, items in response["changes"].items():
             for item in items:
                 if section == "deletedObjects":
-                    self.take_deleted(item)
+                    self.apply_deleted(item)
                 else:
-                    self.take_entity(read_state(section, item))
-        if stamp_again:
-            self.stamp_again(reused="clock-reused" in stamp_again)
-        self.receipts += answer["results"]
-        self.token = answer["syncToken"]
-        self.digest = answer.get("digest")
+                    self.apply_entity(read_state(section, item))
+        if restamp_slugs:
+            self.restamp(reused="clock-reused" in restamp_slugs)
+        self.receipts += response["results"]
+        self.token = response["syncToken"]
+        self.digest = response.get("digest")
         if push.relayed:
-            self.relays.pop(0)
-        if not answer["hasMore"] and not self.has_unsent and not self.before:
+            self.restore_pushes.pop(0)
+        if not response["hasMore"] and not self.has_unsent and not self.old_copy:
             self.last_sync = self.clock.wall()
             self.started_over = False
 
-    def take_results(self, push: Push, results: dict[str, dict]) -> set[str]:
-        """What was acknowledged goes into the copy, what was refused to the shelf; which stamps must be made again."""
-        again: set[str] = set()
+    def apply_results(self, push: Push, results: dict[str, dict]) -> set[str]:
+        """Moves acknowledged changes into the copy, and rejected ones to `rejected`.
+
+        Returns the slugs of the problems after which edits must be sent again with new clocks.
+        """
+        restamp_slugs: set[str] = set()
         for unique_id in {unique_id for unique_id, _ in push.edits} | set(push.fixed):
             if (results[unique_id].get("problem") or {}).get("slug") == "quota-exceeded":
-                self.hold(push, unique_id)
+                self.hold_back(push, unique_id)
         for unique_id, deletion in push.deletions.items():
             result = results[unique_id]
             self.deletions.pop(unique_id, None)
             if result["status"] == "rejected":
-                self.shelf.append({"uniqueID": unique_id, "deletion": deletion, "problem": result.get("problem")})
+                self.rejected.append({"uniqueID": unique_id, "deletion": deletion, "problem": result.get("problem")})
             else:
                 named = ("uniqueID", "objectType", "mergedInto", "rescuedInto", "deletionDate")
                 self.copy.fold_deleted({name: deletion[name] for name in named if name in deletion})
@@ -288,8 +305,8 @@ class Device:
             if result["status"] == "deleted":
                 continue
             if result.get("problem"):
-                if result["problem"]["slug"] not in (*STAMP_AGAIN, "quota-exceeded"):
-                    self.shelf.append({"uniqueID": unique_id, "fixed": fixed, "problem": result["problem"]})
+                if result["problem"]["slug"] not in (*RESTAMP_SLUGS, "quota-exceeded"):
+                    self.rejected.append({"uniqueID": unique_id, "fixed": fixed, "problem": result["problem"]})
                     self.new.pop(unique_id, None)
                 continue
             self.new.pop(unique_id, None)
@@ -297,39 +314,42 @@ class Device:
         for (unique_id, attribute), sent in push.edits.items():
             result = results[unique_id]
             if result["status"] == "deleted":
-                continue  # The DeletedObject in this answer rescues the words.
+                continue  # `apply_deleted` rescues the text when it applies the DeletedObject in this response
             field = result.get("fields", {}).get(attribute, {})
             problem = field.get("problem") if field.get("outcome") == "rejected" else result.get("problem")
-            if problem and problem["slug"] in STAMP_AGAIN:
-                again.add(problem["slug"])
+            if problem and problem["slug"] in RESTAMP_SLUGS:
+                restamp_slugs.add(problem["slug"])
                 if attribute == "text" and not push.relayed:
-                    self.take_answered(unique_id, sent, problem)
+                    self.finish_text(unique_id, sent, problem)
                 continue
             if problem and problem["slug"] == "quota-exceeded":
                 if attribute == "text":
-                    self.take_answered(unique_id, sent, problem)
+                    self.finish_text(unique_id, sent, problem)
                 continue
             if problem:
-                self.shelf.append(
+                self.rejected.append(
                     {"uniqueID": unique_id, "attribute": attribute, "value": sent.value, "problem": problem}
                 )
             else:
                 self.clock.observe(sent.clock)
                 self.copy.fold_entity(Entity(sent.type, unique_id, {}, {attribute: (sent.value, sent.clock)}))
-            now = self.unsent.get((unique_id, attribute))
-            is_first_answer = attribute == "text" and not push.relayed and self.take_answered(unique_id, sent, problem)
-            if now and now.clock == sent.clock:
+            latest = self.unsent.get((unique_id, attribute))
+            is_first_response = attribute == "text" and not push.relayed and self.finish_text(unique_id, sent, problem)
+            if latest and latest.clock == sent.clock:
                 del self.unsent[unique_id, attribute]
-            elif now and is_first_answer and not problem:
-                # Typed on while it was in flight: what is here descends from what was acknowledged just now.
-                now.base, now.base_value, now.moved = sent.clock, sent.value, False
-        return again
+            elif latest and is_first_response and not problem:
+                # The text was changed while the push was in flight. The new text descends from the acknowledged one.
+                latest.base, latest.base_value, latest.moved = sent.clock, sent.value, False
+        return restamp_slugs
 
-    def hold(self, push: Push, unique_id: str) -> None:
-        """Keeps an element unsent that is over the quota. What may be small of it is sent again, without the rest."""
-        edits = {attribute: edit for (one, attribute), edit in push.edits.items() if one == unique_id}
+    def hold_back(self, push: Push, unique_id: str) -> None:
+        """Marks the edits of an object that was refused as over the quota, so that this sync does not send them again.
+
+        For an existing object only its text and string attributes are marked. The small fields are sent again without them.
+        """
+        edits = {attribute: edit for (changed_id, attribute), edit in push.edits.items() if changed_id == unique_id}
         if push.relayed:
-            # What another device made, and a restored server lacks, waits like an edit of this one.
+            # Edits for a restored server become unsent edits of this device, even if another device made them.
             for attribute, edit in edits.items():
                 self.unsent.setdefault((unique_id, attribute), edit)
             if unique_id in push.fixed:
@@ -337,92 +357,98 @@ class Device:
         strings = {attribute for attribute, edit in edits.items() if isinstance(edit.value, str)}
         large = {attribute for attribute in strings if attribute == "text" or attribute.startswith("attributes.")}
         if unique_id in push.fixed or not large:
-            self.held |= {(unique_id, ""), *((unique_id, attribute) for attribute in edits)}
+            self.over_quota |= {(unique_id, ""), *((unique_id, attribute) for attribute in edits)}
         else:
-            self.held |= {(unique_id, attribute) for attribute in large}
+            self.over_quota |= {(unique_id, attribute) for attribute in large}
 
-    def take_answered(self, note: str, sent: Unsent, problem: dict | None) -> bool:
-        """A text was answered, and with it those that it named, unless it was refused; False if it was before."""
-        texts = self.unanswered.get(note, [])
+    def finish_text(self, note: str, sent: Unsent, problem: dict | None) -> bool:
+        """Removes a text from those in flight. If it was accepted, also the earlier texts that it named in `textAfter`.
+
+        Returns False if the text was not in flight, for example because an earlier response removed it.
+        """
+        texts = self.texts_in_flight.get(note, [])
         if sent.clock not in (text.clock for text in texts):
             return False
-        answered = {sent.clock} if problem else {sent.clock, *sent.after}
-        self.unanswered[note] = [text for text in texts if text.clock not in answered]
-        if not self.unanswered[note]:
-            del self.unanswered[note]
+        finished = {sent.clock} if problem else {sent.clock, *sent.after}
+        self.texts_in_flight[note] = [text for text in texts if text.clock not in finished]
+        if not self.texts_in_flight[note]:
+            del self.texts_in_flight[note]
         return True
 
-    def take_entity(self, incoming: Entity) -> None:
+    def apply_entity(self, incoming: Entity) -> None:
         for _, clock in incoming.registers.values():
             self.clock.observe(clock)
         self.copy.fold_entity(incoming)
 
-    def take_deleted(self, incoming: dict) -> None:
-        """A DeletedObject removes the object; words of a note that are unsent go where the others of it went."""
+    def apply_deleted(self, incoming: dict) -> None:
+        """Applies a DeletedObject. Unsent text of the note goes to the note that the server made of it, or to a new note."""
         unique_id = incoming["uniqueID"]
         text = self.unsent.get((unique_id, "text")) if unique_id not in self.deletions else None
-        unanswered = self.unanswered.get(unique_id, [])
+        in_flight = self.texts_in_flight.get(unique_id, [])
         if text and not incoming.get("rescuedInto"):
             self.rescue(unique_id, text.value)
         self.copy.fold_deleted(incoming)
         self.deletions.pop(unique_id, None)
         self.forget(unique_id)
         if text and incoming.get("rescuedInto"):
-            self.move(text, unanswered, unique_id, incoming["rescuedInto"])
+            self.move(text, in_flight, unique_id, incoming["rescuedInto"])
 
-    def move(self, text: Unsent, unanswered: list[Unsent], out_of: str, into: str) -> None:
-        """Words that the server had not got when it made a new note of the others of a deleted one."""
+    def move(self, text: Unsent, in_flight: list[Unsent], out_of: str, into: str) -> None:
+        """Moves the unsent text of a deleted note to the note that the server made when it rescued the text."""
         self.moved[out_of] = into
         self.unsent[into, "text"] = replace(text, clock=self.clock.tick(), moved=True)
-        if unanswered:
-            self.unanswered[into] = [replace(sent, moved=True) for sent in unanswered]
+        if in_flight:
+            self.texts_in_flight[into] = [replace(sent, moved=True) for sent in in_flight]
         if into in self.copy.deleted:
-            self.take_deleted(self.copy.deleted[into])  # and then that one was deleted
+            self.apply_deleted(self.copy.deleted[into])  # the new note was deleted as well
 
     def rescue(self, unique_id: str, text: str) -> None:
-        """The new note's ID comes from the deleted one's and the text: two that rescue the same words make one."""
-        view = self.before or self.view
-        before = view.objects.get(unique_id) or self.view.objects.get(unique_id) or Entity("note", unique_id)
+        """Makes a new note of a deleted note's unsent text, with its attachments and tags.
+
+        The ID is derived from the deleted note's ID and the text, so that devices that rescue the same text make the same note.
+        """
+        view = self.old_copy or self.view
+        original = view.objects.get(unique_id) or self.view.objects.get(unique_id) or Entity("note", unique_id)
         rescued = str(uuid.uuid5(uuid.UUID(unique_id), text))
         if rescued in self.copy.objects or rescued in self.copy.deleted or rescued in self.new:
             return
         self.make(
-            "note", rescued, {"creationDate": before.fixed.get("creationDate", clocks.date(self.clock.now))}, text=text
+            "note", rescued, {"creationDate": original.fixed.get("creationDate", clocks.date(self.clock.now))}, text=text
         )
         for kind in ("attachments", "tags"):
-            for member in view.members(before, kind):
+            for member in view.members(original, kind):
                 self.edit(rescued, f"{kind}.{member}", True)
         self.rescued[unique_id] = rescued
 
-    def stamp_again(self, reused: bool) -> None:
-        """A clock was refused: back to one that the server knows, then every unsent edit anew, in its order."""
+    def restamp(self, reused: bool) -> None:
+        """Resets the clock to one that the server accepts, and gives every unsent edit a new clock, in the same order."""
         if reused:
-            self.sign_in_again()  # two copies of this device exist: this one becomes a device of its own
-        self.stamped_again += 1
-        if self.stamped_again > 5:
-            raise RuntimeError("the server refuses every clock")
-        self.clock.set_back()
+            self.sign_in_again()  # the device's data was copied: this copy becomes a new device
+        self.restamps += 1
+        if self.restamps > 5:
+            raise RuntimeError("the server rejects every clock")
+        self.clock.reset_to_confirmed()
         for edit in sorted(self.unsent.values(), key=lambda edit: edit.clock):
             edit.clock = self.clock.tick()
 
     def sign_in_again(self) -> None:
-        """Its token does not hold any more. What is unsent and unanswered stays as it is, under the former node."""
+        """Signs in as a new device. Unsent edits and texts in flight keep their clocks."""
         self.client.sign_in(self.client.email, self.client.password, device_name="again")
         self.clock.node = self.client.device["uniqueID"]
 
     def start_over(self) -> None:
-        """The server was restored: read it all again, give back what it lacks (protocol.md, Restored servers)."""
-        self.before, self.copy = self.before or self.copy, LocalCopy()
+        """Discards the copy and the token, to read everything again (protocol.md, Restored servers)."""
+        self.old_copy, self.copy = self.old_copy or self.copy, LocalCopy()
         self.token, self.started_over = None, True
 
     def read_again(self) -> None:
-        """Reads to the end; then what the server lacks goes out first."""
+        """Reads all pages, then prepares pushes of what the server lacks."""
         for _ in range(10_000):
-            nothing = Push({}, {}, {}, self.token)
-            answer = self.send(nothing)
-            self.receive(nothing, answer)
-            if not answer["hasMore"]:
+            empty = Push({}, {}, {}, self.token)
+            response = self.send(empty)
+            self.receive(empty, response)
+            if not response["hasMore"]:
                 break
-        # What was to be given back before, when it was told to start over once more, still is.
-        self.relays = what_it_lacks(self.before, self.copy) + self.relays
-        self.before = None
+        # Pushes from an earlier `start_over` that were not sent yet are still due.
+        self.restore_pushes = missing_on_server(self.old_copy, self.copy) + self.restore_pushes
+        self.old_copy = None

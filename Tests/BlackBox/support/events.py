@@ -1,4 +1,4 @@
-"""Reads a stream of events as it comes over the wire."""
+"""Reads an event stream from a socket."""
 
 import json
 import socket
@@ -17,9 +17,9 @@ class Event:
 
 
 class Events:
-    """One stream: `next()` gives its events, `pings` counts the signs of life, `retry` is what it was told of coming back.
+    """One event stream. `next()` returns events, `pings` counts keep-alive comments, `retry` is the last `retry:` value.
 
-    Nothing is read but by `next()`, so that a test can be as slow as it likes.
+    Data is read only in `next()`, so that a test can be a slow reader.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class Events:
     ):
         host, port = client.url.removeprefix("http://").split(":")
         self.socket = socket.socket()
-        if buffer:  # before connecting, or the window is open already
+        if buffer:  # must be set before connecting, because it limits the initial TCP window
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         self.socket.settimeout(30)
         self.socket.connect((host, int(port)))
@@ -37,8 +37,8 @@ class Events:
             f"Authorization: Bearer {client.token}", *([f"Last-Event-ID: {last}"] if last is not None else []),
         ]  # fmt: skip
         self.socket.sendall("".join(f"{line}\r\n" for line in [*lines, ""]).encode())
-        self.unread = b""  # of the answer as it came
-        self.text = b""  # of the events, out of their chunks
+        self.unread = b""  # bytes received and not yet decoded
+        self.text = b""  # the content of the decoded chunks
         self.pings, self.retry, self.has_ended, self.is_cut = 0, None, False, False
         self.last = last or since
         self.status, self.headers = self._head()
@@ -58,7 +58,7 @@ class Events:
         while b"\r\n\r\n" not in self.unread:
             more = self.socket.recv(65536)
             if not more:
-                raise ConnectionError(f"the connection ended in the head: {self.unread}")
+                raise ConnectionError(f"the connection was closed before the end of the headers: {self.unread}")
             self.unread += more
         head, self.unread = self.unread.split(b"\r\n\r\n", 1)
         first, *rest = head.decode().split("\r\n")
@@ -67,14 +67,14 @@ class Events:
         }
 
     def body(self) -> dict:
-        """The answer of a request that was refused."""
+        """The body of an error response."""
         length = int(self.headers["content-length"])
         while len(self.unread) < length:
             self.unread += self.socket.recv(65536)
         return json.loads(self.unread[:length])
 
     def next(self, seconds: float = 10) -> Event | None:
-        """The next event; None if none comes in time, or none will (`has_ended`)."""
+        """The next event. None after the timeout, or when the stream has ended (`has_ended`)."""
         assert self.status == 200, self.body()
         deadline = time.monotonic() + seconds
         while True:
@@ -86,27 +86,28 @@ class Events:
                 return None
 
     def changes(self, seconds: float = 10) -> Event:
-        """The next event of changes; others are passed over."""
+        """The next `changes` event. Other events are skipped."""
         return self.wait_for("changes", seconds)
 
     def wait_for(self, name: str, seconds: float = 10) -> Event:
+        """The next event of this name. Other events are skipped."""
         deadline = time.monotonic() + seconds
         while event := self.next(deadline - time.monotonic()):
             if event.name == name:
                 return event
         if self.is_cut:
-            raise ConnectionError("the connection was cut")
-        raise AssertionError(f"no {name} came" + (": the stream has ended" if self.has_ended else ""))
+            raise ConnectionError("the connection was closed within the stream")
+        raise AssertionError(f"no {name} event was received" + (": the stream has ended" if self.has_ended else ""))
 
     def ends(self, seconds: float = 10) -> bool:
-        """Whether the stream ends in time, whatever comes before."""
+        """Whether the stream ends within the timeout. Events are skipped."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.next(deadline - time.monotonic()):
             pass
         return self.has_ended
 
     def _read(self, seconds: float) -> bool:
-        """Waits for more of the answer."""
+        """Waits for data. False after the timeout."""
         if seconds <= 0:
             return False
         self.socket.settimeout(seconds)
@@ -141,7 +142,7 @@ class Events:
             if name == "":
                 self.pings += value.strip() == "ping"
             else:
-                assert name not in fields, f"{name} stands twice in {block}"
+                assert name not in fields, f"{name} occurs twice in {block}"
                 fields[name] = value.removeprefix(" ")
         if "retry" in fields:
             self.retry = int(fields["retry"])

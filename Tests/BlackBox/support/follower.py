@@ -1,4 +1,4 @@
-"""A copy that is made of events alone."""
+"""A copy that is maintained from events only."""
 
 import threading
 import time
@@ -12,34 +12,34 @@ from events import Events
 from local_copy import LocalCopy, read_state
 
 
-# A server that has heard nothing of another's commits looks for them every 5 s, and has to find the database before.
-LONGEST_WAY = 30
-LONGEST_LIFE = 300
+# Without a signal, a server polls for the commits of another server every 5 s. After a failure it first has to reconnect.
+MAX_DELAY = 30
+MAX_LIFETIME = 300
 
 
 class Follower(threading.Thread):
-    """A copy that is made of events alone, over streams that break off and go on, each in one of three ways."""
+    """Maintains a copy from events over streams that break off. Each stream is resumed in one of three ways, at random."""
 
     def __init__(self, client: Client, random: Random):
         super().__init__(daemon=True)
         self.client, self.random = client, random
         self.copy = LocalCopy()
-        self.goal: str | None = None  # the digest with which it ends
-        self.deadline = time.monotonic() + LONGEST_LIFE
+        self.final_digest: str | None = None  # the thread ends when the copy has this digest
+        self.deadline = time.monotonic() + MAX_LIFETIME
         self.last: str | None = None
         self.streams = self.events = 0
         self.failure: BaseException | None = None
 
-    def arrive(self, device: Device) -> None:
-        """Ends it: by then, it has everything that the device has."""
-        self.goal = device.copy.digest
-        self.deadline = time.monotonic() + LONGEST_WAY
-        self.join(2 * LONGEST_WAY)
+    def finish(self, device: Device) -> None:
+        """Waits until the copy equals that of the device, then ends the thread."""
+        self.final_digest = device.copy.digest
+        self.deadline = time.monotonic() + MAX_DELAY
+        self.join(2 * MAX_DELAY)
         assert self.failure is None, self.failure
         assert self.copy.digest == device.copy.digest
         assert contents(self.copy) == contents(device.copy)
 
-    def take(self, page: dict) -> None:
+    def apply(self, page: dict) -> None:
         for section, items in page["changes"].items():
             for item in items:
                 if section == "deletedObjects":
@@ -47,17 +47,17 @@ class Follower(threading.Thread):
                 else:
                     self.copy.fold_entity(read_state(section, item))
         self.last = page["syncToken"]
-        # Nothing is missing at any moment, not only in the end.
+        # Every page is complete, not only the last one.
         assert "digest" not in page or page["digest"] == self.copy.digest, "a change is missing"
 
     def catch_up(self) -> None:
-        """What `changes` brings since the last event."""
+        """Reads the changes since the last event from /v1/changes."""
         for _ in range(10_000):
             answer = self.client.get("/v1/changes", params={"since": self.last} if self.last else {})
             if answer.status_code == 503:
-                raise ConnectionError("the store is away for now")
+                raise ConnectionError("the server returned 503")
             page = answer.json()
-            self.take(page)
+            self.apply(page)
             if not page["hasMore"]:
                 return
 
@@ -68,7 +68,7 @@ class Follower(threading.Thread):
             return Events(self.client, last=self.last)
         if how == "since":
             return Events(self.client, since=self.last)
-        # From now on; what was before, `changes` brings, and with it the token to listen from.
+        # Starts from now. /v1/changes returns the earlier changes and a token to resume from.
         stream = Events(self.client)
         if stream.status == 503:
             return stream
@@ -84,25 +84,25 @@ class Follower(threading.Thread):
             try:
                 self.follow()
             except (OSError, requests.RequestException):
-                time.sleep(0.05)  # the server is down for now
-            except BaseException as failure:  # for the test, which waits for this thread
+                time.sleep(0.05)  # the server is down
+            except BaseException as failure:  # reported by `finish` in the test's thread
                 self.failure = failure
                 return
 
     @property
     def is_over(self) -> bool:
-        return self.copy.digest == self.goal or time.monotonic() > self.deadline
+        return self.copy.digest == self.final_digest or time.monotonic() > self.deadline
 
     def follow(self) -> None:
-        """Reads one stream, for a while."""
+        """Reads up to 60 events from one stream."""
         with self.open() as stream:
             if stream.status == 503:
-                raise ConnectionError("the store is away for now")
+                raise ConnectionError("the server returned 503")
             for _ in range(self.random.randint(1, 60)):
                 if self.is_over:
                     return
                 event = stream.next(0.5)
                 if event and event.name == "changes":
-                    self.take(event.data)
+                    self.apply(event.data)
                     assert event.id == self.last
                     self.events += 1

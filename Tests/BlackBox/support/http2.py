@@ -1,4 +1,4 @@
-"""HTTP/2 frame by frame, for what no client does (RFC 9113)."""
+"""Sends and reads single HTTP/2 frames, for requests that no regular client sends (RFC 9113)."""
 
 import ssl
 
@@ -13,7 +13,7 @@ ENHANCE_YOUR_CALM = 11
 
 
 class Frames:
-    """One connection over TLS: `send` frames, `read` those of the server until it has nothing more to say."""
+    """One TLS connection that sends frames and reads the server's frames."""
 
     def __init__(self, server: TLSServer):
         context = server.context()
@@ -32,7 +32,7 @@ class Frames:
         self.socket.close()
 
     def send(self, *frames: Frame) -> bool:
-        """Whether the server still takes it."""
+        """Sends frames. False if the connection was closed."""
         try:
             self.socket.sendall(b"".join(frame.serialize() for frame in frames))
             return True
@@ -48,7 +48,7 @@ class Frames:
         return HeadersFrame(stream, self.head(**head), flags=flags)
 
     def read(self, seconds: float = 10, until=lambda frame: False) -> list[Frame]:
-        """What comes, until `until` is true of a frame, or the connection is over (`has_ended`, `goaway`)."""
+        """The frames received until `until(frame)` is true, the timeout, or the end of the connection (`has_ended`, `goaway`)."""
         self.socket.settimeout(seconds)
         frames = []
         while not self.has_ended:

@@ -1,18 +1,21 @@
-"""What one device holds of its scope: objects folded by clocks, DeletedObjects, digests, memberships (merge.md)."""
+"""A device's local copy of its scope: objects folded by clocks, DeletedObjects, digests, memberships (merge.md)."""
 
 import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-SECTIONS = {"note": "notes", "tag": "tags", "attachment": "attachments"}  # any other type is in `objects`
+SECTIONS = {"note": "notes", "tag": "tags", "attachment": "attachments"}  # all other types are in `objects`
 MEMBERS = ("tags", "attachments")
-PROPERTIES = ("mimeType", "width", "height", "filename", "preview", "byteCount", "sha256")  # of an attachment
+PROPERTIES = ("mimeType", "width", "height", "filename", "preview", "byteCount", "sha256")  # of attachments, immutable
 DEFAULTS = {"text": "", "archived": False}
 
 
 @dataclass
 class Entity:
-    """An object: its registers by attribute (`text`, `tags.<uniqueID>`, `attributes.<name>`) and what never changes."""
+    """An object: its type, ID, immutable properties (`fixed`) and registers.
+
+    Registers are named by attribute (`text`, `tags.<uniqueID>`, `attributes.<name>`) and hold (value, clock).
+    """
 
     type: str
     unique_id: str
@@ -21,7 +24,7 @@ class Entity:
 
     @property
     def exists(self) -> bool:
-        """Edits that come before what makes an object exist wait, uncounted."""
+        """Whether the object has been created. Edits may arrive earlier; until then the object is not shown or counted."""
         match self.type:
             case "note":
                 return "creationDate" in self.fixed
@@ -33,19 +36,19 @@ class Entity:
                 return True
 
     def fold(self, attribute: str, value: Any, clock: str) -> None:
-        """The edit with the greatest clock stands."""
+        """Sets a register if the clock is greater than the register's clock."""
         if attribute not in self.registers or self.registers[attribute][1] < clock:
             self.registers[attribute] = (value, clock)
 
     def fold_fixed(self, properties: dict[str, Any]) -> None:
-        """Of two creation dates the earlier stands; of anything else that never changes, the first."""
+        """Adds immutable properties. The earlier creation date wins. Of other properties the first value wins."""
         for name, value in properties.items():
-            standing = self.fixed.setdefault(name, value)
+            current = self.fixed.setdefault(name, value)
             if name == "creationDate":
-                self.fixed[name] = min(standing, value)
+                self.fixed[name] = min(current, value)
 
     def value(self, attribute: str) -> Any:
-        """What the attribute is now; its default if nobody set it."""
+        """The current value of an attribute, or its default."""
         if attribute in self.registers:
             return self.registers[attribute][0]
         return self.fixed.get("creationDate") if attribute == "sortDate" else DEFAULTS.get(attribute)
@@ -56,7 +59,7 @@ class Entity:
     @property
     def digest(self) -> int:
         lines = [self.type, self.unique_id]
-        # By the bytes of the names; Python's order of strings is that of their UTF-8.
+        # Sorted by the bytes of the names. Python orders strings by code point, which is the same order as UTF-8 bytes.
         lines += [f"{name}={self.registers[name][1]}" for name in sorted(self.registers)]
         if self.type == "note":
             lines.append(f"creationDate={self.fixed['creationDate']}")
@@ -66,7 +69,7 @@ class Entity:
 
 
 def hash_of(lines: list[str]) -> int:
-    """The first 16 bytes of SHA-256 over lines ended by a newline, as a number."""
+    """The first 16 bytes of the SHA-256 of newline-terminated lines, as an integer."""
     text = "".join(f"{line}\n" for line in lines)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
 
@@ -76,7 +79,7 @@ def deleted_digest(deleted: dict) -> int:
 
 
 def read_state(section: str, item: dict) -> Entity:
-    """An object as sync, changes and feeds send it, in registers."""
+    """An entity from an object's JSON in sync, changes and events."""
     kind = {"notes": "note", "tags": "tag", "attachments": "attachment"}.get(section) or item["objectType"]
     entity = Entity(kind, item["uniqueID"])
     if kind == "attachment":
@@ -97,7 +100,7 @@ def read_state(section: str, item: dict) -> Entity:
 
 
 def write_change(entity: Entity) -> dict:
-    """An object's registers as a push carries them: only those it has, each with its clock."""
+    """An entity's JSON for a push: only the registers it has, each with its clock."""
     item: dict[str, Any] = {"uniqueID": entity.unique_id, **entity.fixed}
     if entity.type not in SECTIONS:
         item["objectType"] = entity.type
@@ -118,7 +121,7 @@ def write_change(entity: Entity) -> dict:
 
 
 class LocalCopy:
-    """Everything that the server acknowledged to this device or sent it, folded."""
+    """The folded state of everything that the server sent to this device or acknowledged."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Entity] = {}
@@ -130,25 +133,25 @@ class LocalCopy:
     def fold_entity(self, incoming: Entity) -> None:
         if incoming.unique_id in self.deleted:
             return
-        standing = self.entity(incoming.type, incoming.unique_id)
-        standing.fold_fixed(incoming.fixed)
+        current = self.entity(incoming.type, incoming.unique_id)
+        current.fold_fixed(incoming.fixed)
         for attribute, (value, clock) in incoming.registers.items():
-            standing.fold(attribute, value, clock)
+            current.fold(attribute, value, clock)
 
     def fold_deleted(self, incoming: dict) -> Entity | None:
-        """Folds a DeletedObject in; the object that goes with it, if there was one."""
+        """Folds a DeletedObject in. Returns the object it removes, or None."""
         unique_id = incoming["uniqueID"]
-        standing = self.deleted.setdefault(unique_id, dict(incoming))
-        targets = [one["mergedInto"] for one in (standing, incoming) if one.get("mergedInto")]
+        current = self.deleted.setdefault(unique_id, dict(incoming))
+        targets = [one["mergedInto"] for one in (current, incoming) if one.get("mergedInto")]
         if targets:
-            standing["mergedInto"] = min(targets)
+            current["mergedInto"] = min(targets)
         if incoming.get("rescuedInto"):
-            standing.setdefault("rescuedInto", incoming["rescuedInto"])
+            current.setdefault("rescuedInto", incoming["rescuedInto"])
         return self.objects.pop(unique_id, None)
 
     @property
     def digest(self) -> str:
-        """16 bytes in hex: the XOR over all objects that exist and all DeletedObjects."""
+        """The digest of the copy: the XOR of the digests of all existing objects and DeletedObjects, 16 bytes in hex."""
         total = 0
         for entity in self.objects.values():
             if entity.exists:
@@ -158,7 +161,7 @@ class LocalCopy:
         return f"{total:032x}"
 
     def resolve(self, unique_id: str) -> str | None:
-        """The live object that an ID stands for, through `mergedInto` as far as it goes; None if dead or unknown."""
+        """The ID of the live object that an ID refers to, following `mergedInto`. None if it is deleted or unknown."""
         for _ in range(len(self.deleted) + 1):
             if unique_id not in self.deleted:
                 break
@@ -166,7 +169,7 @@ class LocalCopy:
         return unique_id if unique_id in self.objects and self.objects[unique_id].exists else None
 
     def members(self, entity: Entity, kind: str) -> list[str]:
-        """Its tags or attachments: of all registers that resolve to one live object the greatest clock decides."""
+        """The IDs of an object's tags or attachments. If several registers resolve to one object, the greatest clock decides."""
         decided: dict[str, tuple[str, bool]] = {}
         for attribute, (is_in, clock) in entity.registers.items():
             if attribute.startswith(f"{kind}."):
@@ -175,8 +178,8 @@ class LocalCopy:
                     decided[live] = (clock, is_in)
         return [live for live, (clock, is_in) in sorted(decided.items(), key=lambda one: one[1]) if is_in]
 
-    def shown(self, entity: Entity) -> dict:
-        """A note as the resource routes show it, members resolved."""
+    def as_resource(self, entity: Entity) -> dict:
+        """A note's JSON as `GET /v1/notes/{uniqueID}` returns it, with its members resolved."""
         return {
             "uniqueID": entity.unique_id,
             "creationDate": entity.fixed["creationDate"],

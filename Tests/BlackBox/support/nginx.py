@@ -1,4 +1,4 @@
-"""nginx in front of a server, as docs/https.md sets it up."""
+"""Runs nginx in front of a server, configured as docs/https.md describes."""
 
 import re
 import shutil
@@ -11,12 +11,12 @@ from client import ROOT, Server, free_ports
 from page import Page
 from secure import make_certificate
 
-# Debian has it where only root's PATH leads.
+# On Debian, nginx is in a folder that only root has in PATH.
 PROGRAM = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
 
 
 class Nginx:
-    """The server blocks of the page, with ports, names and files of this test in place of those that they name."""
+    """nginx with the server blocks of docs/https.md, whose ports, names and files are replaced by those of the test."""
 
     def __init__(self, server: Server, folder: Path):
         assert PROGRAM, "nginx is not installed: Tools/set-up.sh test"

@@ -1,4 +1,4 @@
-"""A PostgreSQL of the tests' own: on a free loopback port, in a folder below .build/, gone with whoever started it."""
+"""Runs PostgreSQL servers for tests, on free loopback ports with data below .build/. They end with the test process."""
 
 import atexit
 import contextlib
@@ -16,22 +16,23 @@ from urllib.parse import quote
 import pytest
 from client import ROOT, free_port
 
-# What a URL must encode, so that every test also shows that it is read right. Nothing may ever print it.
+# Contains characters that must be encoded in a URL, so that every test covers decoding. It must never appear in output.
 PASSWORD = "p@ss/word:of%these?tests"
 SCRIPT = ROOT / "Tests/HesperPostgresTests/Servers/postgres.sh"
 
 
 def programs() -> Path | None:
-    """Where initdb, pg_ctl and psql are: Debian has them not on the PATH."""
+    """The folder of initdb, pg_ctl and psql. Debian does not have them in PATH."""
     versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     return versions[-1].parent if versions else None
 
 
 class PostgreSQL:
-    """One server. Its process ends when this one does, however that ends (`postgres.sh`).
+    """One PostgreSQL server. It ends when this process ends, for whatever reason (`postgres.sh`).
 
-    `settings` are lines of postgresql.conf; the disk is not waited for unless they say so. `folder` is one that the
-    server's user can get into. With a `primary` it is a standby of that one, with its settings and these.
+    `settings`: lines of postgresql.conf. fsync is off unless they set it.
+    `folder`: must be accessible to the server's user.
+    `primary`: makes this a standby of that server, with its settings and the ones given here.
     """
 
     def __init__(
@@ -57,27 +58,27 @@ class PostgreSQL:
         self.close()
 
     def control(self, command: str) -> None:
-        """Does something with pg_ctl: `restart -m immediate`, `stop -m immediate`, `start`."""
+        """Runs a pg_ctl command: `restart -m immediate`, `stop -m immediate`, `start`."""
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
         self.expect_ok(command)
 
     def standby(self, settings: list[str] = ()) -> "PostgreSQL":
-        """Another server that follows this one by streaming replication, as `standby`; `control("promote")` ends that."""
+        """A new standby of this server by streaming replication. `control("promote")` on it ends the replication."""
         return PostgreSQL(settings, primary=self)
 
     def kill(self) -> None:
-        """Ends it as a crash of the machine would (SIGKILL to all its processes); `control("start")` has it back."""
+        """Ends all processes with SIGKILL, as a crash of the machine would. `control("start")` starts the server again."""
         pids = self.signal(signal.SIGKILL)
         deadline = time.monotonic() + 30
         while any(is_running(pid) for pid in pids):
-            assert time.monotonic() < deadline, "it does not end"
+            assert time.monotonic() < deadline, "the processes did not end"
             time.sleep(0.01)
-        # Whoever inherited them may not have noticed yet: then a start would take them for running.
+        # Zombies may remain until they are reaped. With the PID file in place, a start would consider the server running.
         (self.folder / "data/postmaster.pid").unlink()
 
     def signal(self, number: int) -> list[int]:
-        """Sends a signal to all its processes, which are given."""
+        """Sends a signal to all processes. Returns their IDs."""
         first = (self.folder / "data/postmaster.pid").read_text().split()[0]
         children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
         pids = [int(pid) for pid in [first, *children]]
@@ -87,35 +88,35 @@ class PostgreSQL:
         return pids
 
     def catch_up(self, seconds: float = 30) -> None:
-        """Waits until this standby shows everything that its primary has committed by now."""
+        """Waits until this standby has replayed all that its primary has committed."""
         reached = self.primary.sql("SELECT pg_current_wal_insert_lsn()")[0][0]
         deadline = time.monotonic() + seconds
         while self.sql(f"SELECT pg_last_wal_replay_lsn() >= '{reached}'") != [["t"]]:
-            assert time.monotonic() < deadline, f"the standby is not at {reached} after {seconds} s"
+            assert time.monotonic() < deadline, f"the standby has not reached {reached} after {seconds} s"
             time.sleep(0.02)
 
     def expect_ok(self, command: str) -> None:
-        answer = self.process.stdout.readline().strip()
-        if answer != "ok":
+        response = self.process.stdout.readline().strip()
+        if response != "ok":
             logs = [path.read_text(errors="replace")[-2000:] for path in (self.folder / "log",) if path.exists()]
-            raise RuntimeError(f"PostgreSQL, {command}: {answer!r}; {''.join(logs)}")
+            raise RuntimeError(f"PostgreSQL, {command}: {response!r}; {''.join(logs)}")
 
     def address(self, database: str = "postgres") -> str:
-        """For HESPER_DATABASE. Only ever in the environment: a command line is everybody's to read."""
+        """A URL for HESPER_DATABASE. Pass it only in the environment, because other users can read command lines."""
         return f"postgresql://hesper:{quote(PASSWORD, safe='')}@127.0.0.1:{self.port}/{database}?sslmode=disable"
 
     def address_like(self, address: str) -> str:
-        """The database of the same name here: a standby has all of its primary's."""
+        """The URL of the database of the same name on this server, such as a standby's copy of it."""
         return self.address(name_in(address))
 
     def database(self, more: str = "") -> str:
-        """A new empty database: its address."""
+        """Creates an empty database. Returns its URL."""
         name = f"black_box_{next(self.numbers)}"
         self.sql(f"CREATE DATABASE {name} TEMPLATE template0 {more}")
         return self.address(name)
 
-    def own_folder(self, path: Path) -> Path:
-        """Makes a folder that the server may write in."""
+    def writable_folder(self, path: Path) -> Path:
+        """Creates a folder in which the server may write."""
         path.mkdir()
         if os.geteuid() == 0:
             shutil.chown(path, "postgres")
@@ -126,23 +127,23 @@ class PostgreSQL:
             self.sql(f"DROP DATABASE IF EXISTS {name_in(address)} WITH (FORCE)")
 
     def sql(self, statement: str, database: str = "postgres") -> list[list[str]]:
-        """Does one statement as the owner of all; its rows, as texts."""
+        """Executes a statement as superuser. Returns its rows as strings."""
         options = ["-X", "-q", "-A", "-t", "-F", "\x1f", "-v", "ON_ERROR_STOP=1"]
         rows = self.run("psql", *options, "-d", database, text=statement)
         return [line.split("\x1f") for line in rows.splitlines()]
 
     def run(self, program: str, *arguments: str, text: str = "") -> str:
-        """Runs one of PostgreSQL's own programs on this server: what it says."""
-        who = {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "hesper", "PGPASSWORD": PASSWORD}
+        """Runs one of PostgreSQL's client programs on this server. Returns its output."""
+        connection = {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "hesper", "PGPASSWORD": PASSWORD}
         done = subprocess.run(
             [programs() / program, *arguments], input=text, capture_output=True, text=True, timeout=60,
-            env={name: value for name, value in os.environ.items() if not name.startswith("PG")} | who,
+            env={name: value for name, value in os.environ.items() if not name.startswith("PG")} | connection,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def dump(self, database: str) -> str:
-        """All that a database holds."""
+        """A database's dump as SQL text."""
         return self.run("pg_dump", "-d", database)
 
     def close(self) -> None:
@@ -154,7 +155,7 @@ class PostgreSQL:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there, and no zombie."""
+    """Whether the process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -162,13 +163,13 @@ def is_running(pid: int) -> bool:
 
 
 def name_in(address: str) -> str:
-    """The database that an address names."""
+    """The name of the database in a URL."""
     return address.rsplit("/", 1)[1].split("?")[0]
 
 
 @cache
 def running() -> PostgreSQL:
-    """One for all tests that leave the server as it is, started for the first who asks."""
+    """A server shared by all tests that do not change its configuration or state. It starts at the first use."""
     server = PostgreSQL()
     atexit.register(server.close)
     return server

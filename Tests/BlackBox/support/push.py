@@ -1,4 +1,4 @@
-"""What one call of sync carries up: edits, new objects, DeletedObjects."""
+"""Builds the pushes of a device: edits, new objects, DeletedObjects."""
 
 from copy import copy
 from dataclasses import dataclass, field
@@ -6,16 +6,17 @@ from typing import Any
 
 from local_copy import SECTIONS, Entity, LocalCopy, write_change
 
-MOST_OBJECTS = 1_500  # a push may have 2,000 objects and 8 MiB
-MOST_BYTES = 4 << 20
+MAX_OBJECTS = 1_500  # the server accepts 2,000
+MAX_BYTES = 4 << 20  # the server accepts 8 MiB
 
 
 @dataclass
 class Unsent:
-    """An edit that the server has not acknowledged. `base`, `base_value`: the version of the text it was made from.
+    """An edit that the server has not acknowledged.
 
-    `after`: the clocks of own texts that it descends from, which were sent and not answered. `moved`: it was written on
-    another note, which was deleted, so the server knows its base only there.
+    The last four are for texts. `base` and `base_value`: the clock and value of the version that the text was made from.
+    `after`: the clocks of this device's texts that it descends from and that are sent but not yet acknowledged. `moved`: the
+    text was written in another note, which was deleted, so the server knows its base only in that note.
     """
 
     type: str
@@ -29,7 +30,10 @@ class Unsent:
 
 @dataclass
 class Push:
-    """What one call carries: the edits by (object, attribute), what never changes of new objects, DeletedObjects."""
+    """One push: edits by (object, attribute), new objects' types and immutable properties by ID, DeletedObjects by ID.
+
+    `token` is the sync token sent with it. `relayed`: it restores what a restored server lacks, possibly edits of other devices.
+    """
 
     edits: dict[tuple[str, str], Unsent]
     fixed: dict[str, tuple[str, dict]]
@@ -41,7 +45,7 @@ class Push:
         return bool(self.edits or self.fixed or self.deletions)
 
     def changes(self, with_base_values: bool) -> dict:
-        """What `changes` of the request is. `with_base_values`: the server may not have the texts' bases any more."""
+        """The `changes` of the sync request. `with_base_values`: include the texts' base values, which the server may lack."""
         entities: dict[str, Entity] = {}
         for unique_id, (kind, fixed) in self.fixed.items():
             entities[unique_id] = Entity(kind, unique_id, dict(fixed))
@@ -64,34 +68,37 @@ class Push:
         return changes
 
 
-def in_parts(
+def split_into_pushes(
     deletions: dict[str, dict],
     fixed: dict[str, tuple[str, dict]],
     edits: dict[tuple[str, str], Unsent],
     token: str | None = None,
     relayed: bool = False,
 ) -> list[Push]:
-    """Pushes that fit into their limits: DeletedObjects first, then tags, then the rest, one push if it can be."""
+    """Splits changes into pushes within the limits, in this order: DeletedObjects, tags, all others.
+
+    Everything goes into one push if it fits. The result has at least one push, which may be empty.
+    """
     pushes = [Push({}, {}, {}, token, relayed)]
     count = size = 0
 
-    def room_for(more: int) -> Push:
+    def part_for(more: int) -> Push:
         nonlocal count, size
-        if count and (count + 1 > MOST_OBJECTS or size + more > MOST_BYTES):
+        if count and (count + 1 > MAX_OBJECTS or size + more > MAX_BYTES):
             pushes.append(Push({}, {}, {}, token, relayed))
             count = size = 0
         count, size = count + 1, size + more
         return pushes[-1]
 
     for unique_id, deletion in deletions.items():
-        room_for(200).deletions[unique_id] = deletion
+        part_for(200).deletions[unique_id] = deletion
     edits_of: dict[str, dict] = {unique_id: {} for unique_id in fixed}
     for key, edit in edits.items():
         edits_of.setdefault(key[0], {})[key] = copy(edit)
     kinds = {key[0]: edit.type for key, edit in edits.items()} | {key: kind for key, (kind, _) in fixed.items()}
     for unique_id in sorted(edits_of, key=lambda unique_id: kinds[unique_id] != "tag"):
         its_edits = edits_of[unique_id]
-        push = room_for(
+        push = part_for(
             300 + sum(120 + 4 * len(str(edit.value)) + 4 * len(edit.base_value or "") for edit in its_edits.values())
         )
         push.edits.update(its_edits)
@@ -100,10 +107,10 @@ def in_parts(
     return pushes
 
 
-def what_it_lacks(held: LocalCopy, server: LocalCopy) -> list[Push]:
-    """What a device gives back to a restored server: DeletedObjects, objects, registers that it lacks or has older.
+def missing_on_server(held: LocalCopy, server: LocalCopy) -> list[Push]:
+    """The pushes that restore what a restored server lacks: DeletedObjects, objects, and registers with a greater clock.
 
-    A text is given back wherever the server has another, also under a greater clock: that one may not descend from it.
+    A text is sent whenever the server's clock differs, even if it is greater, because the server's text may not descend from it.
     """
     deletions = {
         unique_id: dict(deleted)
@@ -119,13 +126,13 @@ def what_it_lacks(held: LocalCopy, server: LocalCopy) -> list[Push]:
     for unique_id, entity in held.objects.items():
         if unique_id in server.deleted:
             continue
-        there = server.objects.get(unique_id)
-        if there is None or there.fixed != entity.fixed:
+        on_server = server.objects.get(unique_id)
+        if on_server is None or on_server.fixed != entity.fixed:
             fixed[unique_id] = (entity.type, entity.fixed)
         for attribute, (value, clock) in entity.registers.items():
-            standing = (there.clock(attribute) if there else None) or ""
-            if standing < clock:
+            current = (on_server.clock(attribute) if on_server else None) or ""
+            if current < clock:
                 edits[unique_id, attribute] = Unsent(entity.type, value, clock)
-            if attribute == "text" and standing != clock:
+            if attribute == "text" and current != clock:
                 edits[unique_id, attribute] = Unsent(entity.type, value, clock, base=clock)
-    return [push for push in in_parts(deletions, fixed, edits, relayed=True) if push]
+    return [push for push in split_into_pushes(deletions, fixed, edits, relayed=True) if push]

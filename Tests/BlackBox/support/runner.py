@@ -1,4 +1,4 @@
-"""Running the command in an environment that sets nothing."""
+"""Runs the `hesper` command without HESPER_ variables in the environment."""
 
 import os
 import re
@@ -17,7 +17,7 @@ Hesper = Callable[..., subprocess.CompletedProcess]
 
 
 def run(folder: Path, *arguments: object, stdin: str = "", **environment: str) -> subprocess.CompletedProcess:
-    """Runs the command in a folder until it ends; the text of both outputs is kept."""
+    """Runs the command in a folder until it ends. The output is captured as text."""
     return subprocess.run(
         [str(BINARY), *map(str, arguments)],
         input=stdin,
@@ -31,7 +31,7 @@ def run(folder: Path, *arguments: object, stdin: str = "", **environment: str) -
 
 @contextmanager
 def serving(folder: Path, *arguments: str, **environment: str) -> Iterator[tuple[str, subprocess.Popen]]:
-    """A server on a port that the system chose, and the address that it says it has. Its log is the folder's `log`."""
+    """Runs a server on a port chosen by the system. Yields the URL that it prints, and the process. Its log is `folder/log`."""
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [str(BINARY), "serve", "--port", "0", *arguments],

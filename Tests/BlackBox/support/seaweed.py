@@ -1,4 +1,4 @@
-"""A server that speaks S3: SeaweedFS, on free loopback ports, in a folder of its own below .build/."""
+"""Runs SeaweedFS as an S3 server, on free loopback ports with data below .build/."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ class SeaweedFS:
         (self.folder / "s3.json").write_text(json.dumps({"identities": [identity]}))
         self.process: subprocess.Popen | None = None
         for _ in range(3):
-            # Each port is given: one that SeaweedFS chooses itself is 10,000 above another, and may be past the last.
+            # All ports are set explicitly. The default gRPC port is the HTTP port plus 10,000, which may exceed 65535.
             self.ports = dict(zip(SERVERS, free_ports(len(SERVERS))))
             self.port = self.ports["s3.port"]
             if self.start():
@@ -34,7 +34,7 @@ class SeaweedFS:
         raise RuntimeError(f"SeaweedFS did not start; the end of its log:\n{log[-4000:]}")
 
     def start(self) -> bool:
-        """Whether it answers within a minute; false at once when it ends, as it does when somebody took a port."""
+        """Whether it is ready within a minute. False immediately if the process ends, for example because a port was taken."""
         (self.folder / "data").mkdir(exist_ok=True)
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -57,14 +57,14 @@ class SeaweedFS:
         return False
 
     def environment(self, **other: str) -> dict[str, str]:
-        """What a server needs to keep attachments in a bucket there."""
+        """The environment of a Hesper server that stores attachments in the test bucket."""
         return {
             "HESPER_ATTACHMENTS": "s3://hesper-tests/prefix", "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET,
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}", **other,
         }  # fmt: skip
 
     def client(self):
-        """Somebody who has the bucket's keys."""
+        """An S3 client with the test credentials."""
         import boto3
         from botocore.config import Config
 
@@ -77,13 +77,13 @@ class SeaweedFS:
         self.client().create_bucket(Bucket="hesper-tests")
 
     def contents(self) -> list[bytes]:
-        """All that lies in the bucket."""
+        """The content of all objects in the bucket."""
         client = self.client()
         pages = client.get_paginator("list_objects_v2").paginate(Bucket="hesper-tests")
         keys = [entry["Key"] for page in pages for entry in page.get("Contents", [])]
         found = []
         for key in keys:
-            # One that was removed meanwhile lies there no more.
+            # The object may have been removed since the listing.
             with contextlib.suppress(client.exceptions.NoSuchKey):
                 found.append(client.get_object(Bucket="hesper-tests", Key=key)["Body"].read())
         return found

@@ -1,4 +1,4 @@
-"""A server that speaks TLS itself."""
+"""Runs servers that serve HTTPS themselves."""
 
 import os
 import socket
@@ -12,9 +12,9 @@ from client import Client, Server, free_port
 
 
 def make_certificate(folder: Path) -> None:
-    """Puts a certificate for 127.0.0.1 and its key into the folder, in place of what is there.
+    """Creates a certificate for 127.0.0.1 and its key in the folder, or replaces them.
 
-    File after file, as clients of ACME do.
+    The files are replaced one after the other, as ACME clients do.
     """
     subprocess.run(
         "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1 "
@@ -26,7 +26,7 @@ def make_certificate(folder: Path) -> None:
 
 
 class TLSServer(Server):
-    """The same server with a certificate that it signed itself, and plain HTTP on a port that only leads to it."""
+    """A server with a self-made certificate. Plain HTTP is on a second port, which redirects to HTTPS."""
 
     def __init__(self, folder: Path, arguments: list[str] = ()):
         self.folder = folder
@@ -49,18 +49,18 @@ class TLSServer(Server):
             try:
                 if Client(self.url).get("/readyz", verify=self.certificate, timeout=2).status_code == 200:
                     return True
-            except OSError:  # nobody listens, or there is no certificate yet
+            except OSError:  # no listener, or no certificate yet
                 time.sleep(0.02)
         return False
 
-    def anybody(self) -> Client:
-        """Who knows the certificate, and is not signed in."""
+    def anonymous_client(self) -> Client:
+        """A client that trusts the certificate and is not signed in."""
         client = Client(self.url)
         client.session.verify = self.certificate
         return client
 
     def client(self, **account) -> Client:
-        client = self.anybody()
+        client = self.anonymous_client()
         client.sign_up(**account)
         return client
 
@@ -68,7 +68,7 @@ class TLSServer(Server):
         return ssl.create_default_context(cafile=self.certificate)
 
     def http2(self, client: Client | None = None) -> httpx.Client:
-        """One connection of HTTP/2, signed in as `client`."""
+        """A single HTTP/2 connection, signed in as `client`."""
         headers = {"Authorization": f"Bearer {client.token}"} if client else {}
         return httpx.Client(
             base_url=self.url, headers=headers, http1=False, http2=True, verify=self.context(), timeout=30,
@@ -77,7 +77,7 @@ class TLSServer(Server):
 
     def connect(self, version: ssl.TLSVersion, protocols: list[str], ciphers: str = "DEFAULT") -> ssl.SSLSocket:
         context = self.context()
-        context.set_ciphers(f"{ciphers}@SECLEVEL=0")  # else this side refuses the old versions itself
+        context.set_ciphers(f"{ciphers}@SECLEVEL=0")  # otherwise the client itself refuses old versions
         context.minimum_version = context.maximum_version = version
         context.set_alpn_protocols(protocols)
         return self.handshake(context)
@@ -88,7 +88,7 @@ class TLSServer(Server):
 
 
 class SelfSignedServer(TLSServer):
-    """The same with a certificate that it makes itself, in its data folder; `certificate` is that of its authority."""
+    """A server that generates its certificate in its data folder. `certificate` is the certificate of its authority."""
 
     def __init__(self, folder: Path, arguments: list[str] = (), environment: dict[str, str] | None = None):
         self.folder, self.plain_port = folder, free_port()

@@ -1,18 +1,18 @@
-"""What a PostgreSQL was asked to do, as its own log tells it."""
+"""Reads the statements that a PostgreSQL server executed from its log."""
 
 import re
 from dataclasses import dataclass
 
 from postgres import PostgreSQL
 
-# Settings with which a server tells every statement, and whose it is.
+# Settings that log every statement with its application name and database.
 SETTINGS = ["log_statement = all", "log_line_prefix = '%a|%d|'"]
-LINE = re.compile(r"^(?P<who>[^|\n]*)\|(?P<database>[^|\n]*)\|LOG:  (?:execute \S+|statement): ", re.MULTILINE)
+LINE = re.compile(r"^(?P<application>[^|\n]*)\|(?P<database>[^|\n]*)\|LOG:  (?:execute \S+|statement): ", re.MULTILINE)
 
 
 @dataclass
 class Statements:
-    """Those of one server from now on."""
+    """The statements that one server has logged since `forget`."""
 
     server: PostgreSQL
     start: int = 0
@@ -24,14 +24,14 @@ class Statements:
         self.start = len(self._log())
 
     def of(self, application: str) -> list[str]:
-        """What connections of this name asked for since."""
+        """The statements of connections with this application name."""
         log = self._log()[self.start :]
         found = list(LINE.finditer(log))
         ends = [*[match.start() for match in found[1:]], len(log)]
         return [
             re.split(r"\n\S*\|", log[match.end() : end])[0].strip()
             for match, end in zip(found, ends, strict=False)
-            if match["who"] == application
+            if match["application"] == application
         ]
 
     def _log(self) -> str:

@@ -1,19 +1,19 @@
-"""HTTP as it goes over the wire: interim answers, bodies that break off, several requests at once."""
+"""HTTP over a plain socket, for tests of interim responses, incomplete bodies and pipelined requests."""
 
 import socket
 from dataclasses import dataclass, field
 
 
 @dataclass
-class Answer:
+class Response:
     status: int
     headers: dict[str, str]
     body: bytes = b""
-    interim: list["Answer"] = field(default_factory=list)
+    interim: list["Response"] = field(default_factory=list)
 
 
 class Wire:
-    """One connection to a server."""
+    """One connection to a server, with a bearer token."""
 
     def __init__(self, port: int, token: str, seconds: float = 30):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=seconds)
@@ -38,8 +38,8 @@ class Wire:
     def send(self, body: bytes) -> None:
         self.socket.sendall(body)
 
-    def answer_or_interim(self) -> Answer:
-        """The next answer, whatever it is."""
+    def any_response(self) -> Response:
+        """The next response, final or interim (1xx)."""
         status = int(self.reader.readline().split()[1])
         headers = {}
         while line := self.reader.readline().rstrip():
@@ -48,15 +48,15 @@ class Wire:
         body = b""
         if status >= 200 and status not in (204, 304):
             body = self.reader.read(int(headers.get("content-length", "0")))
-        return Answer(status, headers, body)
+        return Response(status, headers, body)
 
-    def answer(self) -> Answer:
-        """The next answer that is one, with the interim ones before it."""
+    def response(self) -> Response:
+        """The next final response, with the interim responses before it."""
         interim = []
         for _ in range(10):
-            answer = self.answer_or_interim()
-            if answer.status >= 200:
-                answer.interim = interim
-                return answer
-            interim.append(answer)
-        raise AssertionError("ten interim answers, and no other")
+            response = self.any_response()
+            if response.status >= 200:
+                response.interim = interim
+                return response
+            interim.append(response)
+        raise AssertionError("ten interim responses without a final response")

@@ -1,4 +1,4 @@
-"""Where a SQLite file holds its rows (Database File Format, 1.5 and 1.6): the bytes that a flip can damage."""
+"""Finds the rows and index entries in a SQLite file (Database File Format, 1.5 and 1.6), so that tests can damage them."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ INTERIOR_INDEX, INTERIOR_TABLE, LEAF_INDEX, LEAF_TABLE = 2, 5, 10, 13
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Bytes of a payload: all that one row, or one entry of an index, has on one page."""
+class PayloadRange:
+    """A range of payload bytes: the part of one row or index entry that is on one page."""
 
-    of: str
+    tree: str
     offset: int
     length: int
 
 
-def payloads(file: Path) -> list[Piece]:
-    """All pieces, in the order of tables and keys. Free pages, and the space between rows, are not among them."""
+def payloads(file: Path) -> list[PayloadRange]:
+    """The payload ranges of all tables and indexes, in key order. Free pages and unused space are not included."""
     with sqlite3.connect(file) as database:
         page_size = database.execute("PRAGMA page_size").fetchone()[0]
         roots = [("sqlite_schema", 1), *database.execute("SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0")]
@@ -32,7 +32,7 @@ class Tree:
     def __init__(self, data: bytes, page_size: int, name: str):
         self.data, self.size, self.name = data, page_size, name
 
-    def pieces(self, number: int) -> list[Piece]:
+    def pieces(self, number: int) -> list[PayloadRange]:
         page = (number - 1) * self.size
         header = page + (100 if number == 1 else 0)
         kind = self.data[header]
@@ -48,21 +48,21 @@ class Tree:
                 found += self.payload(cell, kind == LEAF_TABLE)
         return found if leaf else found + self.pieces(self.integer(header + 8, 4))
 
-    def payload(self, cell: int, is_table: bool) -> list[Piece]:
+    def payload(self, cell: int, is_table: bool) -> list[PayloadRange]:
         length, start = self.varint(cell)
         if is_table:
             _, start = self.varint(start)
         local = self.local(length, is_table)
-        found = [Piece(self.name, start, local)]
+        found = [PayloadRange(self.name, start, local)]
         left, link = length - local, start + local
         while left > 0:
             overflow = (self.integer(link, 4) - 1) * self.size
-            found.append(Piece(self.name, overflow + 4, min(left, self.size - 4)))
+            found.append(PayloadRange(self.name, overflow + 4, min(left, self.size - 4)))
             left, link = left - (self.size - 4), overflow
         return found
 
     def local(self, length: int, is_table: bool) -> int:
-        """How much of a payload stands in its cell."""
+        """The number of payload bytes that are stored in the cell itself. The rest is on overflow pages."""
         largest = self.size - 35 if is_table else (self.size - 12) * 64 // 255 - 23
         if length <= largest:
             return length
@@ -74,10 +74,10 @@ class Tree:
         return int.from_bytes(self.data[offset : offset + length], "big")
 
     def varint(self, offset: int) -> tuple[int, int]:
-        """A number, and where it ends."""
+        """A variable-length integer and the offset after it."""
         value = 0
-        for place in range(offset, offset + 8):
-            value = value << 7 | self.data[place] & 0x7F
-            if self.data[place] < 0x80:
-                return value, place + 1
+        for position in range(offset, offset + 8):
+            value = value << 7 | self.data[position] & 0x7F
+            if self.data[position] < 0x80:
+                return value, position + 1
         return value << 8 | self.data[offset + 8], offset + 9
