@@ -31,8 +31,8 @@ const keepUpToDate = (offer, reload) => {
     })
   }
   container.oncontrollerchange = () => {
-    // The very first worker takes control of a page that is up to date.
-    if (controller) offer(reload)
+    // The very first worker takes control of a page that is up to date. Signing out removes the worker.
+    if (controller && container.controller) offer(reload)
     controller = container.controller
   }
   const policy = globalThis.trustedTypes?.createPolicy("hesper", {createScriptURL: path => path})

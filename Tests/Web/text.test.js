@@ -20,6 +20,17 @@ test("titles: the first line with words, without Markdown's marks", () => {
   assert.equal(excerptOf("Milk"), "")
 })
 
+test("titles: front matter is skipped, but for its title", () => {
+  assert.equal(titleOf("---\ntags: [a, b]\ndate: 2026-11-24\n---\n\n# Soup\nLeeks"), "Soup")
+  assert.equal(excerptOf("---\ntags: [a, b]\n---\n# Soup\nLeeks"), "Leeks")
+  assert.equal(titleOf("---\r\ntitle: \"Soup: the book\"\r\n---\r\n# Chapter 1"), "Soup: the book")
+  assert.equal(excerptOf("---\ntitle: Soup\n---\n# Soup\nLeeks"), "Leeks")
+  assert.equal(titleOf("---\ntitle: Soup\n---"), "Soup")
+  assert.equal(titleOf("---\nA rule above, and no metadata\n---"), "A rule above, and no metadata")
+  assert.equal(titleOf("---\nkey: without an end"), "key: without an end")
+  assert.equal(titleOf(`---\nkey: 1\n${"x\r\n".repeat(90)}`), "key: 1", "in linear time")
+})
+
 test("links: only http and https, without surrounding punctuation", () => {
   assert.deepEqual(found("See https://example.com/a_(b). And (http://x.org/y), www.foo.de!"), [
     "link https://example.com/a_(b) https://example.com/a_(b)", "link http://x.org/y http://x.org/y",

@@ -7,12 +7,21 @@ const LINE = /\S.{0,199}/gu
 /** What Markdown begins a line with: headings, lists, quotations, check boxes, bold text. */
 const MARKUP = /^(?:#+|[-+*>]+(?=\s|$)|\[[ x]\](?=\s|$)|\*\*|\s)+/i
 
-/** The first lines that have words, without markup. */
+/** The metadata that other apps begin a Markdown file with: lines of YAML between `---` and `---`. */
+const FRONT_MATTER = /^---[ \t]*\r?\n(?=[\w-]+:)((?:[^\r\n]{0,500}\r?\n){1,100}?)(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
+/** Its title, in quotation marks or not. */
+const TITLE = /^title:[ \t]*(["']?)(\S.{0,199}?)\1[ \t]*\r?$/im
+
+/** The first lines that have words, without markup. The title of front matter is the first line, the rest of it none. */
 const linesOf = (text, count) => {
   const lines = []
-  for (const [line] of text.matchAll(LINE)) {
+  const [{length = 0} = "", metadata = ""] = text.match(FRONT_MATTER) ?? []
+  const title = metadata.match(TITLE)?.[2]
+  if (title) lines.push(title)
+  for (const [line] of text.slice(length).matchAll(LINE)) {
+    if (lines.length === count) break
     const plain = line.replace(MARKUP, "").trimEnd()
-    if (plain && lines.push(plain) === count) break
+    if (plain && plain !== title) lines.push(plain)
   }
   return lines
 }

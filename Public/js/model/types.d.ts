@@ -47,3 +47,18 @@ interface Superseded {
 
 /** DeletedObjects by uniqueID. */
 type Graves = ReadonlyMap<string, DeletedObject>
+
+/** An edit of a whole text: a positive number keeps so many code units, a negative one removes so many, a string is inserted. */
+type Operation = (number | string)[]
+
+/** A person's own edits of an open text, to be undone and done again while other devices edit it too. */
+interface UndoHistory {
+  /** An edit of the person's own. `now` in ms: typing without a pause is undone at once. */
+  add(before: string, after: string, now: number): void
+  /** Another device's edit, which is never undone. */
+  transform(before: string, after: string): void
+  /** The text after the last edit is undone, and the place of the caret; null if there is none. */
+  undo(text: string): {text: string, caret: number} | null
+  /** The same for the last edit that was undone. */
+  redo(text: string): {text: string, caret: number} | null
+}

@@ -50,7 +50,7 @@ export class Copy extends Database {
     const changesMembers = [...ids].filter(id => this.#takeObject(id)).length
     if (changesMembers) for (const row of this.#rows.values()) row.tags = null
     this.#counts = undefined
-    if (ids.size > FIRST_NOTES) whenIdle(this.#buildHaystacks)
+    if (ids.size > FIRST_NOTES) whenIdle(this.#prepareWhenIdle)
     return changesMembers ? null : ids
   }
 
@@ -81,13 +81,17 @@ export class Copy extends Database {
     return rows
   }
 
-  #buildHaystacks = () => {
-    const end = performance.now() + IDLE_SLICE
+  prepareSearch(most) {
+    const end = performance.now() + most
     for (const row of this.#sortedRows()) {
-      if (performance.now() > end) return whenIdle(this.#buildHaystacks)
-      row.haystack ??= haystackOf(row.text)
+      if (row.haystack !== null) continue
+      if (performance.now() > end) return false
+      row.haystack = haystackOf(row.text)
     }
+    return true
   }
+
+  #prepareWhenIdle = () => this.prepareSearch(IDLE_SLICE) || whenIdle(this.#prepareWhenIdle)
 
   // Reading
 
@@ -158,12 +162,15 @@ export class Copy extends Database {
     return row.tags ??= this.members(row.id, "tags")
   }
 
-  notes({query = "", tag = null, archived = false} = {}) {
+  notes({query = "", tag = null, archived = false, arePrepared = false} = {}) {
     const live = tag && this.resolve(tag)
-    const wanted = query.trim() && queryOf(query)
+    const typed = query.trim()
+    const wanted = queryOf(typed)
+    // A query without words, such as an emoji, is searched for as it is.
+    const isFound = wanted.needles.length || wanted.problem
+      ? row => (row.haystack !== null || !arePrepared) && matches(wanted, row.haystack ??= haystackOf(row.text)) : row => row.text.includes(typed)
     return this.#sortedRows().filter(row => (archived === null || row.archived === archived)
-      && (!tag || live && this.#tagsOf(row).includes(live))
-      && (!wanted || matches(wanted, row.haystack ??= haystackOf(row.text)))).map(row => row.id)
+      && (!tag || live && this.#tagsOf(row).includes(live)) && (!typed || isFound(row))).map(row => row.id)
   }
 
   tag(id) {

@@ -245,8 +245,10 @@ interface LocalCopy extends EventTarget {
   }
 
   note(id: string): Note | undefined
-  /** IDs, pinned first, then newest; `archived` null: both. */
-  notes(filter?: {query?: string, tag?: string | null, archived?: boolean | null}): string[]
+  /** IDs, pinned first, then newest; `archived` null: both; `arePrepared`: a query finds only notes that are prepared for it. */
+  notes(filter?: {query?: string, tag?: string | null, archived?: boolean | null, arePrepared?: boolean}): string[]
+  /** Prepares notes for searching, for at most so many ms. Whether all are prepared. */
+  prepareSearch(most: number): boolean
   tag(id: string): Tag | undefined
   /** By their folded names. */
   tags(): Tag[]

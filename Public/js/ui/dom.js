@@ -20,9 +20,12 @@ export const tell = (element, about, content = () => about) => {
 /** The value of a path such as "account.email". */
 const find = (values, path) => path.split(".").reduce((of, name) => of?.[name], values)
 
+/** Values that every template may use. */
+const COMMON = {mod: /Mac|iP/.test(navigator.platform) ? "⌘" : "Ctrl"}
+
 /** A text with its "{name}" and "{name|format}" filled in. */
 const fillIn = (text, values) => text.replace(/\{([\w.]+)\|?(\w*)\}/g, (_, path, how) => {
-  const value = find(values, path) ?? ""
+  const value = find(values, path) ?? find(COMMON, path) ?? ""
   return how && value !== "" ? (formats[how] ?? plural)(value, how) : value
 })
 

@@ -8,6 +8,8 @@ const OVERSCAN = 6
 /** A mouse drags after so many px, a finger after so many ms. */
 const DRAG_DISTANCE = 6
 const DRAG_DELAY = 380
+/** Notes are prepared for a search for at most so many ms at a time. */
+const SEARCH_SLICE = 20
 /** How near to the edge of the list dragging scrolls it, in px. */
 const SCROLL_EDGE = 56
 
@@ -33,6 +35,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
   let drawing = 0
   let looking = 0
   let saying = 0
+  let searching = 0
 
   const query = () => input.value.trim()
   const isMixed = () => query() && !scope.archived
@@ -50,9 +53,12 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     // The row at the top stays there.
     const top = Math.floor(box.scrollTop / HEIGHT)
     const anchor = box.scrollTop > 0 ? ids[top] : ""
-    ids = copy.notes({query: query(), tag: scope.tag, archived: isMixed() ? null : scope.archived})
+    // The first search after a start finds more and more, in slices, so that typing is never held up.
+    const arePrepared = Boolean(query()) && !copy.prepareSearch(SEARCH_SLICE)
+    if (arePrepared) searching ||= setTimeout(() => { searching = 0; refresh() })
+    ids = copy.notes({query: query(), tag: scope.tag, archived: isMixed() ? null : scope.archived, arePrepared})
     run.style.height = `${ids.length * HEIGHT}px`
-    fill(nothing, !ids.length && empty())
+    fill(nothing, !ids.length && !arePrepared && empty())
     if (ids.includes(anchor)) box.scrollTop += (ids.indexOf(anchor) - top) * HEIGHT
     if (!ids.includes(roving)) roving = ids.includes(opened) ? opened : ids[0] ?? ""
     for (const [id, row] of rows) {
@@ -73,15 +79,25 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
       element.remove()
       rows.delete(id)
     }
+    const drawn = []
     for (const id of wanted) {
       const {element} = rows.get(id) ?? make(id)
       const at = ids.indexOf(id)
+      drawn.push({at, element})
       place(element, at)
       element.ariaPosInSet = at + 1
       element.ariaSetSize = ids.length
       element.ariaSelected = id === opened
       element.tabIndex = id === roving ? 0 : -1
     }
+    arrange(drawn.sort((one, other) => one.at - other.at).map(({element}) => element))
+  }
+  /** Puts elements into the order in which they are seen, for screen readers. The one with the focus stays, to keep it. */
+  const arrange = elements => {
+    if (elements.every((element, at) => run.children[at] === element)) return
+    const focus = Math.max(0, elements.indexOf(document.activeElement))
+    run.prepend(...elements.slice(0, focus))
+    elements[focus]?.after(...elements.slice(focus + 1), mark)
   }
   const drawSoon = () => { drawing ||= requestAnimationFrame(draw) }
 
@@ -157,7 +173,7 @@ export const noteList = ({copy, engine, attempt}, {box, run, mark, nothing, inpu
     box.scrollTop = 0
     refresh()
     clearTimeout(saying)
-    saying = setTimeout(announce, 600, "found", {count: ids.length})
+    saying = setTimeout(() => announce("found", {count: ids.length}), 600)
   }
   input.onkeydown = event => {
     const {key} = event

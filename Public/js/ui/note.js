@@ -1,6 +1,7 @@
 // One note: its text, to read and to edit, with its tags and files.
 import {moveCaret, rebase, splice} from "../model/difference.js"
 import {findings} from "../model/text.js"
+import {History} from "../model/undo.js"
 import {attachments} from "./attachments.js"
 import {copyOf, copyText, fill, menu, save, toast, viewOf} from "./dom.js"
 import {notices} from "./status.js"
@@ -69,6 +70,7 @@ export const editor = (app, id, tags) => {
   /** The text as it is in the editor. */
   let words = base.value
   let hasTyped = false
+  const undoHistory = new History()
   let isComposing = false
   let running = null
   let waiting = 0
@@ -121,15 +123,32 @@ export const editor = (app, id, tags) => {
     const both = words === base.value ? note.text : source === "tab" ? rebase(base.value, words, note.text) : null
     if (both === null) return
     base = {clock: note.textClock, value: note.text}
+    undoHistory.transform(words, both)
     words = both
     if (words !== base.value) typed()
     if (area.hidden) return
-    const {value, selectionStart, selectionEnd, scrollHeight} = area
-    const {start, end, text} = splice(value, words)
-    area.setRangeText(text, start, end)
-    area.setSelectionRange(moveCaret(selectionStart, value, words), moveCaret(selectionEnd, value, words))
+    const {selectionStart, scrollHeight} = area
+    const {end} = replace()
     fit()
     if (end <= selectionStart) scroll.scrollTop += area.scrollHeight - scrollHeight
+  }
+  /** Puts `words` into the text area, the caret among the same words. Browsers forget what they could undo then. */
+  const replace = () => {
+    const {value, selectionStart, selectionEnd} = area
+    const change = splice(value, words)
+    area.setRangeText(change.text, change.start, change.end)
+    area.setSelectionRange(moveCaret(selectionStart, value, words), moveCaret(selectionEnd, value, words))
+    return change
+  }
+  /** Undoes the last edit of this person, or does it again. */
+  const move = name => {
+    const moved = undoHistory[name](words)
+    if (!moved) return
+    words = moved.text
+    replace()
+    area.setSelectionRange(moved.caret, moved.caret)
+    fit()
+    typed()
   }
 
   /** The note was deleted: what was typed continues in the note that has its words (clients.md, rule 4). */
@@ -220,6 +239,7 @@ export const editor = (app, id, tags) => {
   }, {signal})
   document.addEventListener("visibilitychange", () => { if (document.hidden) keep() }, {signal})
   addEventListener("pagehide", keep, {signal})
+  addEventListener("beforeprint", () => { if (!area.hidden) showText() }, {signal})
 
   done.onclick = read
   files.onchange = () => {
@@ -227,7 +247,14 @@ export const editor = (app, id, tags) => {
     files.value = ""
   }
   more.onclick = () => menu(more, "note-menu", {copyText: () => copyText(words)})
+  area.onbeforeinput = event => {
+    const name = {historyUndo: "undo", historyRedo: "redo"}[event.inputType]
+    if (!name) return
+    event.preventDefault()
+    move(name)
+  }
   area.oninput = event => {
+    undoHistory.add(words, area.value, event.timeStamp)
     words = area.value
     hasTyped = true
     isComposing = event.isComposing
@@ -237,6 +264,18 @@ export const editor = (app, id, tags) => {
   }
   area.addEventListener("compositionend", () => { isComposing = false })
   area.onkeydown = event => {
+    const key = event.key.toLowerCase()
+    const isUndo = (event.ctrlKey || event.metaKey) && !event.altKey && (key === "z" || key === "y" && event.ctrlKey)
+    if (isUndo && !isComposing) {
+      event.preventDefault()
+      move(key === "y" || event.shiftKey ? "redo" : "undo")
+    }
+    // Escape, then Tab leads on, to the tags.
+    if (key === "tab" && !event.shiftKey && !event.ctrlKey && !isComposing) {
+      event.preventDefault()
+      area.setRangeText("\t", area.selectionStart, area.selectionEnd, "end")
+      area.dispatchEvent(new InputEvent("input"))
+    }
     const isDone = event.key === "Escape" || event.key === "Enter" && (event.metaKey || event.ctrlKey)
     if (event.isComposing || !isDone) return
     event.preventDefault()

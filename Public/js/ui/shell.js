@@ -25,12 +25,14 @@ const nameOf = ({key, code, ctrlKey, metaKey, altKey}) => {
 const hasLetters = () => localStorage.letters !== "false"
 
 const showShortcuts = () => dialog(viewOf("shortcuts", {
-  mod: /Mac|iP/.test(navigator.platform) ? "⌘" : "Ctrl",
   letters: {checked: hasLetters(), onchange: ({target}) => { localStorage.letters = target.checked }},
 }))
 
+/** Shortcuts that act wherever the focus is, except in other text fields. The others need the focus in the list, or nowhere. */
+const EVERYWHERE = ["Enter", "Escape", "Mod+k", "Mod+z"]
+
 /** Handles shortcuts, and clicks on elements with `data-key`. */
-const startKeys = keys => {
+const startKeys = (keys, listPane) => {
   addEventListener("click", ({target}) => keys[/** @type {any} */ (target).closest("[data-key]")?.dataset.key]?.())
   addEventListener("keydown", event => {
     const name = nameOf(event)
@@ -40,6 +42,7 @@ const startKeys = keys => {
     if (at.matches("input:not([type=checkbox], [type=file]), textarea, select") && name !== "Mod+k") return
     const isFree = at === document.body || name === "Enter" && at.matches(".reading")
     if (/^(Enter|Arrow\w+)$/.test(name) && !isFree || !name[1] && !hasLetters()) return
+    if (!EVERYWHERE.includes(name) && at !== document.body && !listPane.contains(at)) return
     event.preventDefault()
     keys[name]()
   })
@@ -98,14 +101,14 @@ export const startShell = (copy, engine) => {
       else if (before) history.back()
       else app.go(home(), {replace: true})
     },
-    e: forNote((id, note) => takeAway(note, "archived", copy.setArchived([id], !note.archived),
+    "Mod+e": forNote((id, note) => takeAway(note, "archived", copy.setArchived([id], !note.archived),
       () => copy.setArchived([id], note.archived))),
     p: forNote((id, note) => app.attempt(copy.setAttribute(id, "pinned", !note.pinned).then(() => announce("pinned", note)))),
-    Delete: forNote((id, note) => takeAway(note, "deleted", copy.remove(id), async () => {
+    "Mod+Delete": forNote((id, note) => takeAway(note, "deleted", copy.remove(id), async () => {
       if (await copy.undoRemove(id)) app.go(`#/note/${id}`)
       else toastDeleted("too-late")
     })),
-    "#": () => keys.Delete(),
+    "Mod+Backspace": () => keys["Mod+Delete"](),
     t: forNote(id => {
       app.go(`#/note/${id}`)
       main.querySelector(".tag-input").focus()
@@ -195,7 +198,7 @@ export const startShell = (copy, engine) => {
   }
 
   setTheme()
-  startKeys(keys)
+  startKeys(keys, listPane)
   takeDrops(app)
   indicate(app, parts)
   over.append(news, banners(app).element)

@@ -15,11 +15,31 @@ export const sidePane = ({copy, go, attempt, undoable}, {side, all, archived, ta
     const {name: before} = copy.tag(id) ?? {name: ""}
     const {element, input} = copyOf("rename-tag", {input: {value: before}, rename: () => {
       const name = input.value.trim()
-      const isOther = (copy.tagNamed(name) ?? id) !== id
-      if (name && name !== before) attempt(copy.renameTag(id, name).then(() => toast("renamed", {before, name, isOther})))
+      const other = copy.tagNamed(name) ?? id
+      if (other !== id) confirmMerge(id, other, name)
+      else if (name && name !== before) attempt(copy.renameTag(id, name).then(() => toast("renamed", {name})))
     }})
     dialog(element)
     input.select()
+  }
+  const confirmMerge = (id, other, name) => {
+    const values = {before: copy.tag(id), other: copy.tag(other)}
+    dialog(viewOf("merge-tags", {...values, merge: () => merge(id, other, name, values)}))
+  }
+  /** Gives a tag the name of another, which makes them one (merge.md, Tags). */
+  const merge = (id, other, name, values) => {
+    const {name: before} = copy.tag(id) ?? {name: ""}
+    const [notes, others] = [id, other].map(tag => copy.notes({tag, archived: null}))
+    const undo = async () => {
+      // Once the server has merged them, one of the two is gone: a new tag takes its place.
+      if ([id, other].every(tag => copy.resolve(tag) === tag)) return copy.renameTag(id, before)
+      const again = await copy.createTag(before)
+      for (const note of notes.filter(note => copy.note(note))) {
+        await copy.addTag(note, again)
+        if (!others.includes(note)) await copy.removeTag(note, other)
+      }
+    }
+    undoable(copy.renameTag(id, name), undo, "tags-merged", values)
   }
   const remove = id => {
     const tag = copy.tag(id)
@@ -52,12 +72,12 @@ export const sidePane = ({copy, go, attempt, undoable}, {side, all, archived, ta
   }
 
   side.onkeydown = event => {
-    const {key, target} = event
+    const {key, target, ctrlKey, metaKey} = event
     const id = target.closest("[data-tag]")?.dataset.tag
     const links = [...side.querySelectorAll("a")]
     const step = {ArrowDown: 1, ArrowUp: -1}[key]
     if (id && key === "F2") rename(id)
-    else if (id && key === "Delete") remove(id)
+    else if (id && (ctrlKey || metaKey) && /^(Delete|Backspace)$/.test(key)) remove(id)
     else if (step && links.includes(target)) links[links.indexOf(target) + step]?.focus()
     else return
     event.preventDefault()

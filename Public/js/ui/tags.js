@@ -45,7 +45,11 @@ export const tagField = ({copy, attempt}, {field, chips, input, options}, read, 
   }
 
   input.oninput = input.onfocus = suggest
-  input.onblur = close
+  // Words that were typed become a tag when the focus leaves, as in the address field of an e-mail: they are never lost.
+  input.onblur = () => {
+    const name = input.value.trim()
+    name ? take(name) : close()
+  }
   input.onkeydown = event => {
     const {key} = event
     const name = input.value.trim()
@@ -56,7 +60,10 @@ export const tagField = ({copy, attempt}, {field, chips, input, options}, read, 
     else if (name && key === ",") take(name)
     else if (active && (key === "Enter" || key === "Tab" && name)) take(active.dataset.name)
     else if (key === "Backspace" && !input.value && read().length) attempt(remove(read().slice(-1)[0]))
-    else if (key === "Escape" && options.firstChild) close()
+    else if (key === "Escape" && (options.firstChild || name)) {
+      input.value = ""
+      close()
+    }
     else return
     event.preventDefault()
   }

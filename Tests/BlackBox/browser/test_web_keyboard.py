@@ -67,7 +67,7 @@ def test_the_main_flow(new_app):
     app.expect_titles("First", "Second")
     press(app, "p")
     app.expect_titles("Second", "First")
-    press(app, "e")
+    press(app, "Control+e")
     app.expect_titles("Second")
     press(app, "Control+z")
     app.expect_titles("Second", "First")
@@ -87,18 +87,6 @@ def test_the_main_flow(new_app):
     expect(app.dialog).to_have_count(0)
     expect(app.row("Second")).to_be_focused()
     app.wait_synced()
-
-
-def test_letters_are_shortcuts_while_reading(signed_up: App):
-    """A key is never both a shortcut and text. Enter starts editing."""
-    app = signed_up
-    app.new_note("Read me").leave()
-    expect(app.reading).to_be_focused()
-    press(app, "x", "p")
-    app.wait_for("copy.note(copy.notes()[0]).pinned")
-    app.expect_text("Read me")
-    press(app, "Enter", "x")
-    app.expect_text("Read mex")
 
 
 def test_the_list_of_shortcuts(signed_up: App):
@@ -159,5 +147,5 @@ def test_actions_are_announced(signed_up: App):
     app.row("Spoken").focus()
     press(app, "p")
     expect(app.page.locator("[role=status][aria-live]").filter(has_text="Pinned")).to_have_count(1)
-    press(app, "Delete")
+    press(app, "Control+Delete")
     expect(app.page.locator("[role=status][aria-live]").filter(has_text="Note deleted. Undo: Control Z")).to_have_count(1)

@@ -96,6 +96,7 @@ def test_a_tag_renamed_to_another_tags_name_is_merged_with_it(kitchen):
     app.page.keyboard.press("Control+A")
     app.page.keyboard.type("Soup")
     app.page.keyboard.press("Enter")
+    app.page.keyboard.press("Enter")  # "Merge tags" has the focus
     app.wait_synced()
     expect(app.page.get_by_role("list", name="Tags", exact=True).get_by_role("listitem")).to_have_count(2)
     app.wait_for("copy.tags().find(tag => tag.name.toLowerCase() === 'soup').count === 3")

@@ -52,7 +52,7 @@ def test_undo_deleting_a_note(app_and_device):
 def test_undo_deleting_a_note_with_keys(app_and_device):
     app, device = app_and_device
     app.row("Garlic").focus()
-    app.page.keyboard.press("Delete")
+    app.page.keyboard.press("Control+Delete")
     app.expect_titles("Leeks", "Beans")
     app.page.keyboard.press("Control+z")
     app.expect_titles("Leeks", "Garlic", "Beans")
@@ -109,7 +109,7 @@ def test_deleting_a_tag(app_and_device):
     app, device = app_and_device
     link = app.page.get_by_role("navigation").get_by_role("link", name="garden")
     link.focus()
-    app.page.keyboard.press("Delete")
+    app.page.keyboard.press("Control+Delete")
     expect(link).to_have_count(0)
     finish_deletions(app)
     app.wait_synced()
