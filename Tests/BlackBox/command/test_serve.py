@@ -76,7 +76,7 @@ def test_an_unusable_data_folder(tmp_path: Path) -> None:
 def test_a_host_that_is_not_on_this_machine(tmp_path: Path, host: str) -> None:
     ended = run(tmp_path, "serve", "--port", 0, "--host", host)
     assert ended.returncode == FAILED
-    assert ended.stderr.splitlines()[-1].startswith(f"hesper: {host} is not an address of this machine")
+    assert ended.stderr.splitlines()[-1].startswith(f"hesper: {host} is not an address ")
 
 
 def test_precedence_of_settings(tmp_path: Path) -> None:

@@ -149,5 +149,5 @@ def test_the_check_finds_missing_and_damaged_files(fresh_server: Server) -> None
     assert checked.returncode == 1
     assert f"The data of attachment {ids[0]} is missing" in checked.stdout
     assert f"{ids[1]}" in checked.stdout and "does not match its SHA-256" in checked.stdout
-    assert "has 9999 bytes, not 10000" in checked.stdout
+    assert "has 9999 bytes instead of 10000" in checked.stdout
     assert "1 file with 14 bytes not assigned to any attachment" in checked.stdout
