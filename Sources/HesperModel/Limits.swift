@@ -42,6 +42,12 @@ public enum Limits {
     public static let deviceNameLength = 100
     /// The length of an e-mail address, in bytes (RFC 5321).
     public static let emailBytes = 254
+    /// The characters of an idempotency key.
+    public static let idempotencyKeyLength = 255
+    /// For how many seconds an idempotency key is recorded.
+    public static let idempotencyKeySeconds = 86_400
+    /// Idempotency keys that are recorded for an account; of more, the oldest are removed.
+    public static let idempotencyKeys = 10_000
     /// The total length of a request's headers, in bytes.
     public static let headerBytes = 16 << 10
     /// The length of an attachment's preview, in bytes of Base64.

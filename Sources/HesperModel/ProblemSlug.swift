@@ -25,6 +25,8 @@ extension Problem {
         case attachmentInUse = "attachment-in-use"
         case attachmentDataMissing = "attachment-data-missing"
         case emailTaken = "email-taken"
+        case idempotencyKeyInUse = "idempotency-key-in-use"
+        case idempotencyKeyReused = "idempotency-key-reused"
         case uploadOffset = "upload-offset"
         case preconditionFailed = "precondition-failed"
         case requestTimeout = "request-timeout"
@@ -237,6 +239,19 @@ extension Problem.Slug {
                 409, "The e-mail address is in use",
                 meaning: "There is already an account with this e-mail address.",
                 remedy: "Sign in instead.")
+        case .idempotencyKeyInUse:
+            Kind(
+                409, "A request with this idempotency key is in progress",
+                meaning:
+                    "The server is still processing a request with the same `Idempotency-Key`. Nothing of this one was done.",
+                remedy: "Send the same again after as many seconds as the header `Retry-After` says.")
+        case .idempotencyKeyReused:
+            Kind(
+                422, "The idempotency key was used with another body",
+                meaning:
+                    "A request to this path had the same `Idempotency-Key` and another body. Nothing of this one was done.",
+                remedy:
+                    "A retry must have the body of the first request, byte by byte. For another object, use a new key.")
         case .uploadOffset:
             Kind(
                 409, "Wrong upload offset",

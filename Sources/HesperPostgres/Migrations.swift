@@ -7,7 +7,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Connection) throws -> Void] = [
         createTables, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore, addQuotas,
+        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -139,5 +139,9 @@ enum Migrations {
 
     @Sendable private static func addQuotas(_ connection: Connection) throws {
         try connection.execute(script: SchemaOfQuotas.columns)
+    }
+
+    @Sendable private static func addIdempotencyKeys(_ connection: Connection) throws {
+        try connection.execute(script: SchemaOfIdempotencyKeys.tables)
     }
 }

@@ -10,7 +10,7 @@ import HesperStore
 enum Migrations {
     private static let all: [@Sendable (Database) throws -> Void] = [
         createTables, addAttachments, addAddresses, addRevocations, addTickets, addVerifications, addDescent,
-        addChecksums, addBlobStore, addQuotas,
+        addChecksums, addBlobStore, addQuotas, addIdempotencyKeys,
     ]
 
     /// The version of the tables that this program reads and writes.
@@ -108,6 +108,10 @@ enum Migrations {
             update.bind(2, bytes)
             try update.run()
         }
+    }
+
+    @Sendable private static func addIdempotencyKeys(_ database: Database) throws {
+        try database.execute(sql: SchemaOfIdempotencyKeys.tables)
     }
 
     /// Inserts the members of notes that do not exist yet, which version 1 did not store.

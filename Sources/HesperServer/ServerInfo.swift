@@ -10,7 +10,7 @@ struct ServerInfo: Resource {
     static let features = [
         "sync", "notes", "tags", "attachments", "uploads", "objects", "deleted-objects", "edits", "recently-deleted",
         "search", "digests", "export", "events", "ephemeral", "cookies", "revocations", "sign-out-others",
-        "password-resets", "compression", "text-descent",
+        "password-resets", "compression", "text-descent", "idempotency-keys",
     ]
 
     /// Optional features come last.
@@ -57,5 +57,6 @@ struct ServerInfo: Resource {
         ("deviceListeners", EventHub.listenersPerDevice), ("ephemeralBytes", Limits.ephemeralBytes),
         ("searchLength", SearchQuery.maximumLength), ("searchTerms", SearchQuery.maximumTerms),
         ("clockAheadSeconds", Int(Limits.clockAhead / 1_000)),
+        ("idempotencyKeyLength", Limits.idempotencyKeyLength), ("idempotencyKeySeconds", Limits.idempotencyKeySeconds),
     ]
 }

@@ -98,6 +98,9 @@ public protocol Snapshot: SweepSnapshot, RevocationSnapshot {
     /// Calls `body` with each blob of a scope, in the order of arrival.
     func blobs(of scope: ScopeID, _ body: (Blob) throws -> Void) throws
     func upload(_ id: UniqueID, in scope: ScopeID) throws -> Upload?
+    /// What the request with this key left, also if it holds no more.
+    /// - Parameter keyHash: ``IdempotencyRecord/keyHash``.
+    func idempotencyRecord(_ keyHash: [UInt8], in scope: ScopeID) throws -> IdempotencyRecord?
     /// The unfinished uploads of a scope.
     func openUploads(of scope: ScopeID) throws -> [Upload]
     /// A page of the live notes that match a search, as far as the term index is filled. The page ends early after 4 MiB of
@@ -168,6 +171,9 @@ public protocol Transaction: Snapshot, SweepTransaction, RevocationTransaction {
     func update(_ upload: Upload, in scope: ScopeID) throws
     /// - Returns: whether the upload existed.
     func deleteUpload(_ id: UniqueID, in scope: ScopeID) throws -> Bool
+    /// Records a request with an idempotency key, in the place of an earlier one with the same key. The scope must be locked.
+    /// - Parameter limit: the maximum number of records of a scope; the oldest is removed.
+    func insert(_ record: IdempotencyRecord, in scope: ScopeID, limit: Int) throws
     /// Adds up to `limit` objects to the term index.
     /// - Returns: whether the index is now complete.
     func indexTerms(of scope: ScopeID, limit: Int) throws -> Bool

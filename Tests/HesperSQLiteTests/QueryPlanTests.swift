@@ -57,6 +57,7 @@ struct QueryPlanTests {
         try await desk.read(desk.node, upTo: 1)
         let upload = Upload(uniqueID: .random(), attachment: .random(), length: 9, sha256: nil, creationDate: desk.now)
         try await desk.store.write { try $0.insert(upload, in: desk.scope) }
+        try await desk.keepIdempotencyRecord(1)
         await desk.blobs.put(BlobName(scope: desk.scope, attachment: .random()), desk.now)
         let sweeper = desk.sweeper()
         for _ in 0..<3 { try await desk.sweep(after: 40 * Timestamp.day, with: sweeper) }
@@ -69,7 +70,8 @@ struct QueryPlanTests {
             "FROM removed_blobs",
             "DELETE FROM removed_blobs", "FROM unknown_blobs", "INTO unknown_blobs", "DELETE FROM unknown_blobs",
             "FROM blob_store", "UPDATE blob_store", "DELETE FROM uploads", "FROM uploads", "INTO leases",
-            "DELETE FROM leases",
+            "DELETE FROM leases", "FROM idempotency_keys WHERE creation_date", "INTO idempotency_keys",
+            "DELETE FROM idempotency_keys",
             "min(pushed_at)", "UPDATE edits SET has_lost_words", "FROM memberships m JOIN devices",
         ] {
             #expect(statements.contains { $0.contains(what) }, "no statement with \(what) was seen")

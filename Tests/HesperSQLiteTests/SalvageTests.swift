@@ -100,7 +100,10 @@ struct SalvageTests {
         let read = try await store.onWriter { try SalvagedTable.withRowIDs(of: $0).map(\.name) }
         let withoutRowIDs = ["memberships", "revocations"]
         let derived = ["members", "tag_names", "sweeps", "versions", "documents"]
-        let emptied = ["devices", "tickets", "uploads", "leases", "removed_blobs", "blob_store", "unknown_blobs"]
+        let emptied = [
+            "devices", "tickets", "uploads", "leases", "removed_blobs", "blob_store", "unknown_blobs",
+            "idempotency_keys",
+        ]
         let found = Set(names.filter { !$0.hasPrefix("terms") })
         #expect(found == Set(read + withoutRowIDs + derived + emptied))
         try store.close()

@@ -59,6 +59,14 @@ final class SweepDesk: Sendable {
         }
     }
 
+    /// A request with an idempotency key leaves a record.
+    func keepIdempotencyRecord(_ key: UInt8) async throws {
+        let hash = Array(repeating: key, count: 32)
+        let record = IdempotencyRecord(
+            keyHash: hash, bodyHash: hash, object: .random(), isCreation: true, date: now)
+        try await store.write { try $0.insert(record, in: self.scope, limit: Limits.idempotencyKeys) }
+    }
+
     // MARK: Pushing
 
     func clock(by node: NodeID? = nil) -> Clock {

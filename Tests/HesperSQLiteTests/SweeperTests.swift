@@ -10,6 +10,24 @@ import Testing
 struct SweeperTests {
     static let (hour, day) = (Timestamp.hour, Timestamp.day)
 
+    // MARK: Idempotency keys
+
+    @Test("Records of idempotency keys are removed after a day, within an hour")
+    func idempotencyKeys() async throws {
+        let desk = try await SweepDesk()
+        let sweeper = desk.sweeper()
+        try await desk.keepIdempotencyRecord(1)
+        desk.pass(2 * SweeperTests.hour)
+        try await desk.keepIdempotencyRecord(2)
+        func left() async throws -> Int64 { try await desk.number("SELECT count(*) FROM idempotency_keys") }
+        try await desk.sweep(after: 21 * SweeperTests.hour, with: sweeper)
+        #expect(try await left() == 2)
+        try await desk.sweep(after: SweeperTests.hour, with: sweeper)
+        #expect(try await left() == 1)
+        try await desk.sweep(after: 2 * SweeperTests.hour, with: sweeper)
+        #expect(try await left() == 0)
+    }
+
     // MARK: Thinning
 
     @Test("An hour of typing in a 50 KB note is thinned after a day, a month and a year")

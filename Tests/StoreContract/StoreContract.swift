@@ -39,7 +39,7 @@ public struct StoreContract {
         + transactionCases
         + scanCases + digestCases + deletionCases
         + bagCases + blobCases + sweepCases + quotaCases
-        + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases
+        + idempotencyCases + historyCases + revocationCases + revocationRowCases + searchCases + durabilityCases
 }
 
 /// The violation of a requirement.

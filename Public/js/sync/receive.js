@@ -185,7 +185,9 @@ const takePartReceipt = async (tx, {uniqueID, type, made, edits}, {status, probl
     const {attribute, value, clock} = one
     const key = [uniqueID, attribute]
     const now = await tx.get("unsent", key)
-    const {outcome, problem: refusal = problem, superseded = [], clock: standing} = fields[attribute] ?? {}
+    // A refused list of members refuses each of them.
+    const receipt = fields[attribute] ?? fields[attribute.split(".")[0]] ?? {}
+    const {outcome, problem: refusal = problem, superseded = [], clock: standing} = receipt
     /** The unsent text without these clocks among what it descends from. */
     const without = clocks => ({...now, after: now.after.filter(one => !clocks.includes(one)), last: undefined})
     if (outcome === "deleted") continue

@@ -93,6 +93,7 @@ struct ElementReader {
     }
 
     /// Reads `tags` or `attachments`: a member with a clock is in if the array contains it, and out otherwise.
+    /// An invalid member is rejected alone.
     private mutating func members(_ field: String, _ attribute: (UniqueID) -> Attribute) {
         read.append(field)
         clocked.append(field)
@@ -101,12 +102,17 @@ struct ElementReader {
         case nil: break
         case .array(let elements)?:
             for (index, element) in elements.enumerated() {
-                // If any ID is unreadable, it is not known which members are out, so the whole array is rejected.
-                guard case .string(let text) = element, let id = UniqueID(text) else {
-                    reject(field, .invalidField, "\(field) must contain only UUIDs", at: "/\(field)/\(index)")
+                let path = "/\(field)/\(index)"
+                guard case .string(let text) = element else {
+                    // An element without a name could be any member with a clock, so it is not known which members are out.
+                    reject(field, .invalidField, "\(field) must contain only UUIDs", at: path)
                     return
                 }
-                listed[id] = index
+                if let id = UniqueID(text) {
+                    listed[id] = index
+                } else {
+                    rejectMember(text, of: field, "\(field) must contain only UUIDs", at: path)
+                }
             }
         case let other?:
             reject(field, .invalidField, "\(field) must be an array, not \(other.kind)")
@@ -120,8 +126,7 @@ struct ElementReader {
         for (text, json) in clockMap(field) {
             let path = "/clocks/\(field)/\(JSONPointer.escape(text))"
             guard let id = UniqueID(text), stamped.insert(id).inserted else {
-                reject(
-                    "\(field).\(text)", .invalidField, "the names in clocks.\(field) must be different UUIDs", at: path)
+                rejectMember(text, of: field, "clocks.\(field) must name each member once, by its UUID", at: path)
                 continue
             }
             let name = attribute(id).description
@@ -133,6 +138,13 @@ struct ElementReader {
                 attribute(id).description, .clockMissing, "\(id) must have a clock in clocks.\(field)",
                 at: "/\(field)/\(index)")
         }
+    }
+
+    /// Rejects a member whose name is not a UUID, under that name, cut after ``Limits/nameLength`` characters. If the same name is
+    /// invalid in several places, the first reason is reported.
+    private mutating func rejectMember(_ name: String, of field: String, _ what: String, at path: String) {
+        let key = "\(field).\(String(String.UnicodeScalarView(name.unicodeScalars.prefix(Limits.nameLength))))"
+        if rejected[key] == nil { reject(key, .invalidField, what, at: path) }
     }
 
     /// Reads `attributes`, the attributes that apps define.

@@ -18,6 +18,7 @@ struct Accounts: Resource {
     }
 
     @Sendable private func create(_ request: APIRequest) async throws -> Response {
+        try IdempotencyKey.refuse(in: request)
         let credentials = try Credentials.signUp(await request.json(limit: Credentials.bodyBytes))
         let device = try NewDevice(credentials, request: request, cookies: cookies, quota: quota)
         return try await signUp(

@@ -18,6 +18,7 @@ struct Devices: Resource {
     }
 
     @Sendable private func signIn(_ request: APIRequest) async throws -> Response {
+        try IdempotencyKey.refuse(in: request)
         let credentials = try Credentials.signIn(await request.json(limit: Credentials.bodyBytes))
         // Checks the origin of the page first, so that pages of other sites learn nothing about a password.
         let device = try NewDevice(credentials, request: request, cookies: cookies, quota: quota)

@@ -1,3 +1,4 @@
+import Crypto
 import HTTPTypes
 import HesperModel
 import Hummingbird
@@ -12,6 +13,16 @@ extension APIRequest {
         return try await body(limit: limit) { body in
             try body.withUnsafeReadableBytes { bytes throws(Problem) in
                 try JSONReader.read(bytes, values: Limits.jsonValues)
+            }
+        }
+    }
+
+    /// The same with the SHA-256 of the body after decompression.
+    func hashedJSON(limit: Int) async throws -> (json: JSON, sha256: [UInt8]) {
+        try checkType()
+        return try await body(limit: limit) { body in
+            try body.withUnsafeReadableBytes { bytes in
+                (try JSONReader.read(bytes, values: Limits.jsonValues), Array(SHA256.hash(data: bytes)))
             }
         }
     }

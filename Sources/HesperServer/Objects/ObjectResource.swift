@@ -8,6 +8,12 @@ import Hummingbird
 struct ObjectResource: Resource {
     let section: Section
     let backend: Backend
+    private let keysInUse = IdempotencyKeysInUse()
+
+    init(section: Section, backend: Backend) {
+        self.section = section
+        self.backend = backend
+    }
 
     private var path: String { "/v1/\(section.name)" }
 
@@ -52,8 +58,17 @@ struct ObjectResource: Resource {
     // MARK: Writing
 
     private func create(_ request: APIRequest, _ session: Session) async throws -> Response {
-        let fields = try PlainFields(try await request.json(limit: Limits.pushBytes), of: section, isPatch: false)
-        return try await write(fields, to: fields.uniqueID ?? .random(), .create, request, session)
+        guard let key = try IdempotencyKey(request, of: path) else {
+            let fields = try PlainFields(try await request.json(limit: Limits.pushBytes), of: section, isPatch: false)
+            return try await write(fields, to: fields.uniqueID ?? .random(), .create, request, session)
+        }
+        let (json, hash) = try await request.hashedJSON(limit: Limits.pushBytes)
+        let fields = try PlainFields(json, of: section, isPatch: false)
+        return try await keysInUse.with(key, of: session.scope) {
+            try await write(
+                fields, to: fields.uniqueID ?? .random(), .create, request, session,
+                idempotency: IdempotentRequest(key, bodyHash: hash))
+        }
     }
 
     private func put(_ request: APIRequest, _ session: Session) async throws -> Response {
@@ -74,23 +89,29 @@ struct ObjectResource: Resource {
     private enum Verb { case create, put, patch }
 
     private func write(
-        _ fields: PlainFields, to id: UniqueID, _ verb: Verb, _ request: APIRequest, _ session: Session
+        _ fields: PlainFields, to id: UniqueID, _ verb: Verb, _ request: APIRequest, _ session: Session,
+        idempotency: IdempotentRequest? = nil
     ) async throws -> Response {
         let (section, scope, now) = (section, session.scope, backend.now())
         let (ifMatch, ifNoneMatch) = (request[.ifMatch], request[.ifNoneMatch])
         let applied = try await backend.scope(of: session).write(
             by: session.device.node, isWhole: true, bytes: fields.byteCount
         ) { transaction, _, stamp in
+            if let idempotency, try idempotency.find(in: transaction, scope, at: now) { return Push() }
             let resolver = Resolver(snapshot: transaction, scope: scope)
             let state = try transaction.state(of: id, in: scope)
             let live = try section.liveIfAny(state, id, named: fields.values[.name], in: resolver)
             try section.checkPreconditions(live, ifMatch: ifMatch, ifNoneMatch: ifNoneMatch, in: resolver)
             if live == nil, verb == .patch { throw Problem.notFound(id) }
-            if live != nil, verb == .create { return Push() }
+            if live != nil, verb == .create {
+                try idempotency?.record(id, isCreation: false, in: transaction, scope, at: now)
+                return Push()
+            }
             // Creating a tag without an ID returns the existing tag of the same name.
             if section == .tags, live == nil, fields.uniqueID == nil, verb == .create,
-                try resolver.tag(named: fields.values[.name], in: transaction) != nil
+                let tag = try resolver.tag(named: fields.values[.name], in: transaction)
             {
+                try idempotency?.record(tag, isCreation: false, in: transaction, scope, at: now)
                 return Push()
             }
             // An object that does not exist yet may have edits already, which the new ones must follow.
@@ -100,8 +121,11 @@ struct ObjectResource: Resource {
                 id: id, section: section, fields: fields, isPatch: verb == .patch,
                 hasRead: ifMatch != nil && ifMatch != "*",
                 resolver: resolver)
+            // If the push is refused, the transaction is rolled back, and the record with it.
+            try idempotency?.record(id, isCreation: true, in: transaction, scope, at: now)
             return try write.push(live ?? pending, at: now, stamp: &stamp)
         }
+        if let earlier = idempotency?.earlier { return try await response(repeating: earlier, fields, session) }
         return try await response(fields, id, isNew: applied.isNew(id), session)
     }
 
@@ -119,6 +143,25 @@ struct ObjectResource: Resource {
         if current != id { return response(body, status: .ok, headers: [.contentLocation: "\(path)/\(current)"]) }
         return isNew
             ? response(body, status: .created, headers: [.location: "\(path)/\(id)"]) : response(body, status: .ok)
+    }
+
+    /// The response to a repeated request: the status and location of the first response, with the current object.
+    private func response(
+        repeating record: IdempotencyRecord, _ fields: PlainFields, _ session: Session
+    ) async throws -> Response {
+        let (section, scope) = (section, session.scope)
+        let (id, body) = try await backend.store.read { snapshot in
+            let resolver = Resolver(snapshot: snapshot, scope: scope)
+            let id = try resolver.live(record.object) ?? record.object
+            return (id, try resolver.plain(try section.live(try snapshot.state(of: id, in: scope), id)))
+        }
+        var headers: HTTPFields = [.idempotencyReplayed: "true"]
+        if record.isCreation, id == record.object {
+            headers[.location] = "\(path)/\(id)"
+            return response(body, status: .created, headers: headers)
+        }
+        if id != fields.uniqueID { headers[.contentLocation] = "\(path)/\(id)" }
+        return response(body, status: .ok, headers: headers)
     }
 
     private func delete(_ request: APIRequest, _ session: Session) async throws -> Response {

@@ -42,6 +42,7 @@ extension MovedTable {
     /// The tables whose rows belong to a scope, except for the term index, which is rebuilt, and uploads.
     public static let ofScopes = [
         scopes, objects, edits, tombstones, members, tagNames, blobs, sweeps, versions, revocations,
+        idempotencyKeys,
     ]
     /// The tables whose rows belong to the installation, in an order that satisfies foreign keys.
     public static let shared = [accounts, memberships, devices, tickets, removedBlobs, blobStore, unknownBlobs]
@@ -95,6 +96,13 @@ extension MovedTable {
             "scope": .integer, "node": .bytes, "name": .text, "requested_by": .bytes, "request_date": .date,
             "moment": .date, "pass": .small, "sequence": .integer, "finish_date": .date, "put_back": .integer,
             "deleted": .integer, "older": .integer, "kept": .integer,
+        ])
+
+    private static let idempotencyKeys = MovedTable(
+        "idempotency_keys",
+        [
+            "scope": .integer, "key_hash": .bytes, "body_hash": .bytes, "object": .bytes, "is_creation": .bool,
+            "creation_date": .date, "number": .integer,
         ])
 
     private static let accounts = MovedTable(

@@ -61,6 +61,9 @@ public protocol SweepTransaction: SweepSnapshot {
     /// Deletes the record of a blob that has been removed from the blob store.
     func forgetRemovedBlob(_ name: BlobName) throws
     func set(_ record: BlobStoreRecord) throws
+    /// Removes records of idempotency keys of all scopes up to a date, the oldest first.
+    /// - Returns: how many were removed.
+    func deleteIdempotencyRecords(until date: Timestamp, limit: Int) throws -> Int
     /// Records a blob without a row and the date of its discovery. An existing date is not changed.
     func recordUnknownBlob(_ name: BlobName, seenAt date: Timestamp) throws
     func forgetUnknownBlob(_ name: BlobName) throws

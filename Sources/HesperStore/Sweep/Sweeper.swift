@@ -169,12 +169,23 @@ public actor Sweeper {
 
     // MARK: Stray files
 
-    /// Removes files that crashes have left behind, once an hour.
+    /// Removes files that crashes have left behind and expired idempotency keys, once an hour.
     private func strays(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         guard nextStrayCheck <= now() else { return }
         nextStrayCheck = now().adding(Sweep.firstCheckDelay)
+        try await idempotencyRecords()
         try await strayUploads(report)
         try await unknownBlobs(report)
+    }
+
+    /// Removes expired records of idempotency keys.
+    private func idempotencyRecords() async throws {
+        let end = now().adding(-Int64(Limits.idempotencyKeySeconds) * 1_000)
+        repeat {
+            try await renewLease()
+        } while try await store.writeDerived({
+            try $0.deleteIdempotencyRecords(until: end, limit: Sweeper.steps)
+        }) == Sweeper.steps
     }
 }
 

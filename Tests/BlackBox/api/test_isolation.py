@@ -29,7 +29,7 @@ PLAIN = {
     "/changes/notes/*/clocks/attributes/{}",
     "/changes/tags/*/clocks/attributes/{}", "/changes/objects/*/clocks/attributes/{}",
 }  # fmt: skip
-NAMES_THE_STRANGER = re.compile(r"\{(id|device|clock|token_\w+|cursor_\w+|prefix|etag|digest)\}")
+NAMES_THE_STRANGER = re.compile(r"\{(id|device|clock|key|token_\w+|cursor_\w+|prefix|etag|digest)\}")
 
 
 @dataclass
@@ -79,6 +79,7 @@ PROBES = [
             Probe(f"put{kind}", ID, headers={"If-None-Match": "*"}, body=new, status=(201,)),
             Probe(f"put{kind}", ID, headers={"If-None-Match": "{etag}"}, body=new, status=(201,)),
             Probe(f"create{kind}", body=new | ID, status=(201,)),
+            Probe(f"create{kind}", headers={"Idempotency-Key": "{key}"}, body=new | {"uniqueID": "{free}"}, status=(201,)),
         )
     ],
     # Attachments, their bytes, and uploads
@@ -305,6 +306,10 @@ class Stranger:
         world["cursor_deleted"] = of("/v1/recently-deleted", "nextCursor", limit=1)
         world["cursor_search"] = of("/v1/search", "nextCursor", limit=1)
         world["digest"] = digest(data)
+        world["key"] = secrets.token_hex(16)
+        drafts = {"notes": {"text": "x"}, "tags": {"name": secrets.token_hex(8)}, "objects": {"objectType": "board"}}
+        for path, body in drafts.items():
+            assert client.post(f"/v1/{path}", body, headers={"Idempotency-Key": world["key"]}).status_code == 201
         feeds = {"changes": "changes", "notes": "notes", "tags": "tags", "objects": "objects",
                  "attachments": "attachments"}  # fmt: skip
         for token, feed in (feeds | {"deleted": "deleted-objects"}).items():
@@ -383,6 +388,7 @@ def unknown_names(world: dict[str, str]) -> dict[str, str]:
     other["clock"] = world["clock"][:-16] + other["device"]
     other["etag"] = f'"{secrets.token_hex(16)}"'
     other["digest"] = digest(secrets.token_bytes(100))
+    other["key"] = secrets.token_hex(16)
     for name, value in world.items():
         if name.startswith("token_"):
             # Bytes 2 to 9 are the installation's epoch. The result is a token of a nonexistent server.

@@ -176,6 +176,20 @@ def test_an_attachment_without_bytes_is_refused(writer):
     assert result["problem"]["pointer"] == "/changes/attachments/0"
 
 
+def test_a_refused_member_is_not_sent_again(devices):
+    """A device puts it on the shelf; the other members of the note arrive."""
+    first, second = devices(2)
+    tag = first.make_tag("Home")
+    note = first.make_note("Milk", tags=[tag, "no ID", "x" * 64])
+    [result] = [result for result in first.sync() if result["uniqueID"] == note]
+    assert result["status"] == "rejected"
+    assert {each["attribute"] for each in first.shelf} == {"tags.no ID", "tags." + "x" * 64}
+    assert first.is_synced and not first.repaired
+    assert first.sync() == []
+    second.sync()
+    assert second.note(note) == first.note(note) and second.note(note)["tags"] == [tag]
+
+
 # Invalid fields of one element: field, slug, pointer. `{clock}` and `{id}` stand for a new clock and ID.
 CLOCKED = {"text": "{clock}"}
 FIELD_BY_FIELD = [
@@ -204,6 +218,8 @@ FIELD_BY_FIELD = [
     ("an unknown field that is escaped in the pointer", {"a/b~c": 1}, "a/b~c", "unknown-field", "/a~1b~0c"),
     ("tags is a string", {"tags": "x"}, "tags", "invalid-field", "/tags"),
     ("a tag is a number", {"tags": [5]}, "tags", "invalid-field", "/tags/0"),
+    ("a tag is no ID", {"tags": ["no ID"], "clocks": {"tags": {"no ID": "{clock}"}}}, "tags.no ID", "invalid-field", "/tags/0"),
+    ("a tag is no ID and has no clock", {"tags": ["no ID"]}, "tags.no ID", "invalid-field", "/tags/0"),
     ("a tag without a clock", {"tags": ["{id}"]}, "tags.{id}", "clock-missing", "/tags/0"),
     ("clocks.tags is a list", {"clocks": {"tags": []}}, "tags", "invalid-field", "/clocks/tags"),
     ("a clock of an invalid tag ID", {"clocks": {"tags": {"x": "{clock}"}}}, "tags.x", "invalid-field", "/clocks/tags/x"),

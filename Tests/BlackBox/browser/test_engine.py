@@ -304,6 +304,28 @@ def test_a_rejected_field_does_not_block_others(profile: Profile, server: Server
     assert tab.status["toSend"] == 0
 
 
+def test_a_refused_member_goes_on_the_shelf_alone(profile: Profile, server: Server) -> None:
+    tab = profile(server)
+    device = device_of(server, tab.sign_up())
+    tag = tab.run('return copy.createTag("Home")')
+    note = tab.run('return copy.createNote({text: "good", tags: [argument]})', tag)
+    tab.identical()
+    # No page makes such a name; another version of the app might.
+    tab.run("""
+        const {edit} = await import("/js/store/records.js")
+        await copy.transaction(["unsent", "meta"], "readwrite", async tx => {
+          await edit(tx, "note", argument[0], "tags.no ID", true)
+          await edit(tx, "note", argument[0], `tags.${argument[1]}`, false)
+        }, "here")
+        await engine.syncNow()""", [note, tag])
+    tab.identical()
+    device.sync()
+    assert device.note(note)["tags"] == []
+    [refused] = tab.run("return copy.shelf()")
+    assert (refused["attribute"], refused["problem"]["slug"]) == ("tags.no ID", "invalid-field")
+    assert tab.status["toSend"] == 0
+
+
 def test_edits_with_a_clock_ahead_get_new_clocks(profile: Profile, server: Server) -> None:
     """merge.md, case 18."""
     tab = profile(server)

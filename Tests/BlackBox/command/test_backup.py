@@ -134,6 +134,27 @@ def test_tokens_are_not_restored(server: Server, backup: Path, tmp_path: Path) -
     assert not [token for token in hashes if token in contents]
 
 
+def test_a_retry_after_a_restore_creates_nothing(tmp_path: Path) -> None:
+    """A backup has the keys of the objects that it has."""
+
+    def make(client, key: str):
+        return client.post("/v1/notes", {"text": key}, headers={"Idempotency-Key": key})
+
+    with Server() as server:
+        client = server.client(email="ada@example.org")
+        before = make(client, "before")
+        back_up(server, tmp_path / "backup")
+        make(client, "after")
+    assert restore(tmp_path / "backup", tmp_path / "data").returncode == 0
+    with Server(tmp_path / "data") as restored:
+        client.url = restored.url
+        client.sign_in("ada@example.org")
+        again = make(client, "before")
+        assert (again.headers["Location"], again.headers["Idempotency-Replayed"]) == (before.headers["Location"], "true")
+        assert "Idempotency-Replayed" not in make(client, "after").headers
+        assert len(client.read_all()[0]["notes"]) == 2
+
+
 def test_restore_needs_an_empty_folder(server: Server, backup: Path, tmp_path: Path) -> None:
     full, other = tmp_path / "full", tmp_path / "other"
     assert restore(backup, full).returncode == 0

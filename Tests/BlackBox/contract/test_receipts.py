@@ -70,15 +70,41 @@ def test_an_invalid_clock_or_attribute_refuses_only_itself(client, stamp):
     assert client.get(f"/v1/notes/{note['uniqueID']}").json()["attributes"] == {"pinned": True}
 
 
-def test_a_list_with_an_invalid_id_is_refused_as_a_whole(client, stamp):
+@pytest.mark.parametrize("kind", ["tags", "attachments"])
+def test_an_invalid_member_is_refused_alone(client, stamp, kind):
+    """In the list, in the clocks, or in both. Its name is cut after 64 characters."""
+    inside, taken_out = new_id(), new_id()
+    note = {"uniqueID": new_id(), "creationDate": "2026-11-21T12:00:00.000Z", kind: [taken_out],
+            "clocks": {kind: {taken_out: stamp()}}}  # fmt: skip
+    receipts(client, notes=[note])
+    names = ["no ID", "x" * 70, "\N{SNOWMAN}" * 70, "", f"{{{inside}}}", "a/b~c"]
+    note[kind] = [inside, *names[:4], "no ID"]
+    note["clocks"] = {kind: {name: stamp() for name in [*names[1:], inside, taken_out]}}
+    (result,) = receipts(client, notes=[note])
+    assert result["status"] == "rejected" and "problem" not in result
+    places = {name.removeprefix(f"{kind}."): field["problem"]["pointer"] for name, field in result["fields"].items()}
+    begin = f"/changes/notes/0/{kind}"
+    assert places == {
+        "no ID": f"{begin}/1", "x" * 64: f"{begin}/2", "\N{SNOWMAN}" * 64: f"{begin}/3", "": f"{begin}/4",
+        f"{{{inside}}}": f"/changes/notes/0/clocks/{kind}/{{{inside}}}", "a/b~c": f"/changes/notes/0/clocks/{kind}/a~1b~0c",
+    }  # fmt: skip
+    assert {field["problem"]["slug"] for field in result["fields"].values()} == {"invalid-field"}
+    [state] = [one for one in client.read_all()[0]["notes"] if one["uniqueID"] == note["uniqueID"]]
+    assert (state[kind], set(state["clocks"][kind])) == ([inside], {inside, taken_out})
+
+
+@pytest.mark.parametrize("element", [5, None, {}, ["x"], True])
+def test_a_list_with_an_element_that_is_not_a_string_is_refused(client, stamp, element):
     inside, outside = new_id(), new_id()
     note = {
-        "uniqueID": new_id(), "creationDate": "2026-11-21T12:00:00.000Z", "tags": [inside, "no ID"],
+        "uniqueID": new_id(), "creationDate": "2026-11-21T12:00:00.000Z", "tags": [inside, element],
         "clocks": {"tags": {inside: stamp(), outside: stamp()}},
     }  # fmt: skip
     (result,) = receipts(client, notes=[note])
     assert rejected(result) == {"tags"}
     assert result["fields"]["tags"]["problem"]["pointer"] == "/changes/notes/0/tags/1"
+    [state] = [one for one in client.read_all()[0]["notes"] if one["uniqueID"] == note["uniqueID"]]
+    assert state["clocks"]["tags"] == {}
 
 
 def test_empty_tokens_are_refused(client):

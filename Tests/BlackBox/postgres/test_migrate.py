@@ -53,6 +53,7 @@ class Household:
             self.pictures[attach(phone.client, data)] = data
         phone.edit(notes[3], f"attachments.{next(iter(self.pictures))}", True)
         upload(phone.client, b"bytes without an attachment yet")
+        assert self.retry().status_code == 201
         settle(phone, laptop)
 
         gone = Device(server.client(email="gone@example.org"))
@@ -68,6 +69,11 @@ class Household:
         eve.sync()
         self.devices += [bob, eve]
         self.devices[0].client.get("/v1/search", params={"q": "milk"})
+
+    def retry(self):
+        """The same request each time: only the first creates a note."""
+        client = self.devices[0].client
+        return client.post("/v1/notes", {"text": "once"}, headers={"Idempotency-Key": "the-same"})
 
     def snapshot(self, server: Server) -> list:
         """Everything visible over HTTP, except the current time and the last use of devices."""
@@ -90,6 +96,8 @@ class Household:
                     "feeds": [timeless(client.get(f"/v1/{feed}").json()) for feed in ("notes", "tags", "objects")],
                 }
             )
+        retry = self.retry()
+        seen.append({name: retry.headers.get(name) for name in ("Location", "Idempotency-Replayed")})
         seen.append({picture: download(self.devices[0].client, picture) for picture in self.pictures})
         return seen
 

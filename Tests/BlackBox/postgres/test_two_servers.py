@@ -1,7 +1,9 @@
 """Two servers on one database: events of one reach clients of the other (protocol.md, Events)."""
 
 import time
+import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
@@ -258,3 +260,24 @@ def test_no_change_is_missed_when_connections_are_terminated(fresh_pair, seed):
     for reader in readers:
         reader.finish(writers[0])
         assert set(reader.copy.objects) == set(notes)
+
+
+def test_one_idempotency_key_on_two_servers_creates_one_object(pair):
+    """Requests at the same moment, and a retry that the other server gets."""
+    for count in range(1, 11):
+        headers, body = {"Idempotency-Key": str(uuid.uuid4())}, {"text": f"note {count}"}
+
+        def ask(client: Client, headers=headers, body=body):
+            # A session has a connection of its own for each server.
+            return Client(client.url, client.token).post("/v1/notes", body, headers=headers)
+
+        with ThreadPoolExecutor(6) as pool:
+            answers = list(pool.map(ask, [pair.desk, pair.phone] * 3))
+        # On one server, a second request is told to wait; on the other, it waits for the first.
+        assert {answer.status_code for answer in answers} <= {201, 409}
+        answers = [answer for answer in answers if answer.status_code == 201]
+        answers += [ask(client) for client in (pair.desk, pair.phone)]
+        assert len({(answer.headers["Location"], answer.headers["ETag"]) for answer in answers}) == 1
+        assert sum("Idempotency-Replayed" not in answer.headers for answer in answers) == 1
+        assert ask(pair.phone, body={"text": "another"}).json()["slug"] == "idempotency-key-reused"
+        assert len(pair.desk.read_all()[0]["notes"]) == count

@@ -22,7 +22,13 @@ def query(server: Server, sqlite: str, postgresql: str | None = None) -> list[tu
 
 def make_older(server: Server, days: int) -> None:
     """Moves all dates set by the server's clock the given number of days into the past."""
-    for table, column in [("tombstones", "arrival_date"), ("edits", "pushed_at"), ("sweeps", "due_date")]:
+    dates = {
+        "tombstones": "arrival_date",
+        "edits": "pushed_at",
+        "sweeps": "due_date",
+        "idempotency_keys": "creation_date",
+    }
+    for table, column in dates.items():
         update = f"UPDATE {table} SET {column} = {column} - "
         query(server, f"{update}{days * 86_400_000}", f"{update}interval '{days} days'")
     query(server, "DELETE FROM leases")

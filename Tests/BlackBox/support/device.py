@@ -315,7 +315,9 @@ class Device:
             result = results[unique_id]
             if result["status"] == "deleted":
                 continue  # `apply_deleted` rescues the text when it applies the DeletedObject in this response
-            field = result.get("fields", {}).get(attribute, {})
+            fields = result.get("fields", {})
+            # A refused list of members refuses each of them.
+            field = fields.get(attribute) or fields.get(attribute.partition(".")[0], {})
             problem = field.get("problem") if field.get("outcome") == "rejected" else result.get("problem")
             if problem and problem["slug"] in RESTAMP_SLUGS:
                 restamp_slugs.add(problem["slug"])

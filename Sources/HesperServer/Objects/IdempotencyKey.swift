@@ -1,0 +1,107 @@
+import Crypto
+import HTTPTypes
+import HesperModel
+import HesperStore
+import Hummingbird
+import NIOConcurrencyHelpers
+
+/// The `Idempotency-Key` of a request (draft-ietf-httpapi-idempotency-key-header): any visible ASCII characters. Quotation marks, as in
+/// a structured string, are part of the key.
+struct IdempotencyKey {
+    /// SHA-256 of the method, the path and the key.
+    let hash: [UInt8]
+
+    /// - Parameter path: the path of the route.
+    /// - Returns: nil if the request has no key.
+    /// - Throws: `malformed-request` if the key is invalid or sent twice.
+    init?(_ request: APIRequest, of path: String) throws(Problem) {
+        let values = request.http.headers[values: .idempotencyKey]
+        guard let key = values.first else { return nil }
+        guard values.count == 1 else { throw IdempotencyKey.malformed("must be sent once") }
+        guard (1...Limits.idempotencyKeyLength).contains(key.utf8.count),
+            key.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else {
+            throw IdempotencyKey.malformed("must have 1 to \(Limits.idempotencyKeyLength) visible ASCII characters")
+        }
+        hash = Array(SHA256.hash(data: Array("\(request.http.method.rawValue) \(path)\n\(key)".utf8)))
+    }
+
+    /// Refuses the header on routes whose response contains a secret. The secret is not stored, so a retry could not return it.
+    static func refuse(in request: APIRequest) throws(Problem) {
+        guard request.http.headers.contains(.idempotencyKey) else { return }
+        throw malformed("is not supported here, because the response contains a secret that is not stored. Remove the header")
+    }
+
+    private static func malformed(_ what: String) -> Problem {
+        Problem(.malformedRequest, "Idempotency-Key \(what).", at: "Idempotency-Key")
+    }
+}
+
+/// A request with an idempotency key, and the record of an earlier request with the same key.
+final class IdempotentRequest: Sendable {
+    private let key: IdempotencyKey
+    private let bodyHash: [UInt8]
+    private let found = NIOLockedValueBox<IdempotencyRecord?>(nil)
+
+    init(_ key: IdempotencyKey, bodyHash: [UInt8]) {
+        self.key = key
+        self.bodyHash = bodyHash
+    }
+
+    /// The record of the earlier request; nil before ``find(in:_:at:)`` or if there is none.
+    var earlier: IdempotencyRecord? { found.withLockedValue { $0 } }
+
+    /// Looks up an earlier request, in the transaction that would create the object. The scope is locked.
+    /// - Returns: whether there was one.
+    /// - Throws: `idempotency-key-reused` if it had a different body.
+    func find(in transaction: any Transaction, _ scope: ScopeID, at now: Timestamp) throws -> Bool {
+        let record = try transaction.idempotencyRecord(key.hash, in: scope).flatMap { $0.isValid(at: now) ? $0 : nil }
+        if let record, record.bodyHash != bodyHash {
+            throw Problem(
+                .idempotencyKeyReused,
+                "The key was used for a request with a different body. Retry with the original body, or use a new key.",
+                at: "Idempotency-Key")
+        }
+        // The transaction may be retried.
+        found.withLockedValue { $0 = record }
+        return record != nil
+    }
+
+    /// Records the object that the request created or found.
+    func record(
+        _ object: UniqueID, isCreation: Bool, in transaction: any Transaction, _ scope: ScopeID, at now: Timestamp
+    ) throws {
+        let record = IdempotencyRecord(
+            keyHash: key.hash, bodyHash: bodyHash, object: object, isCreation: isCreation, date: now)
+        try transaction.insert(record, in: scope, limit: Limits.idempotencyKeys)
+    }
+}
+
+/// The idempotency keys of requests in progress in this process. In another process, a request with the same key waits for the lock of
+/// the scope.
+final class IdempotencyKeysInUse: Sendable {
+    private struct Key: Hashable {
+        let scope: ScopeID
+        let hash: [UInt8]
+    }
+
+    private let keys = NIOLockedValueBox<Set<Key>>([])
+
+    /// Runs `body` unless another request with the key is in progress.
+    /// - Throws: `idempotency-key-in-use`, and the errors of `body`.
+    func with<T>(_ key: IdempotencyKey, of scope: ScopeID, _ body: () async throws -> T) async throws -> T {
+        let key = Key(scope: scope, hash: key.hash)
+        guard keys.withLockedValue({ $0.insert(key).inserted }) else {
+            throw Problem(
+                .idempotencyKeyInUse, "A request with this key is in progress. Retry after 1 s.",
+                at: "Idempotency-Key", context: ["retryAfter": 1])
+        }
+        defer { keys.withLockedValue { _ = $0.remove(key) } }
+        return try await body()
+    }
+}
+
+extension HTTPField.Name {
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .date
+    static let idempotencyReplayed = HTTPField.Name("Idempotency-Replayed") ?? .date
+}
