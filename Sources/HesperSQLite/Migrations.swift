@@ -81,12 +81,11 @@ enum Migrations {
         let update = try PreparedStatement("UPDATE edits SET checksum = ?2 WHERE number = ?1", on: database)
         var last = Int64.min
         while true {
-            page.bind(1, last)
+            page.bind(last)
             let sums = try page.all { (number: page.integer(15), checksum: page.parcelChecksum()) }
             guard let end = sums.last?.number else { return }
             for sum in sums {
-                update.bind(1, sum.number)
-                update.bind(2, sum.checksum)
+                update.bind(sum.number, sum.checksum)
                 try update.run()
             }
             last = end
@@ -104,8 +103,7 @@ enum Migrations {
         try parcels.eachRow { bytes[parcels.integer(0), default: 0] += parcels.integer(1) }
         let update = try PreparedStatement("UPDATE scopes SET parcel_bytes = ?2 WHERE id = ?1", on: database)
         for (scope, bytes) in bytes {
-            update.bind(1, scope)
-            update.bind(2, bytes)
+            update.bind(scope, bytes)
             try update.run()
         }
     }
@@ -121,10 +119,8 @@ enum Migrations {
         let insert = try PreparedStatement(PushStatements.insertMember, on: database)
         try waiting.eachRow {
             let id = try waiting.id(1)
-            insert.bind(1, waiting.integer(0))
-            insert.bind(3, id)
             for member in try Entity.read(waiting.bytes(2), id: id, section: .notes).heldMembers {
-                insert.bind(2, member)
+                insert.bind(waiting.integer(0), member, id)
                 try insert.run()
             }
         }

@@ -71,6 +71,12 @@ struct PreparedStatement {
 /// Tells SQLite to copy a bound value, so that the bytes need not outlive the call.
 private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
+/// A value that can be the argument of a statement.
+protocol SQLiteBindable {
+    /// Binds the value to the parameter with this index, from 1.
+    func bindArgument(to statement: SQLiteStatement, at index: Int32)
+}
+
 extension PreparedStatement {
     var parameterCount: Int32 { sqlite3_bind_parameter_count(handle) }
 
@@ -79,61 +85,114 @@ extension PreparedStatement {
         sqlite3_bind_parameter_name(handle, index).flatMap { Int(String(cString: $0 + 1)) }
     }
 
-    func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(handle, index, value) }
-    func bind(_ index: Int32, _ value: Int) { sqlite3_bind_int64(handle, index, Int64(value)) }
-    func bind(_ index: Int32, _ value: Bool) { sqlite3_bind_int64(handle, index, value ? 1 : 0) }
-    func bind(_ index: Int32, _ value: ScopeID) { bind(index, value.rawValue) }
-    func bind(_ index: Int32, _ value: Timestamp) { bind(index, value.milliseconds) }
-    func bind(_ index: Int32, _ value: UniqueID) { bind(index, value.high, value.low) }
-    func bind(_ index: Int32, _ value: Clock) { bind(index, value.time, value.node.rawValue) }
-    func bind(_ index: Int32, _ value: Digest) { bind(index, value.high, value.low) }
-    func bindNull(_ index: Int32) { sqlite3_bind_null(handle, index) }
-
-    func bind(_ index: Int32, _ value: NodeID) {
-        withUnsafeBytes(of: value.rawValue.bigEndian) {
-            _ = sqlite3_bind_blob(handle, index, $0.baseAddress, 8, transient)
+    /// Binds the arguments to `?1`, `?2` and so on. An argument after the last parameter of the statement is ignored.
+    func bind<each Value: SQLiteBindable>(_ values: repeat each Value) {
+        var index: Int32 = 0
+        for value in repeat each values {
+            index += 1
+            value.bindArgument(to: handle, at: index)
         }
     }
 
-    private func bind(_ index: Int32, _ high: UInt64, _ low: UInt64) {
-        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) {
-            _ = sqlite3_bind_blob(handle, index, $0.baseAddress, 16, transient)
+    /// The same with arguments whose number is not known in advance.
+    func bind(_ values: [any SQLiteBindable]) {
+        for (index, value) in values.enumerated() { value.bindArgument(to: handle, at: Int32(index) + 1) }
+    }
+
+    /// Binds one argument.
+    func bind(_ value: some SQLiteBindable, at index: Int32) { value.bindArgument(to: handle, at: index) }
+}
+
+extension Int64: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) { sqlite3_bind_int64(statement, index, self) }
+}
+
+extension Int: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) { sqlite3_bind_int64(statement, index, Int64(self)) }
+}
+
+extension Bool: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) { sqlite3_bind_int64(statement, index, self ? 1 : 0) }
+}
+
+extension ScopeID: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) { rawValue.bindArgument(to: statement, at: index) }
+}
+
+extension Timestamp: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) { milliseconds.bindArgument(to: statement, at: index) }
+}
+
+/// Binds 16 bytes, most significant first.
+private func bind(_ high: UInt64, _ low: UInt64, to statement: SQLiteStatement, at index: Int32) {
+    withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) {
+        _ = sqlite3_bind_blob(statement, index, $0.baseAddress, 16, transient)
+    }
+}
+
+extension UniqueID: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) { HesperSQLite.bind(high, low, to: statement, at: index) }
+}
+
+extension Clock: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        HesperSQLite.bind(time, node.rawValue, to: statement, at: index)
+    }
+}
+
+extension Digest: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) { HesperSQLite.bind(high, low, to: statement, at: index) }
+}
+
+extension NodeID: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        withUnsafeBytes(of: rawValue.bigEndian) {
+            _ = sqlite3_bind_blob(statement, index, $0.baseAddress, 8, transient)
         }
     }
+}
 
-    func bind(_ index: Int32, _ value: TokenHash) {
-        value.bytes.withUnsafeBytes {
-            _ = sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), transient)
-        }
+extension TokenHash: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) { bytes.bindArgument(to: statement, at: index) }
+}
+
+/// Bytes are bound as a BLOB.
+extension [UInt8]: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        withUnsafeBytes { _ = sqlite3_bind_blob(statement, index, $0.baseAddress, Int32($0.count), transient) }
+    }
+}
+
+extension String: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        var copy = self
+        copy.withUTF8 { SQLiteText.bind(UnsafeRawBufferPointer($0), to: statement, at: index) }
+    }
+}
+
+/// UTF-8 bytes that are bound as text.
+struct SQLiteText: SQLiteBindable {
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        bytes.withUnsafeBytes { SQLiteText.bind($0, to: statement, at: index) }
     }
 
-    func bind(_ index: Int32, _ value: String) {
-        var value = value
-        value.withUTF8 { bind(index, text: UnsafeRawBufferPointer($0)) }
-    }
-
-    func bind(_ index: Int32, blob: [UInt8]?) {
-        guard let blob else { return bindNull(index) }
-        blob.withUnsafeBytes { _ = sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), transient) }
-    }
-
-    /// Binds UTF-8 bytes as text.
-    func bind(_ index: Int32, text: [UInt8]) { text.withUnsafeBytes { bind(index, text: $0) } }
-
-    private func bind(_ index: Int32, text: UnsafeRawBufferPointer) {
+    fileprivate static func bind(_ text: UnsafeRawBufferPointer, to statement: SQLiteStatement, at index: Int32) {
         guard let base = text.baseAddress else {
-            _ = sqlite3_bind_text(handle, index, "", 0, transient)
+            _ = sqlite3_bind_text(statement, index, "", 0, transient)
             return
         }
-        _ = sqlite3_bind_text(handle, index, base.assumingMemoryBound(to: CChar.self), Int32(text.count), transient)
+        _ = sqlite3_bind_text(statement, index, base.assumingMemoryBound(to: CChar.self), Int32(text.count), transient)
     }
+}
 
-    func bind(_ index: Int32, _ value: Int64?) { if let value { bind(index, value) } else { bindNull(index) } }
-    func bind(_ index: Int32, _ value: Timestamp?) { bind(index, value?.milliseconds) }
-    func bind(_ index: Int32, _ value: String?) { if let value { bind(index, value) } else { bindNull(index) } }
-    func bind(_ index: Int32, _ value: UniqueID?) { if let value { bind(index, value) } else { bindNull(index) } }
-    func bind(_ index: Int32, _ value: Clock?) { if let value { bind(index, value) } else { bindNull(index) } }
-    func bind(_ index: Int32, _ value: NodeID?) { if let value { bind(index, value) } else { bindNull(index) } }
+extension Optional: SQLiteBindable where Wrapped: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        if let self { self.bindArgument(to: statement, at: index) } else { sqlite3_bind_null(statement, index) }
+    }
 }
 
 // MARK: - Columns

@@ -23,24 +23,20 @@ struct SQLiteBag: Bag {
 
     func holders(of attachment: UniqueID) throws -> [UniqueID] {
         let row = try snapshot.prepare(PushStatements.holders)
-        row.bind(1, scope)
-        row.bind(2, attachment)
+        row.bind(scope, attachment)
         return try row.all { try row.id(0) }
     }
 
     func parcels(of object: UniqueID, holding clock: Clock) throws -> [Parcel] {
         let row = try snapshot.prepare(MergeStatements.parcelsHolding)
-        row.bind(1, scope)
-        row.bind(2, object)
-        row.bind(3, clock)
+        row.bind(scope, object, clock)
         let found = try row.all { (number: row.integer(4), parcel: try row.parcel(of: object)) }
         return found.sorted { $0.number > $1.number }.map(\.parcel)
     }
 
     func newestText(of object: UniqueID, by node: NodeID, before clock: Clock) throws -> Clock? {
         let row = try snapshot.prepare(PushStatements.textClocks)
-        row.bind(1, scope)
-        row.bind(2, object)
+        row.bind(scope, object)
         defer { row.reset() }
         var newest: Clock?
         while try row.step() {
@@ -54,24 +50,19 @@ struct SQLiteBag: Bag {
 
     func textDescents(of object: UniqueID) throws -> [TextDescent] {
         let row = try snapshot.prepare(MergeStatements.textDescents)
-        row.bind(1, scope)
-        row.bind(2, object)
+        row.bind(scope, object)
         return try row.all { try row.textDescent() }
     }
 
     func currentText(of object: UniqueID, at sequence: Int64) throws -> Clock? {
         let row = try snapshot.prepare(PushStatements.currentText)
-        row.bind(1, scope)
-        row.bind(2, object)
-        row.bind(3, sequence)
+        row.bind(scope, object, sequence)
         return try row.first { row.clockIfAny(0) }
     }
 
     func parcels(rescuedInto note: UniqueID, holding clock: Clock) throws -> [Parcel] {
         let row = try snapshot.prepare(MergeStatements.rescuedParcels)
-        row.bind(1, scope)
-        row.bind(2, note)
-        row.bind(3, clock)
+        row.bind(scope, note, clock)
         return try row.all { try row.parcel(of: try row.id(4)) }
     }
 

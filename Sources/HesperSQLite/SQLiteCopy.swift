@@ -100,31 +100,28 @@ public struct SQLiteCopy: Sendable {
     }
 
     private static func forget(_ blob: Blob, in database: Database) throws {
-        func prepare(_ sql: String) throws -> PreparedStatement {
-            let statement = try PreparedStatement(sql, on: database)
-            statement.bind(1, blob.name.scope)
-            return statement
-        }
-        let head = try prepare("SELECT digest FROM scopes WHERE id = ?1")
-        let object = try prepare("SELECT digest FROM objects WHERE scope = ?1 AND id = ?2")
-        object.bind(2, blob.name.attachment)
+        let (scope, attachment) = (blob.name.scope, blob.name.attachment)
+        let head = try PreparedStatement("SELECT digest FROM scopes WHERE id = ?1", on: database)
+        head.bind(scope)
+        let object = try PreparedStatement("SELECT digest FROM objects WHERE scope = ?1 AND id = ?2", on: database)
+        object.bind(scope, attachment)
         let digest = try object.first { try object.digest(0) } ?? .zero
-        let update = try prepare(
+        let update = try PreparedStatement(
             """
             UPDATE scopes SET digest = ?2, blob_bytes = blob_bytes - ?3, parcel_bytes = parcel_bytes - (
                 SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM edits WHERE scope = ?1 AND object = ?4)
             WHERE id = ?1
-            """)
-        update.bind(2, (try head.first { try head.digest(0) } ?? .zero) ^ digest)
-        update.bind(3, blob.data.byteCount)
-        update.bind(4, blob.name.attachment)
+            """, on: database)
+        let rest = (try head.first { try head.digest(0) } ?? .zero) ^ digest
+        update.bind(scope, rest, blob.data.byteCount, attachment)
         try update.run()
         for (table, column) in [
             ("objects", "id"), ("edits", "object"), ("sweeps", "object"), ("versions", "object"),
             ("blobs", "attachment"),
         ] {
-            let delete = try prepare("DELETE FROM \(table) WHERE scope = ?1 AND \(column) = ?2")
-            delete.bind(2, blob.name.attachment)
+            let delete = try PreparedStatement(
+                "DELETE FROM \(table) WHERE scope = ?1 AND \(column) = ?2", on: database)
+            delete.bind(scope, attachment)
             try delete.run()
         }
     }

@@ -62,7 +62,7 @@ public final class SQLiteRows: RowSource {
         let row = try PreparedStatement(SQLiteRows.statement(table, ofScope: scopes != nil), on: database)
         guard let scopes else { return try row.eachRow { try body(row.moved(table)) } }
         for scope in scopes {
-            row.bind(1, scope)
+            row.bind(scope)
             try row.eachRow { try body(row.moved(table)) }
         }
     }

@@ -84,23 +84,25 @@ extension PreparedStatement {
             guard let number = parameterNumber(index + 1), arguments.indices.contains(number - 1) else {
                 throw StoreError.failed("statement parameter without an argument")
             }
-            bind(index + 1, arguments[number - 1])
+            bind(arguments[number - 1], at: index + 1)
         }
     }
+}
 
-    private func bind(_ index: Int32, _ value: SQLValue) {
-        switch value {
-        case .null: bindNull(index)
-        case .integer(let value): bind(index, value)
-        case .bool(let value): bind(index, value)
-        case .text(let value): bind(index, value)
-        case .json(let value): bind(index, text: value)
-        case .bytes(let value): bind(index, blob: value)
-        case .date(let value): bind(index, value)
-        case .id(let value): bind(index, value)
-        case .node(let value): bind(index, value)
-        case .clock(let value): bind(index, value)
-        case .digest(let value): bind(index, value)
+extension SQLValue: SQLiteBindable {
+    func bindArgument(to statement: SQLiteStatement, at index: Int32) {
+        switch self {
+        case .null: sqlite3_bind_null(statement, index)
+        case .integer(let value): value.bindArgument(to: statement, at: index)
+        case .bool(let value): value.bindArgument(to: statement, at: index)
+        case .text(let value): value.bindArgument(to: statement, at: index)
+        case .json(let value): SQLiteText(value).bindArgument(to: statement, at: index)
+        case .bytes(let value): value.bindArgument(to: statement, at: index)
+        case .date(let value): value.bindArgument(to: statement, at: index)
+        case .id(let value): value.bindArgument(to: statement, at: index)
+        case .node(let value): value.bindArgument(to: statement, at: index)
+        case .clock(let value): value.bindArgument(to: statement, at: index)
+        case .digest(let value): value.bindArgument(to: statement, at: index)
         }
     }
 }

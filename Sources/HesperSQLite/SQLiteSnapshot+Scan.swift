@@ -8,10 +8,7 @@ extension SQLiteSnapshot {
         defer { for cursor in cursors { cursor.rows.reset() } }
         func add(_ sql: String, _ type: String?, isDeleted: Bool) throws {
             let rows = try prepare(sql)
-            rows.bind(1, scope)
-            rows.bind(2, scan.sequences.lowerBound)
-            rows.bind(3, scan.sequences.upperBound)
-            if let type { rows.bind(4, type) }
+            rows.bind(scope, scan.sequences.lowerBound, scan.sequences.upperBound, type)
             // Step to the first row right away, so that the next cursor with the same text gets its own statement.
             if try rows.step() { cursors.append(ScanCursor(rows: rows, isDeleted: isDeleted)) }
         }
@@ -61,10 +58,7 @@ extension SQLiteSnapshot {
         let (objects, deleted) = try reach(of: scan, in: scope)
         func amount(_ table: String, _ type: String? = nil) throws -> ScanSize {
             let row = try prepare(ScanStatements.amount(of: table, isOfType: type != nil))
-            row.bind(1, scope)
-            row.bind(2, scan.sequences.lowerBound)
-            row.bind(3, scan.sequences.upperBound)
-            if let type { row.bind(4, type) }
+            row.bind(scope, scan.sequences.lowerBound, scan.sequences.upperBound, type)
             return try row.first { ScanSize(objects: row.int(0), bytes: row.int(1)) } ?? .none
         }
         func amount(_ table: String, _ types: ScanFilter.Types) throws -> ScanSize {

@@ -51,16 +51,12 @@ extension SQLiteSnapshot {
             SELECT d.note, d.sort_date FROM \(tables) WHERE \(conditions.joined(separator: " AND "))
             ORDER BY \(search.isRanked ? "terms.rank, " : "")d.sort_date DESC, d.note DESC LIMIT ?6 OFFSET ?7
             """)
-        rows.bind(1, scope)
-        if let match { rows.bind(2, match) }
-        if let archived = search.archived { rows.bind(3, archived) }
-        if case .behind(let sortDate, let note)? = search.start {
-            rows.bind(4, sortDate)
-            rows.bind(5, note)
-        }
-        rows.bind(6, search.noteLimit)
-        rows.bind(7, search.passed)
-        for (index, tag) in (tags ?? []).enumerated() { rows.bind(Int32(index) + 8, tag) }
+        var start: (sortDate: Timestamp?, note: UniqueID?)
+        if case .behind(let sortDate, let note)? = search.start { start = (sortDate, note) }
+        let arguments: [any SQLiteBindable] = [
+            scope, match, search.archived, start.sortDate, start.note, search.noteLimit, search.passed,
+        ]
+        rows.bind(arguments + (tags ?? []))
         return rows
     }
 }

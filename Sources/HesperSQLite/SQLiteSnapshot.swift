@@ -39,8 +39,7 @@ class SQLiteSnapshot: SQLSnapshot {
 
     func tag(named foldedName: String, in scope: ScopeID) throws -> UniqueID? {
         let row = try prepare(MergeStatements.tagNamed)
-        row.bind(1, scope)
-        row.bind(2, foldedName)
+        row.bind(scope, foldedName)
         return try row.first { try row.id(0) }
     }
 
@@ -51,19 +50,19 @@ class SQLiteSnapshot: SQLSnapshot {
 
 /// Reads the states of objects of one scope.
 struct StateReader {
+    private let scope: ScopeID
     private let object: PreparedStatement
     private let tombstone: PreparedStatement
 
     init(_ snapshot: SQLiteSnapshot, scope: ScopeID) throws {
+        self.scope = scope
         object = try snapshot.prepare(PushStatements.object)
         tombstone = try snapshot.prepare(PushStatements.tombstone)
-        object.bind(1, scope)
-        tombstone.bind(1, scope)
     }
 
     /// - Parameter count: called with the number of bytes of the body before it is read.
     func state(of id: UniqueID, counting count: (Int) throws -> Void = { _ in }) throws -> ObjectState? {
-        object.bind(2, id)
+        object.bind(scope, id)
         let live = try object.first {
             let body = object.bytes(2)
             try count(body.count)
@@ -71,7 +70,7 @@ struct StateReader {
                 try Entity.read(body, id: id, section: try object.section(0)), sequence: object.integerIfAny(1))
         }
         if let live { return live }
-        tombstone.bind(2, id)
+        tombstone.bind(scope, id)
         return try tombstone.first {
             ObjectState.deleted(try tombstone.deletedObject(id: id), sequence: tombstone.integer(3))
         }

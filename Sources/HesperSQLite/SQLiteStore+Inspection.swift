@@ -112,7 +112,7 @@ private struct FileInspection {
         var found: UInt64 = 0
         try terms.eachRow {
             let term = Array(terms.bytes(0))
-            places.bind(1, text: term)
+            places.bind(SQLiteText(term))
             try places.eachRow {
                 found &+= term.withUnsafeBytes { FileInspection.hash($0, places.integer(0), places.int(1)) }
             }

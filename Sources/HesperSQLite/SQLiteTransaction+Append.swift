@@ -27,25 +27,15 @@ extension SQLiteTransaction {
     ) throws -> Int {
         var bytes = 0
         let insert = try prepare(PushStatements.insertParcel)
-        insert.bind(1, scope)
-        insert.bind(5, date)
         for numbered in parcels {
             let parcel = numbered.parcel
             let body = ParcelBody.write(parcel.edits)
-            insert.bind(2, parcel.object)
-            insert.bind(3, numbered.sequence)
-            insert.bind(4, parcel.isRescue ? nil : device)
-            insert.bind(6, parcel.objectType?.name)
-            insert.bind(7, parcel.isServerMade)
-            insert.bind(8, parcel.firstClock)
-            insert.bind(9, parcel.lastClock)
-            insert.bind(10, parcel.textClock)
-            insert.bind(11, parcel.textOrigin)
+            insert.bind(
+                scope, parcel.object, numbered.sequence, parcel.isRescue ? nil : device, date, parcel.objectType?.name,
+                parcel.isServerMade, parcel.firstClock, parcel.lastClock, parcel.textClock, parcel.textOrigin,
+                SQLiteText(body), numbered.hasLostWords, numbered.missingAncestors,
+                ParcelChecksum.of(numbered, body: body, in: scope, by: device, at: date))
             bytes += body.count
-            insert.bind(12, text: body)
-            insert.bind(13, numbered.hasLostWords)
-            insert.bind(14, blob: numbered.missingAncestors)
-            insert.bind(15, ParcelChecksum.of(numbered, body: body, in: scope, by: device, at: date))
             try insert.run()
         }
         return bytes
@@ -53,20 +43,15 @@ extension SQLiteTransaction {
 
     private func markLostWords(of text: LostText, in scope: ScopeID) throws {
         let update = try prepare(PushStatements.markLostWords)
-        update.bind(1, scope)
-        update.bind(2, text.object)
-        update.bind(3, text.clock)
+        update.bind(scope, text.object, text.clock)
         try update.run()
     }
 
     private func advance(_ writing: RowChanges, parcelBytes: Int) throws {
         let update = try prepare(PushStatements.advance)
-        update.bind(1, writing.head.scope)
-        update.bind(2, writing.head.sequence)
-        update.bind(3, writing.head.digest)
-        update.bind(4, writing.greatestClock)
-        update.bind(5, writing.serverClock)
-        update.bind(6, parcelBytes)
+        update.bind(
+            writing.head.scope, writing.head.sequence, writing.head.digest, writing.greatestClock, writing.serverClock,
+            parcelBytes)
         guard try update.run() == 1 else {
             throw StoreError.failed("scope \(writing.head.scope.rawValue) does not exist")
         }
@@ -75,9 +60,7 @@ extension SQLiteTransaction {
     /// Claims or releases a tag's name.
     private func run(_ sql: String, _ name: RowChanges.NamedTag, in scope: ScopeID) throws {
         let statement = try prepare(sql)
-        statement.bind(1, scope)
-        statement.bind(2, name.name)
-        statement.bind(3, name.tag)
+        statement.bind(scope, name.name, name.tag)
         try statement.run()
     }
 }

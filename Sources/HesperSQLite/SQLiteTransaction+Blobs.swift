@@ -9,9 +9,7 @@ extension SQLiteTransaction {
 
     private func noteHolder(of attachment: UniqueID, in scope: ScopeID, at date: Timestamp) throws {
         let note = try prepare(PushStatements.noteHolder)
-        note.bind(1, scope)
-        note.bind(2, attachment)
-        note.bind(3, date)
+        note.bind(scope, attachment, date)
         if try note.run() > 0 { try scheduleSweep(of: attachment, in: scope, at: date) }
     }
 

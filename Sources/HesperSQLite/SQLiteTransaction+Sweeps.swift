@@ -8,9 +8,7 @@ extension SQLiteTransaction {
     /// Schedules the first sweep of an object. An earlier due date is kept.
     func scheduleSweep(of object: UniqueID, in scope: ScopeID, at date: Timestamp) throws {
         let schedule = try prepare(PushStatements.scheduleSweep)
-        schedule.bind(1, scope)
-        schedule.bind(2, object)
-        schedule.bind(3, date.adding(Sweep.firstCheckDelay))
+        schedule.bind(scope, object, date.adding(Sweep.firstCheckDelay))
         try schedule.run()
     }
 

@@ -64,42 +64,33 @@ private struct DocumentWriter {
     }
 
     private func document(of note: UniqueID) throws -> (number: Int64, textClock: Clock?)? {
-        find.bind(1, scope)
-        find.bind(2, note)
+        find.bind(scope, note)
         return try find.first { (find.integer(0), find.clockIfAny(1)) }
     }
 
     func put(_ note: Note) throws {
         let clock = note.textClock
         guard let document = try document(of: note.uniqueID) else {
-            insert.bind(1, scope)
-            insert.bind(2, note.uniqueID)
-            insert.bind(3, note.effectiveSortDate)
-            insert.bind(4, note.archived)
-            insert.bind(5, clock)
+            insert.bind(scope, note.uniqueID, note.effectiveSortDate, note.archived, clock)
             guard let number = try insert.first({ insert.integer(0) }) else {
                 throw StoreError.failed("a document has no number")
             }
             return try write(note, at: number, with: insertTerms)
         }
-        update.bind(1, document.number)
-        update.bind(2, note.effectiveSortDate)
-        update.bind(3, note.archived)
-        update.bind(4, clock)
+        update.bind(document.number, note.effectiveSortDate, note.archived, clock)
         try update.run()
         if document.textClock != clock { try write(note, at: document.number, with: updateTerms) }
     }
 
     private func write(_ note: Note, at number: Int64, with statement: PreparedStatement) throws {
-        statement.bind(1, number)
-        statement.bind(2, text: ScopedTerms.joined(in: note.text, scope: scope))
+        statement.bind(number, SQLiteText(ScopedTerms.joined(in: note.text, scope: scope)))
         try statement.run()
     }
 
     func remove(_ note: UniqueID) throws {
         guard let document = try document(of: note) else { return }
         for statement in [delete, deleteTerms] {
-            statement.bind(1, document.number)
+            statement.bind(document.number)
             try statement.run()
         }
     }

@@ -55,7 +55,7 @@ final class SQLiteTransaction: SQLiteSnapshot, SQLTransaction {
     /// Reads the scope's row. The transaction has the write lock of the database, which locks all scopes.
     func lock(_ scope: ScopeID) throws -> LockedScope? {
         let row = try prepare(PushStatements.lock)
-        row.bind(1, scope)
+        row.bind(scope)
         return try row.first {
             LockedScope(
                 head: ScopeHead(scope: scope, sequence: row.integer(0), digest: try row.digest(1)),

@@ -12,11 +12,10 @@ extension SQLiteSnapshot {
     /// The types of app objects, found by skipping from one to the next in an index.
     private func appTypes(in scope: ScopeID, _ sql: String) throws -> [String] {
         let row = try prepare(sql)
-        row.bind(1, scope)
         var types: [String] = []
         var last = ""
         while true {
-            row.bind(2, last)
+            row.bind(scope, last)
             guard let next = try row.first({ row.string(0) }) else { return types }
             if ObjectType(next)?.isAppDefined ?? false { types.append(next) }
             last = next

@@ -40,7 +40,7 @@ final class SessionReader: Sendable {
 
     private static func read(_ token: TokenHash, from database: Database) throws -> Session? {
         let row = try PreparedStatement(sql, on: database)
-        row.bind(1, token)
+        row.bind(token)
         return try row.first {
             Session(
                 device: try row.device(),

@@ -226,9 +226,8 @@ public struct SQLiteSalvage: Sendable {
             SELECT 1 FROM objects WHERE scope = ?1 AND id = ?2 UNION ALL
             SELECT 1 FROM tombstones WHERE scope = ?1 AND id = ?2
             """, on: database)
-        find.bind(1, scope)
         return try ids.sorted().filter { id in
-            find.bind(2, id)
+            find.bind(scope, id)
             return try find.first { true } == nil
         }
     }

@@ -43,11 +43,6 @@ struct ScopeRebuild {
             insertMember: transaction.prepare(PushStatements.insertMember),
             tagNamed: transaction.prepare(MergeStatements.tagNamed),
             claimTagName: transaction.prepare(PushStatements.claimTagName))
-        for statement in [
-            statements.object, statements.tombstone, statements.parcels, statements.insertObject,
-            statements.updateObject, statements.deleteObject, statements.insertParcel, statements.insertMember,
-            statements.tagNamed, statements.claimTagName,
-        ] { statement.bind(1, self.scope) }
     }
 
     mutating func run() throws {
@@ -61,7 +56,7 @@ struct ScopeRebuild {
             """,
         ] {
             let rows = try transaction.prepare(sql)
-            rows.bind(1, scope)
+            rows.bind(scope)
             for id in try rows.all({ try rows.id(0) }) { try rebuild(id) }
         }
         try rebuildBlobs()
@@ -72,17 +67,14 @@ struct ScopeRebuild {
                 parcel_bytes = (SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM edits WHERE scope = ?1)
             WHERE id = ?1
             """)
-        advance.bind(1, scope)
-        advance.bind(2, sequence)
-        advance.bind(3, digest)
-        advance.bind(4, greatestClock)
+        advance.bind(scope, sequence, digest, greatestClock)
         try advance.run()
     }
 
     /// Removes edits whose checksum is wrong.
     private mutating func removeDamagedParcels() throws {
         let rows = try transaction.prepare("SELECT \(ParcelChecksum.columns), number FROM edits WHERE scope = ?1")
-        rows.bind(1, scope)
+        rows.bind(scope)
         var damaged: [Int64] = []
         try rows.eachRow {
             guard rows.parcelChecksum() != rows.integer(14) else { return }
@@ -91,7 +83,7 @@ struct ScopeRebuild {
         }
         let delete = try transaction.prepare("DELETE FROM edits WHERE number = ?1")
         for number in damaged {
-            delete.bind(1, number)
+            delete.bind(number)
             try delete.run()
         }
     }
@@ -118,7 +110,7 @@ struct ScopeRebuild {
         }
         for edit in lacking ?? [] { entity.fold(edit) }
         if let name = entity.foldedTagName {
-            statements.tagNamed.bind(2, name)
+            statements.tagNamed.bind(scope, name)
             let taken = try statements.tagNamed.first { try statements.tagNamed.id(0) } != nil
             guard !taken else { return try remove(id) }
         }
@@ -135,7 +127,7 @@ struct ScopeRebuild {
 
     private func stored(_ id: UniqueID) throws -> StoredObject? {
         let row = statements.object
-        row.bind(2, id)
+        row.bind(scope, id)
         return try row.first {
             let section = try row.section(0)
             return StoredObject(
@@ -145,7 +137,7 @@ struct ScopeRebuild {
     }
 
     private func parcels(of id: UniqueID) throws -> [Parcel] {
-        statements.parcels.bind(2, id)
+        statements.parcels.bind(scope, id)
         return try statements.parcels.all { try statements.parcels.parcel(of: id) }
     }
 
@@ -155,8 +147,7 @@ struct ScopeRebuild {
             "DELETE FROM objects WHERE scope = ?1 AND id = ?2", "DELETE FROM edits WHERE scope = ?1 AND object = ?2",
         ] {
             let delete = try transaction.prepare(sql)
-            delete.bind(1, scope)
-            delete.bind(2, id)
+            delete.bind(scope, id)
             try delete.run()
         }
     }
@@ -164,44 +155,27 @@ struct ScopeRebuild {
     private mutating func write(_ entity: Entity, _ sequence: Int64?, isNew: Bool) throws {
         let (id, body, digest) = (entity.uniqueID, entity.body, entity.digest)
         let row = isNew ? statements.insertObject : statements.updateObject
-        row.bind(2, id)
-        row.bind(3, entity.section.rawValue)
-        row.bind(4, entity.objectType?.name)
-        row.bind(5, sequence)
-        row.bind(6, body.count)
-        row.bind(7, digest)
-        row.bind(8, text: body)
+        row.bind(
+            scope, id, entity.section.rawValue, entity.objectType?.name, sequence, body.count, digest, SQLiteText(body))
         try row.run()
         self.digest ^= digest
-        statements.insertMember.bind(3, id)
         for member in entity.heldMembers {
-            statements.insertMember.bind(2, member)
+            statements.insertMember.bind(scope, member, id)
             try statements.insertMember.run()
         }
         guard let name = entity.foldedTagName else { return }
-        statements.claimTagName.bind(2, name)
-        statements.claimTagName.bind(3, id)
+        statements.claimTagName.bind(scope, name, id)
         try statements.claimTagName.run()
     }
 
     private func append(_ parcel: Parcel, at sequence: Int64) throws {
         let insert = statements.insertParcel
         let numbered = RowChanges.NumberedParcel(parcel: parcel, sequence: sequence, hasLostWords: false)
-        insert.bind(2, parcel.object)
-        insert.bind(3, sequence)
-        insert.bindNull(4)
-        insert.bind(5, date)
-        insert.bind(6, parcel.objectType?.name)
-        insert.bind(7, parcel.isServerMade)
-        insert.bind(8, parcel.firstClock)
-        insert.bind(9, parcel.lastClock)
-        insert.bind(10, parcel.textClock)
-        insert.bindNull(11)
         let body = ParcelBody.write(parcel.edits)
-        insert.bind(12, text: body)
-        insert.bind(13, false)
-        insert.bindNull(14)
-        insert.bind(15, ParcelChecksum.of(numbered, body: body, in: scope, by: nil, at: date))
+        insert.bind(
+            scope, parcel.object, sequence, NodeID?.none, date, parcel.objectType?.name, parcel.isServerMade,
+            parcel.firstClock, parcel.lastClock, parcel.textClock, Clock?.none, SQLiteText(body), false, [UInt8]?.none,
+            ParcelChecksum.of(numbered, body: body, in: scope, by: nil, at: date))
         try insert.run()
     }
 
@@ -209,19 +183,16 @@ struct ScopeRebuild {
 
     private func deletedObject(_ id: UniqueID) throws -> (DeletedObject, Int64)? {
         let row = statements.tombstone
-        row.bind(2, id)
+        row.bind(scope, id)
         return try row.first { (try row.deletedObject(id: id), row.integer(3)) }
     }
 
     private mutating func rebuild(_ deleted: DeletedObject, _ found: Int64) throws {
-        statements.deleteObject.bind(2, deleted.uniqueID)
+        statements.deleteObject.bind(scope, deleted.uniqueID)
         try statements.deleteObject.run()
         let update = try transaction.prepare(
             "UPDATE tombstones SET sequence = ?3, bytes = ?4 WHERE scope = ?1 AND id = ?2")
-        update.bind(1, scope)
-        update.bind(2, deleted.uniqueID)
-        update.bind(3, number(found))
-        update.bind(4, deleted.body.count)
+        update.bind(scope, deleted.uniqueID, number(found), deleted.body.count)
         try update.run()
         digest ^= deleted.digest
     }
@@ -240,15 +211,12 @@ struct ScopeRebuild {
     private func rebuildBlobs() throws {
         let known = try transaction.prepare(
             "SELECT id, body FROM objects WHERE scope = ?1 AND section = ?2 AND sequence IS NOT NULL")
-        known.bind(1, scope)
-        known.bind(2, Section.attachments.rawValue)
+        known.bind(scope, Section.attachments.rawValue)
         let put = try transaction.prepare(
             """
             INSERT INTO blobs (scope, attachment, nonce, byte_count, sha256, arrival_date) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             ON CONFLICT (scope, attachment) DO UPDATE SET byte_count = ?4, sha256 = ?5
             """)
-        put.bind(1, scope)
-        put.bind(6, date)
         try known.eachRow {
             let id = try known.id(0)
             let entity = try Entity.read(known.bytes(1), id: id, section: .attachments)
@@ -256,10 +224,7 @@ struct ScopeRebuild {
                 case .integer(let byteCount)? = attachment[.byteCount],
                 case .string(let sha256)? = attachment[.sha256]
             else { return }
-            put.bind(2, id)
-            put.bind(3, Int64(bitPattern: .random(in: 0 ... .max)))
-            put.bind(4, byteCount)
-            put.bind(5, sha256)
+            put.bind(scope, id, Int64(bitPattern: .random(in: 0 ... .max)), byteCount, sha256, date)
             try put.run()
         }
         for sql in [
@@ -274,8 +239,7 @@ struct ScopeRebuild {
             """,
         ] {
             let statement = try transaction.prepare(sql)
-            statement.bind(1, scope)
-            if sql.contains("?2") { statement.bind(2, date) }
+            statement.bind(scope, sql.contains("?2") ? date : nil)
             try statement.run()
         }
     }
