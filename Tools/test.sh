@@ -19,9 +19,8 @@ rm -rf "$results"
 mkdir -p "$results"
 statuses=()
 failed_parts=()
-child=
 # `timeout` runs in its own process group, which Ctrl-C does not reach. It forwards signals to the command.
-trap '[ -n "$child" ] && kill "$child" 2>/dev/null; exit 130' INT TERM
+trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 
 # part NAME MINUTES COMMAND…: runs the command with a timeout and prints its duration.
 part() {
@@ -29,12 +28,15 @@ part() {
     shift 2
     echo "==> $name: $*"
     timeout --kill-after=30 "${minutes}m" "$@" &
-    child=$!
-    wait "$child"
+    wait $!
     status=$?
     [ $status -eq 124 ] && echo "==> $name: stopped after $minutes minutes"
     echo "==> $name: exit $status after $((SECONDS - begin)) s"
     return $status
+}
+# behind NAME MINUTES COMMAND…: a part in the background, whose output goes to NAME.log. `$!` is its process.
+behind() {
+    (trap 'kill $(jobs -p) 2>/dev/null' TERM; part "$@") > "$results/$1.log" 2>&1 &
 }
 must() { part "$@" || { failed_parts+=("$1"); return 1; }; }
 # runner NAME MINUTES COMMAND…: a part that writes the results of its tests to NAME.xml.
@@ -43,12 +45,11 @@ runner() {
     statuses+=("$1=$?")
 }
 
-must "set-up" 20 Tools/set-up.sh test
+# The build needs a few packages only. The others are installed while it runs.
+must "set-up of the build" 20 Tools/set-up.sh run
+behind "set-up" 20 Tools/set-up.sh test
+set_up=$!
 must "formatting" 5 swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
-must "types" 5 tsc -p Tests/Web
-must "types of the worker" 5 tsc -p Tests/Web/worker.json
-runner web 10 node --test --test-reporter spec --test-reporter-destination stdout \
-    --test-reporter ./Tests/Web/junit.js --test-reporter-destination "$results/web.xml" Tests/Web/*.test.js
 
 # At most six tests at a time. With more, tests with a timeout would mostly wait for the processor.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 SWIFT_BACKTRACE=enable=yes,color=no,interactive=no
@@ -61,13 +62,25 @@ black_box=(.build/venv/bin/python -m pytest -ra -n 4 --dist loadfile --no-loadsc
 
 # Warnings are errors only in our targets: SwiftPM does not pass the flag to packages. C is optimized, because hashing a password,
 # which nearly every test does, then takes a fifth of the time.
-if must "debug build" 30 swift build --build-tests "${flags[@]}"; then
-    if [ "$mode" = check ]; then
-        runner swift 5 "${swift_test[@]}" --filter '^(HesperModelTests|HesperStoreTests|HesperSQLiteTests|HouseTests)\.'
-    else
-        runner swift 20 "${swift_test[@]}"
-    fi
+must "debug build" 30 swift build --build-tests "${flags[@]}"
+wait "$set_up" || failed_parts+=("set-up")
+cat "$results/set-up.log"
+must "types" 5 tsc -p Tests/Web
+must "types of the worker" 5 tsc -p Tests/Web/worker.json
+runner web 10 node --test --test-reporter spec --test-reporter-destination stdout \
+    --test-reporter ./Tests/Web/junit.js --test-reporter-destination "$results/web.xml" Tests/Web/*.test.js
+if [ "$mode" = check ]; then
+    # Both at the same time: each leaves part of two cores idle.
+    export HESPER_BINARY=$PWD/.build/debug/hesper
+    behind black-box 5 "${black_box[@]}" Tests/BlackBox/api -m "not long" --junitxml="$results/black-box.xml"
+    black_box_run=$!
+    runner swift 5 "${swift_test[@]}" --filter '^(HesperModelTests|HesperStoreTests|HesperSQLiteTests|HouseTests)\.'
+    wait "$black_box_run"
+    statuses+=("black-box=$?")
+    cat "$results/black-box.log"
+    exec /usr/bin/python3 Tools/count-tests.py "$results" "${statuses[@]}" "${failed_parts[@]}"
 fi
+runner swift 20 "${swift_test[@]}"
 minutes=40
 if [ "$mode" = all ]; then
     minutes=300 black_box+=(--everything)
@@ -77,12 +90,8 @@ if [ "$mode" = all ]; then
 else
     export HESPER_BINARY=$PWD/.build/debug/hesper
 fi
-if [ "$mode" = check ]; then
-    runner black-box 5 "${black_box[@]}" Tests/BlackBox/api -m "not long" --junitxml="$results/black-box.xml"
-else
-    runner black-box $minutes "${black_box[@]}" Tests/BlackBox --junitxml="$results/black-box.xml"
-    # The tests that depend on the store run again on PostgreSQL.
-    runner postgresql 20 "${black_box[@]}" Tests/BlackBox --store postgresql --junitxml="$results/postgresql.xml"
-fi
+runner black-box $minutes "${black_box[@]}" Tests/BlackBox --junitxml="$results/black-box.xml"
+# The tests that depend on the store run again on PostgreSQL.
+runner postgresql 20 "${black_box[@]}" Tests/BlackBox --store postgresql --junitxml="$results/postgresql.xml"
 
 exec /usr/bin/python3 Tools/count-tests.py "$results" "${statuses[@]}" "${failed_parts[@]}"

@@ -38,6 +38,20 @@ struct HTMLPage: Sendable {
         hasWebApp ? "<p><a href=\"/\">\(escape(text))</a></p>" : ""
     }
 
+    /// Whether a browser requests a page. Requests to the API get JSON from browsers too.
+    static func isRequested(by request: Request) -> Bool {
+        request.method == .get && !request.uri.path.hasPrefix("/v1/")
+            && request.headers[.accept]?.contains("text/html") ?? false
+    }
+
+    /// The response for a path without a page.
+    static var notFound: Response {
+        let page = HTMLPage(
+            title: "Page not found",
+            body: "<h1>Page not found</h1>\n<p>There is no page at this address.</p>\n<p><a href=\"/\">Home page</a></p>")
+        return page.response(status: .notFound)
+    }
+
     var html: String {
         """
         <!DOCTYPE html>

@@ -56,6 +56,7 @@ struct Dispatcher: HTTPResponder {
             logger[metadataKey: "path"] = .string(request.uri.path)
             let problem = Problem(error, logger: logger)
             response = problem.response(requestID: requestID.text)
+            if problem.slug == .notFound, HTMLPage.isRequested(by: request) { response = HTMLPage.notFound }
             if problem.slug == .methodNotAllowed { response.headers[.allow] = allowed(request.uri.path) }
             // The browser should delete a cookie that is no longer valid.
             if problem.slug == .unauthenticated, let cookie = state.cookie { response.headers.append(cookie.deletion) }

@@ -37,9 +37,10 @@ extension AccountCommand {
         }
 
         private static func line(_ device: Device) -> String {
-            let app = device.appVersion ?? device.userAgent ?? "-"
+            let name = LogLine.escapedForTerminal(device.name)
+            let app = LogLine.escapedForTerminal(device.appVersion ?? device.userAgent ?? "-")
             return
-                "  \(device.node)  last used \(device.lastUseDate) from \(device.lastUseAddress ?? "-")  \(device.name)  (\(app))"
+                "  \(device.node)  last used \(device.lastUseDate) from \(device.lastUseAddress ?? "-")  \(name)  (\(app))"
         }
 
         /// Reads all devices in pages.

@@ -76,6 +76,13 @@ struct LogLine {
         }
     }
 
+    /// A text from a client for a terminal, on one line: it cannot send control sequences.
+    static func escapedForTerminal(_ text: String) -> String {
+        var line = ""
+        append(text, to: &line)
+        return line
+    }
+
     /// Appends a text. Characters that are invisible or end the line are escaped, such as `\n` and `\u{1b}`.
     private static func append(_ text: String, quoting: Bool = false, to line: inout String) {
         for scalar in text.unicodeScalars {

@@ -94,3 +94,14 @@ def test_malformed_requests(server):
 def test_redirects_to_https(secure):
     check(plain(secure, "GET", "/").headers)
     check(plain(secure, "POST", "/v1/devices").headers)
+
+
+def test_a_browser_gets_a_page_for_an_unknown_address(server):
+    client = Client(server.url)
+    accept = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    page = client.get("/nonsense", headers=accept)
+    assert (page.status_code, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert "Page not found" in page.text and "default-src 'none'" in page.headers["Content-Security-Policy"]
+    for path, headers in (("/nonsense", {}), ("/v1/nonsense", accept), ("/v1/notes/nonsense", accept)):
+        problem = client.get(path, headers=headers)
+        assert problem.headers["Content-Type"] == "application/problem+json", path

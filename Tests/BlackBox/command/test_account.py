@@ -43,6 +43,8 @@ def test_with_a_running_server(hesper: Hesper, tmp_path: Path) -> None:
         shown = hesper("account", "show", "ada@example.org").stdout
         assert phone.device["uniqueID"] in shown
         assert "  phone  " in shown
+        Client(url).sign_in("ada@example.org", PASSWORD, "\x1b[2Jtablet\n")
+        assert "  \\u{1b}[2Jtablet\\n  " in hesper("account", "show", "ada@example.org").stdout
 
         reset = hesper("account", "set-password", "ada@example.org", stdin=NEW_PASSWORD + "\n")
         assert reset.returncode == 0
