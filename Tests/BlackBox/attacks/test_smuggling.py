@@ -66,7 +66,7 @@ def exchange(server: Server, sent: str) -> bytes:
         connection.sendall(sent.encode("latin-1"))
         received = b""
         try:
-            while b"/the-last here" not in received and (part := connection.recv(65_536)):
+            while b"The path /the-last does not exist" not in received and (part := connection.recv(65_536)):
                 received += part
         except ConnectionResetError:
             pass
