@@ -1,4 +1,4 @@
-/// An archive cannot be read or written. The message is shown to the user.
+/// The error for an archive that cannot be read or written. The message is shown to the user.
 public struct ArchiveError: Error, Sendable, Equatable {
     public let message: String
 

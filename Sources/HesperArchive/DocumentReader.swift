@@ -7,7 +7,8 @@ import HesperModel
 ///
 /// This type only finds where values begin and end. ``JSONReader`` parses them.
 public struct DocumentReader {
-    /// The location of a value: a top-level member, and the name within it if that member is an object.
+    /// The location of a value: the name of the top-level member, and, if that member is an object, the name of the value within
+    /// the object.
     public struct Location: Equatable, Sendable {
         public let member: String
         public let name: String?
@@ -17,14 +18,15 @@ public struct DocumentReader {
     private var bytes: [UInt8] = []
     private var index = 0
 
-    /// The maximum size of one value in bytes. It is larger than the largest note with all of its text escaped.
+    /// The maximum size of a value in bytes. It is larger than the largest possible note, even if every character of its text is
+    /// escaped.
     static let maximumValueBytes = Limits.pushBytes
 
-    /// - Parameter source: returns the next bytes, or nil at the end.
+    /// - Parameter source: returns the next bytes; nil when there are no more bytes.
     public init(_ source: @escaping () throws -> [UInt8]?) { self.source = source }
 
-    /// Passes every value and its location to `body`, in document order.
-    /// - Throws: ``Problem`` `malformed-request`, and errors of `source` and `body`.
+    /// Passes every value and its location to `body`, in the order of the document.
+    /// - Throws: ``Problem`` `malformed-request` if the document is invalid, or an error of `source` or `body`.
     public mutating func read(_ body: (Location, JSON) async throws -> Void) async throws {
         try expect("{")
         try await members { reader, member in
@@ -61,7 +63,8 @@ public struct DocumentReader {
         try expect("]")
     }
 
-    /// Reads the next value: up to its closing bracket, or at the top level up to a comma, colon or closing bracket.
+    /// Reads the next value. An array or object ends with its closing bracket. Any other value ends before a comma, a colon or a
+    /// closing bracket.
     private mutating func value() throws -> JSON {
         guard try peek() != nil else { throw malformed("unexpected end of the document") }
         var value: [UInt8] = []
@@ -95,7 +98,7 @@ public struct DocumentReader {
 
     // MARK: Bytes
 
-    /// The next byte, including white space. Nil at the end.
+    /// The next byte, which may be white space; nil at the end of the document.
     private mutating func current() throws -> UInt8? {
         while index == bytes.count {
             guard let more = try source() else { return nil }
@@ -105,7 +108,7 @@ public struct DocumentReader {
         return bytes[index]
     }
 
-    /// The next byte that is not white space. Nil at the end.
+    /// The next byte that is not white space; nil at the end of the document.
     private mutating func peek() throws -> UInt8? {
         while let byte = try current() {
             guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { return byte }
@@ -125,6 +128,6 @@ public struct DocumentReader {
     }
 
     private func malformed(_ what: String) -> Problem {
-        Problem(.malformedRequest, "\(ExportDocument.path) is not as an export makes it: \(what).")
+        Problem(.malformedRequest, "\(ExportDocument.path) does not have the format of an export: \(what).")
     }
 }

@@ -9,7 +9,8 @@ import NIOPosix
 ///     let export = try await Export(of: account.scope, store: store, blobs: blobs, date: .now)
 ///     let report = try await export.write { try await writer.write($0) }
 ///
-/// The archive is a consistent snapshot. Memory use is about 200 bytes per file, independent of the size of the files.
+/// The archive contains the state of the account at a single point in time. Memory use is about 200 bytes per file of the
+/// archive, regardless of the sizes of the files.
 public struct Export: Sendable {
     private let scope: ScopeID
     private let store: any Store
@@ -18,9 +19,9 @@ public struct Export: Sendable {
     private let snapshot: ExportSnapshot
     private let pool: NIOThreadPool
 
-    /// Copies the account's objects to temporary files. Later writes to the store do not affect the export.
-    /// - Throws: ``Problem`` `unauthenticated` if the account does not exist. ``StoreError``, also if temporary files cannot be
-    ///   written.
+    /// Copies the account's objects to temporary files, so that later changes do not affect the export.
+    /// - Throws: ``Problem`` `unauthenticated` if the account does not exist. ``StoreError`` if the store cannot be read or
+    ///   temporary files cannot be written.
     public init(
         of scope: ScopeID, store: any Store, blobs: any BlobStore, date: Timestamp, pool: NIOThreadPool = .singleton
     ) async throws {
@@ -32,17 +33,17 @@ public struct Export: Sendable {
         snapshot = try await ExportSnapshot.take(of: scope, in: store)
     }
 
-    /// The number of note and attachment files in the archive, if no attachment is missing.
+    /// The number of files for notes and attachments that the archive will contain if no attachment is missing.
     public var fileCount: Int { snapshot.notes.count + snapshot.attachments.count }
 
-    /// The name of an archive made on `date`, such as `hesper-2026-11-21.zip`.
+    /// The file name of an archive that was made on `date`, such as `hesper-2026-11-21.zip`.
     public static func fileName(_ date: Timestamp) -> String { "hesper-\(date.description.prefix(10)).zip" }
 
-    /// Produces the archive piece by piece. Each piece is sent before the next is produced.
+    /// Produces the archive in pieces. Each piece is sent before the next piece is produced.
     /// - Parameters:
-    ///   - progress: called with the number of note and attachment files that were added.
-    ///   - send: receives a piece. If it throws, the export ends with its error.
-    /// - Returns: a report. Missing attachments are also listed in the archive.
+    ///   - progress: called with the number of files for notes and attachments that were added since the previous call.
+    ///   - send: sends a piece. If it throws an error, the export ends with this error.
+    /// - Returns: a report. The archive also contains a list of missing attachments.
     public func write(
         progress: (_ files: Int) -> Void = { _ in }, to send: (ByteBuffer) async throws -> Void
     ) async throws -> ExportReport {
@@ -81,8 +82,8 @@ public struct Export: Sendable {
             hasher = after
             try await send(piece)
         }
-        // The size was already written to the archive, so missing bytes are filled with zeros. The report lists the file as
-        // damaged.
+        // The archive already contains the size of the file, so the missing bytes are replaced by zeros. The report lists the
+        // file as damaged.
         var gap = blob.data.byteCount - hasher.byteCount
         while gap > 0 {
             let zeros = ByteBuffer(repeating: 0, count: Int(min(gap, Export.chunk)))

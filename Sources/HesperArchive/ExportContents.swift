@@ -1,28 +1,30 @@
 import HesperModel
 import HesperStore
 
-/// The table of contents of an export, read from `hesper.json`. The objects are read separately, by ``forEachElement(of:_:)``.
+/// The table of contents of an export, read from `hesper.json`. It does not contain the objects, which are read with
+/// ``forEachElement(of:_:)``.
 public struct ExportContents: Sendable {
-    /// The ID of an attachment, with the size and digest that were recorded when it was exported.
+    /// The ID of an attachment, and the size and digest that were recorded for it in the export.
     public struct Attachment: Sendable, Equatable {
         public let uniqueID: UniqueID
         public let data: AttachmentData
     }
 
-    /// The path of `hesper.json`. It is in a folder if the archive was unpacked and packed again.
+    /// The path of `hesper.json` in the archive. The file is in a folder if the archive was unpacked and packed again.
     public let path: String
-    /// The attachments by path in the archive.
+    /// The attachments, by their paths in the archive.
     public private(set) var attachments: [String: Attachment] = [:]
-    /// The number of objects and DeletedObjects.
+    /// The number of objects and DeletedObjects in the export.
     public private(set) var objectCount = 0
 
-    /// The arrays of objects in `hesper.json`. Nil is the array of DeletedObjects.
+    /// The names of the arrays of objects in `hesper.json`, with their sections. The section is nil for the array of
+    /// DeletedObjects.
     public static let sections: [String: Section?] = Dictionary(
         uniqueKeysWithValues: [("deletedObjects", nil)] + Section.allCases.map { ($0.name, $0) })
 
-    /// Nil if the archive is not an export of Hesper.
-    /// - Throws: ``ArchiveError`` if it is damaged or was made by a later version. ``Problem`` if `hesper.json` is not valid
-    ///   JSON.
+    /// Reads the contents of an archive; nil if the archive is not an export of Hesper.
+    /// - Throws: ``ArchiveError`` if the archive is damaged or was made by a later version. ``Problem`` if `hesper.json` is not
+    ///   valid JSON.
     public init?(of archive: String) async throws {
         let zip = try ZipReader(archive)
         var found: String?
@@ -50,7 +52,7 @@ public struct ExportContents: Sendable {
             case ("format", nil): format = value
             case ("formatVersion", nil): version = value
             case ("files", let name?):
-                // The text of notes is in the document, so their files are not needed.
+                // The text of each note is in the document, so the files of notes are not needed.
                 guard let id = UniqueID(name), let path = value.text, path.hasPrefix("Attachments/") else { return }
                 files[id] = path
             case ("attachments", nil):
@@ -76,7 +78,7 @@ public struct ExportContents: Sendable {
         return true
     }
 
-    /// Passes every object of the archive to `body` as an element of a push, in document order.
+    /// Passes every object of the archive to `body`, as an element of a push, in the order of the document.
     public func forEachElement(of archive: String, _ body: (Push.Element) async throws -> Void) async throws {
         let zip = try ZipReader(archive)
         while let entry = try zip.next() {

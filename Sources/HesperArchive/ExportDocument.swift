@@ -1,13 +1,12 @@
 import HesperModel
 
-/// `hesper.json`: all objects of an account in the format of sync, and the path of each exported file.
+/// The file `hesper.json`, which contains all objects of an account in the format of sync, and the path of each exported file.
 ///
 ///     {"format": "hesper-export", "formatVersion": 1, "exportDate": "2026-11-21T12:00:00.000Z", "digest": "dd29…",
 ///      "files": {"c0ffee00-…": "Milk.md"}, "missing": [],
 ///      "deletedObjects": […], "tags": […], "attachments": […], "objects": […], "notes": […]}
-///
-/// It is the last file of an archive, because it lists the paths of all other files and the missing attachments. Its members are
-/// in the order in which an import reads them.
+///  This is the last file of an archive, because it lists the paths of all other files and the missing attachments. The members
+/// of the JSON object are in the order in which an import needs them.
 struct ExportDocument {
     static let path = "hesper.json"
     static let format = "hesper-export"
@@ -15,16 +14,16 @@ struct ExportDocument {
 
     private enum Part {
         case text([UInt8])
-        /// Records, separated by commas.
+        /// The elements of a list, which must be separated by commas.
         case list(Spool)
     }
 
     private var parts: [Part]
-    /// The reader of the current list.
+    /// The reader of the list that is being written; nil if no list is being written.
     private var reader: SpoolReader?
     private var isFirst = true
 
-    /// The approximate size of a piece of JSON in bytes.
+    /// The approximate size, in bytes, of each piece of the document.
     private static let piece = 256 << 10
 
     init(_ snapshot: ExportSnapshot, files: Spool, missing: [ExportReport.Missing], date: Timestamp) {
@@ -39,7 +38,7 @@ struct ExportDocument {
                 for missing in missing { writer.id(missing.uniqueID) }
             }
         }
-        // The object is still open. The lists follow as further members.
+        // The closing brace is removed, because the lists follow as further members of the object.
         parts = [.text(writer.bytes.dropLast() + Array(",\"files\":{".utf8)), .list(files), .text(Array("}".utf8))]
         let lists = [
             ("deletedObjects", snapshot.deletedObjects), ("tags", snapshot.tags),
@@ -52,7 +51,7 @@ struct ExportDocument {
         parts.reverse()
     }
 
-    /// The next bytes; nil after the last.
+    /// The next bytes of the document; nil after the last bytes.
     mutating func next() throws -> [UInt8]? {
         var bytes: [UInt8] = []
         while bytes.count < ExportDocument.piece {

@@ -2,18 +2,18 @@ import HesperModel
 
 /// The result of an export.
 public struct ExportReport: Sendable, Equatable {
-    /// The number of exported notes. Each is a file.
+    /// The number of exported notes. There is one file per note.
     public internal(set) var notes = 0
-    /// The number of complete attachments in the archive.
+    /// The number of attachments in the archive that are complete.
     public internal(set) var attachments = 0
-    /// Attachments that are missing or damaged.
+    /// The attachments that are missing or damaged.
     public internal(set) var missing: [Missing] = []
 
     public struct Missing: Sendable, Equatable {
         public let uniqueID: UniqueID
-        /// The filename stored in the attachment.
+        /// The filename that is stored in the attachment; nil if there is none.
         public let filename: String?
-        /// The path in the archive. Nil if the archive has no file for this attachment.
+        /// The path of the damaged file in the archive; nil if the archive contains no file for this attachment.
         public let path: String?
 
         /// A sentence that describes the problem.
@@ -24,7 +24,7 @@ public struct ExportReport: Sendable, Equatable {
         }
     }
 
-    /// The text of `MISSING.txt`.
+    /// The contents of the file `MISSING.txt`.
     var missingText: String {
         """
         This archive is incomplete. The attachments below are missing or damaged.

@@ -1,13 +1,14 @@
 import HesperModel
 import HesperStore
 
-/// All objects of a scope at one moment, in temporary files.
+/// All objects of a scope at a single point in time, stored in temporary files.
 ///
-/// The snapshot of the store ends as soon as the objects are copied, so a client that downloads slowly does not keep it open.
+/// The snapshot of the store ends as soon as the objects have been copied. Therefore a client that downloads the export slowly
+/// does not keep it open.
 struct ExportSnapshot: Sendable {
-    /// The sequence and digest of the scope.
+    /// The sequence number and the digest of the scope.
     let head: ScopeHead
-    /// The stored bodies of the objects, in the format of sync.
+    /// The stored bodies of the notes, in the format of sync. The other properties contain the bodies of the other objects.
     let notes: Spool
     let tags: Spool
     let attachments: Spool
@@ -16,7 +17,8 @@ struct ExportSnapshot: Sendable {
 
     var count: Int { notes.count + tags.count + attachments.count + objects.count + deletedObjects.count }
 
-    /// - Throws: ``Problem`` `unauthenticated` if the account does not exist. ``StoreError``.
+    /// Copies all objects of a scope to temporary files.
+    /// - Throws: ``Problem`` `unauthenticated` if the account does not exist, or ``StoreError``.
     static func take(of scope: ScopeID, in store: any Store) async throws -> ExportSnapshot {
         try await store.read { try ExportSnapshot(of: scope, in: $0) }
     }
@@ -31,7 +33,7 @@ struct ExportSnapshot: Sendable {
         var attachments = try SpoolWriter()
         var objects = try SpoolWriter()
         var deletedObjects = try SpoolWriter()
-        // Oldest first, so that a new note does not change the file names of older notes.
+        // The oldest objects are read first, so that in a later export, new notes do not change the file names of older notes.
         let scan = Scan(.all, rows: .all, sequences: 0...head.sequence, newestFirst: false)
         try snapshot.scan(scan, in: scope) { row in
             switch row.kind {

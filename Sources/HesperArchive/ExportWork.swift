@@ -2,15 +2,15 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// The blocking steps of an export: compression and access to temporary files.
+/// The steps of an export that block the thread: compression, and access to temporary files.
 ///
-/// `@unchecked Sendable`: the caller awaits each step before it starts the next, so steps never run concurrently.
+/// `@unchecked Sendable` is safe because the caller waits for the end of each step before it starts the next step.
 final class ExportWork: @unchecked Sendable {
     private let snapshot: ExportSnapshot
     private let date: Timestamp
     private let zip: ZipWriter
     private var names = FileNames()
-    /// Members of `files` in `hesper.json`.
+    /// The members of `files` in `hesper.json`.
     private var fileSpool: SpoolWriter
     private var notes: SpoolReader
     private var attachments: SpoolReader
@@ -18,7 +18,7 @@ final class ExportWork: @unchecked Sendable {
     private var path = ""
     private(set) var report = ExportReport()
 
-    /// The approximate size of a piece of the archive in bytes.
+    /// The approximate size, in bytes, of each piece of the archive.
     private static let piece = 128 << 10
 
     init(_ snapshot: ExportSnapshot, date: Timestamp) throws {
@@ -32,12 +32,13 @@ final class ExportWork: @unchecked Sendable {
 
     // MARK: Notes
 
-    /// Adds the next notes.
-    /// - Returns: their number and the next bytes of the archive. Nil if there are no more notes.
+    /// Adds the next notes to the archive.
+    /// - Returns: the number of added notes, and the next bytes of the archive; nil if there are no more notes.
     func addNotes() throws -> (Int, ByteBuffer)? {
         var count = 0
         var bytes = 0
-        // libarchive buffers deflated text, so the loop also counts input bytes to keep each step short.
+        // libarchive buffers compressed text. To keep each step short, the loop therefore also ends when it has read enough
+        // uncompressed text.
         while zip.outputCount < ExportWork.piece, bytes < 4 * ExportWork.piece, let body = try notes.next() {
             let note = try ExportedNote(body)
             let path = names.path(
@@ -95,7 +96,7 @@ final class ExportWork: @unchecked Sendable {
         try zip.begin(ExportDocument.path, byteCount: nil, date: date)
     }
 
-    /// Adds the next part of the document. Returns nil at the end.
+    /// Adds the next part of the document and returns the next bytes of the archive; nil if the document is complete.
     func addDocument() throws -> ByteBuffer? {
         guard let part = try document?.next() else { return nil }
         try zip.add(part)

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// The properties of an attachment that an export needs.
+/// Those properties of an attachment that an export needs.
 struct ExportedAttachment: Sendable {
     let uniqueID: UniqueID
     let filename: String?
@@ -14,13 +14,13 @@ struct ExportedAttachment: Sendable {
     }
 }
 
-/// The properties of a note that an export needs.
+/// Those properties of a note that an export needs.
 struct ExportedNote {
     let uniqueID: UniqueID
     let text: String
     let isArchived: Bool
-    /// When the text was last changed. It becomes the modification time of the file. (`sortDate` would be when the note was last
-    /// moved to the top.)
+    /// The time at which the text was last changed. It becomes the modification time of the file. The property `sortDate` is not
+    /// used, because it changes when the note is moved to the top of the list.
     let date: Timestamp
 
     init(_ body: ArraySlice<UInt8>) throws {
@@ -34,7 +34,7 @@ struct ExportedNote {
 }
 
 extension JSON {
-    /// A member of an object. Nil if this is not an object, or has no such member.
+    /// The value of a member of the object; nil if this value is not an object or has no such member.
     subscript(name: String) -> JSON? {
         guard case .object(let object) = self else { return nil }
         return object[name]

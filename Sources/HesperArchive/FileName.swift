@@ -2,17 +2,18 @@ import HesperModel
 
 /// Converts text written by users to file names that are valid on Windows, macOS and Linux.
 enum FileName {
-    /// The maximum length of a name without its extension, in bytes of UTF-8. With a number and an extension it stays below the
-    /// limit of 143 bytes of encrypting file systems (eCryptfs), which is lower than the usual 255.
+    /// The maximum length of a file name without its extension, in bytes of UTF-8. With a number and an extension, the name
+    /// remains shorter than 143 bytes, the limit of encrypted file systems (eCryptfs). Other file systems allow 255 bytes.
     static let stemBytes = 100
 
-    /// The file name of a note without its extension: the first line without Markdown heading marks.
+    /// The file name of a note without its extension. It is the first line of the text without the marks of a Markdown heading.
     static func stem(ofNote text: String) -> String {
         let line = text.drop(while: \.isWhitespace).prefix { !$0.isNewline }
         return safe(prefix(of: line.drop { $0.isWhitespace || $0 == "#" })) ?? "Untitled"
     }
 
-    /// The file name of an attachment, split into stem and extension. The stem defaults to the ID.
+    /// The file name of an attachment, split into its stem and its extension. If the attachment has no usable filename, the stem
+    /// is the ID.
     static func parts(ofAttachment id: UniqueID, filename: String?, mimeType: String?) -> (stem: String, ending: String)
     {
         let name = filename ?? ""
@@ -23,7 +24,8 @@ enum FileName {
         return (safe(prefix(of: name[..<dot])) ?? id.description, String(name[dot...]))
     }
 
-    /// A bounded prefix of a line. It is longer than ``stemBytes`` because ``safe(_:)`` removes some characters.
+    /// The beginning of a line, so that very long lines cost little time. It is longer than ``stemBytes``, because ``safe(_:)``
+    /// removes some of its characters.
     private static func prefix(of line: Substring) -> String { String(line.unicodeScalars.prefix(4 * stemBytes)) }
 
     private static func isEnding(_ text: Substring) -> Bool {
@@ -33,14 +35,14 @@ enum FileName {
             }
     }
 
-    /// The text as a file name without extension. Nil if no valid character is left.
+    /// Converts a text to a file name without extension; nil if the text has no characters that are valid in a file name.
     static func safe(_ text: String) -> String? {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar {
-            // Separators of folders, drives or streams on some system.
+            // These characters separate folders, drives or streams on some operating systems.
             case "/", "\\", ":", "|": result.append("-")
-            // Not allowed in names on Windows.
+            // Windows does not allow these characters in file names.
             case "<", ">", "\"", "?", "*": continue
             case _ where scalar.properties.isWhitespace || scalar.properties.generalCategory == .control:
                 if result.last != " " { result.append(" ") }
@@ -52,8 +54,8 @@ enum FileName {
         return name.isEmpty ? nil : unreserved(name)
     }
 
-    /// Whether a scalar is invisible, such as marks of direction or byte order, which make different names look alike. Joiners
-    /// are kept because Persian, Hindi and emoji need them.
+    /// Whether a scalar is invisible and can be removed. Marks for the writing direction and byte order marks are examples. They
+    /// would make different names look alike. Joiners are kept because Persian, Hindi and emoji need them.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value == 0x200c || scalar.value == 0x200d { return false }
         switch scalar.properties.generalCategory {
@@ -62,7 +64,8 @@ enum FileName {
         }
     }
 
-    /// Removes leading characters that hide a file or look like an option, and trailing characters that Windows drops.
+    /// Removes characters at the start that hide a file or make its name look like a command option, and characters at the end
+    /// that Windows removes.
     private static func trimmed(_ name: String) -> String {
         let scalars = name.unicodeScalars
         let edges: Set<Unicode.Scalar> = [" ", ".", "-", "~", "\u{200c}", "\u{200d}"]
@@ -72,7 +75,7 @@ enum FileName {
         return String(scalars[first...last])
     }
 
-    /// Truncates a name to ``stemBytes`` at the boundary of a character (grapheme cluster).
+    /// Truncates a name to at most ``stemBytes`` bytes. The name is cut between characters (grapheme clusters).
     private static func cut(_ name: String) -> String {
         guard name.utf8.count > stemBytes else { return name }
         var result = ""
@@ -83,7 +86,8 @@ enum FileName {
         return trimmed(result)
     }
 
-    /// Appends `_` to names that Windows reserves for devices. Windows ignores whatever follows the first dot.
+    /// Appends `_` to the part before the first dot if Windows reserves it as the name of a device. Windows ignores the rest of
+    /// such a name.
     private static func unreserved(_ name: String) -> String {
         let dot = name.firstIndex(of: ".") ?? name.endIndex
         let device = name[..<dot].uppercased().filter { $0 != " " }

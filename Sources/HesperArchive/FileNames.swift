@@ -1,17 +1,18 @@
 import HesperModel
 
-/// Assigns every file of an archive a unique path. Paths that differ only in case count as equal.
+/// Assigns a unique path to every file of an archive. Paths that differ only in case are treated as equal.
 ///
-/// Stores 8 bytes per path: a few megabytes for the largest accounts.
+/// This type stores 8 bytes per path, which is a few megabytes for the largest accounts.
 struct FileNames {
     private var taken: Set<Int> = []
-    /// The next number to try for a path that is already taken.
+    /// The number to try next for each path that is already assigned.
     private var numbers: [Int: Int] = [:]
 
+    /// Assigns a path to a file.
     /// - Parameters:
-    ///   - folder: the prefix of the path, such as `Archive/`, or empty.
-    ///   - ending: the extension, including its dot.
-    /// - Returns: `Archive/Milk.md`, or if that is taken, `Archive/Milk 2.md`, and so on.
+    ///   - folder: the prefix of the path, such as `Archive/`; empty for no folder.
+    ///   - ending: the extension with its dot, such as `.md`.
+    /// - Returns: a path such as `Archive/Milk.md`. If this path is already assigned, `Archive/Milk 2.md`, and so on.
     mutating func path(folder: String, _ stem: String, ending: String) -> String {
         let preferred = "\(folder)\(stem)\(ending)"
         let key = FileNames.key(preferred)
@@ -27,9 +28,9 @@ struct FileNames {
         }
     }
 
-    /// A hash that is equal for paths that some file system treats as equal. Systems fold case differently, so the path is folded
-    /// to both lower and upper case. Joiners are ignored because macOS ignores them. A hash collision only adds a number to a
-    /// name.
+    /// A hash that is equal for all paths that any file system treats as equal. File systems fold case in different ways, so the
+    /// path is folded to lower case and to upper case. Joiners are ignored because macOS ignores them. If two different paths
+    /// have the same hash, one of them gets an unnecessary number.
     private static func key(_ path: String) -> Int {
         let folded = TagName.fold(TagName.fold(path).uppercased())
         var hasher = Hasher()

@@ -1,4 +1,4 @@
-/// Properties of media types: file extensions, and whether compression is worthwhile.
+/// Properties of media types: file extensions, and whether data of the type should be compressed.
 enum MediaType {
     static let endings: [String: String] = [
         "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp", "image/heic": "heic",
@@ -17,7 +17,8 @@ enum MediaType {
         "video/mp4": "mp4", "video/quicktime": "mov", "video/webm": "webm", "video/x-matroska": "mkv",
     ]
 
-    /// Whether data of a type should be deflated. Most types, such as images and videos, are already compressed.
+    /// Whether data of a media type should be compressed in the archive. Most types, such as images and videos, are already
+    /// compressed.
     static func isWorthDeflating(_ type: String?) -> Bool {
         guard let type = type?.lowercased() else { return false }
         if type.hasPrefix("text/") || type.hasSuffix("+xml") || type.hasSuffix("+json") { return true }

@@ -1,8 +1,8 @@
 import Foundation
 import HesperStore
 
-/// A temporary file of records, which can be read several times in the order written. The file is unlinked when it is created, so
-/// it never outlives the process.
+/// A temporary file of records. The records can be read several times, in the order in which they were written. The file is
+/// unlinked as soon as it has been created, so that it does not remain when the process ends.
 final class Spool: Sendable {
     fileprivate let descriptor: Int32
     let count: Int
@@ -14,7 +14,7 @@ final class Spool: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The size of the buffer for writing and reading, in bytes.
+    /// The size, in bytes, of the buffers for writing and reading.
     fileprivate static let chunk = 256 << 10
 }
 
@@ -68,7 +68,7 @@ struct SpoolWriter: ~Copyable {
     }
 }
 
-/// Reads the records of a ``Spool`` from the first to the last.
+/// Reads the records of a ``Spool`` in the order in which they were written.
 struct SpoolReader {
     private let spool: Spool
     private var offset: off_t = 0
@@ -77,7 +77,7 @@ struct SpoolReader {
 
     init(_ spool: Spool) { self.spool = spool }
 
-    /// The next record. Nil after the last.
+    /// The next record; nil after the last record.
     mutating func next() throws -> ArraySlice<UInt8>? {
         guard try fill(4) else { return nil }
         let count = buffer[position..<position + 4].withUnsafeBytes { Int($0.loadUnaligned(as: UInt32.self)) }
@@ -87,7 +87,7 @@ struct SpoolReader {
         return buffer[position..<position + count]
     }
 
-    /// Fills the buffer with at least `count` bytes. Returns false at the end of the file.
+    /// Reads until the buffer contains at least `count` bytes. Returns false if the file ends earlier.
     private mutating func fill(_ count: Int) throws -> Bool {
         guard buffer.count - position < count else { return true }
         buffer.removeFirst(position)
@@ -109,7 +109,7 @@ struct SpoolReader {
 
 extension StoreError {
     fileprivate static func spool(_ code: Int32) -> StoreError {
-        let text = "temporary file of an export: \(String(cString: strerror(code)))"
+        let text = "cannot use a temporary file for an export: \(String(cString: strerror(code)))"
         return code == ENOSPC || code == EDQUOT ? .full(text) : .unavailable(text)
     }
 }

@@ -1,13 +1,13 @@
 import CArchive
 import Foundation
 
-/// libarchive converts file names according to the locale of the thread. This sets a UTF-8 locale for the duration of a call,
-/// whatever locale the process runs in.
+/// Sets a UTF-8 locale for the duration of a call of libarchive. libarchive converts file names according to the locale of the
+/// thread, and the locale of the process may not be UTF-8.
 enum ZipLocale {
-    // Shared by all threads. A locale is immutable after it is created, and this one is never freed.
+    // All threads share this locale. A locale cannot be changed after it has been created, and this locale is never freed.
     nonisolated(unsafe) private static let utf8 = archives_utf8_locale()
 
-    /// Runs `body`, which calls libarchive, with the UTF-8 locale on this thread.
+    /// Runs `body`, which calls libarchive, while this thread has the UTF-8 locale.
     static func with<T>(_ body: () throws -> T) rethrows -> T {
         guard let utf8 else { return try body() }
         let before = uselocale(utf8)

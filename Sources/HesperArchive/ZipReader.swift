@@ -9,37 +9,39 @@ import HesperModel
 ///         while let bytes = try zip.read() { … }
 ///     }
 ///
-/// Archives are untrusted. Paths are only used as names and nothing is written to them. Reading fails if the unpackedBytes size
-/// exceeds what a zip of this size can contain.
+/// Archives are not trusted. Their paths are used only as names, and nothing is written to these paths. Reading fails if the
+/// total unpacked size exceeds the size that a zip file of this size can contain.
 ///
-/// `@unchecked Sendable`: one task reads it, with one call at a time.
+/// `@unchecked Sendable` is safe because only one task reads the archive, and it makes one call at a time.
 public final class ZipReader: @unchecked Sendable {
     /// A file in the archive.
     public struct Entry: Sendable, Equatable {
-        /// The path, normalized to NFC but not validated.
+        /// The path of the file in the archive, normalized to NFC. It has not been validated.
         public let path: String
-        /// The size stated in the archive. Nil if it is not stated.
+        /// The size of the file according to the archive; nil if the archive does not state it.
         public let byteCount: Int64?
         public let date: Timestamp
     }
 
     private let archive: OpaquePointer
-    /// The path as given by the caller. Used in error messages.
+    /// The path of the archive as given by the caller, for error messages.
     private let path: String
-    /// The maximum size of all unpackedBytes files, in bytes.
+    /// The maximum total size of all unpacked files, in bytes.
     private let maximumUnpackedBytes: Int64
     private var unpackedBytes: Int64 = 0
-    /// The number of bytes read from the current file.
+    /// The number of bytes that have been read from the current file.
     public private(set) var byteCount: Int64 = 0
 
-    /// Deflate expands at most 1,032 times (zlib technical details). A larger ratio means overlapping files or another
-    /// compression method on zeros, which occur only in zip bombs.
+    /// The maximum ratio of the unpacked size to the size of the archive. Deflate achieves a ratio of at most 1,032 (zlib
+    /// technical details). A larger ratio is possible only with overlapping files or another compression method, which occur only
+    /// in zip bombs.
     private static let maximumRatio: Int64 = 1_032
     private static let chunk = 128 << 10
-    /// AE_IFREG. Swift cannot import the macro.
+    /// The value of the macro AE_IFREG, which Swift cannot import.
     static let regularFile: UInt32 = 0o100_000
 
-    /// Whether a file starts with the signature of a zip file, or of an empty zip file.
+    /// Whether a file starts with the signature of a zip file. Zip files without entries have a different signature, which is
+    /// also accepted.
     public static func isZip(_ path: String) -> Bool { [fileSignature, emptySignature].contains(signature(of: path)) }
 
     private static let fileSignature: [UInt8] = [0x50, 0x4b, 3, 4]
@@ -51,10 +53,11 @@ public final class ZipReader: @unchecked Sendable {
         return Array((try? file.read(upToCount: 4)) ?? Data())
     }
 
-    /// - Throws: ``ArchiveError`` if the file is not a valid zip. All methods throw this error.
+    /// Opens an archive.
+    /// - Throws: ``ArchiveError`` if the file is not a valid zip file. All methods throw this error if the file is damaged.
     public init(_ path: String) throws {
         self.path = path
-        // libarchive does not recognize an empty zip.
+        // libarchive does not recognize a zip file without entries.
         guard ZipReader.signature(of: path) != ZipReader.emptySignature else {
             throw ArchiveError("\(path) is an empty zip.")
         }
@@ -62,9 +65,10 @@ public final class ZipReader: @unchecked Sendable {
         self.archive = archive
         let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.int64Value ?? 0
         maximumUnpackedBytes = max(size, 1) * ZipReader.maximumRatio
-        // From here on `deinit` frees it, also if this initializer throws.
+        // From here on, `deinit` frees the archive, even if this initializer throws.
         try ZipLocale.with {
-            // Only zip, read by its central directory. Other formats are disabled to reduce the attack surface.
+            // Only zip files are supported, and they are read through their central directory. Other formats are disabled to
+            // reduce the attack surface.
             try check(archive_read_support_format_zip_seekable(archive))
             try check(archive_read_open_filename(archive, path, ZipReader.chunk))
         }
@@ -72,7 +76,7 @@ public final class ZipReader: @unchecked Sendable {
 
     deinit { archive_read_free(archive) }
 
-    /// The next file, in archive order. Folders, links and other entries are skipped.
+    /// The next file, in the order of the archive; nil after the last file. Folders, links and other entries are skipped.
     public func next() throws -> Entry? {
         byteCount = 0
         return try ZipLocale.with {
@@ -95,7 +99,7 @@ public final class ZipReader: @unchecked Sendable {
         }
     }
 
-    /// The next bytes of the current file. Nil at the end.
+    /// The next bytes of the current file; nil at the end of the file.
     public func read() throws -> [UInt8]? {
         let bytes = try [UInt8](unsafeUninitializedCapacity: ZipReader.chunk) { buffer, count in
             let read = archive_read_data(archive, buffer.baseAddress, buffer.count)
@@ -110,7 +114,7 @@ public final class ZipReader: @unchecked Sendable {
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// All bytes of the current file. Nil if there are more than `limit`.
+    /// All remaining bytes of the current file; nil if there are more than `limit`.
     public func readAll(limit: Int) throws -> [UInt8]? {
         var all: [UInt8] = []
         while let bytes = try read() {

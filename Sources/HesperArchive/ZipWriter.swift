@@ -2,7 +2,7 @@ import CArchive
 import HesperModel
 import NIOCore
 
-/// Writes a zip archive incrementally. After each call the new bytes of the archive can be taken with ``takeOutput()``.
+/// Writes a zip archive in pieces. After each call, ``takeOutput()`` returns the new bytes of the archive.
 ///
 ///     let zip = try ZipWriter()
 ///     try zip.begin("Milk.md", byteCount: 4, date: .now)
@@ -16,21 +16,21 @@ final class ZipWriter {
     private let archive: OpaquePointer
     private let output = Output()
 
-    /// Receives the bytes that libarchive writes. A class, because libarchive holds a pointer to it.
+    /// Collects the bytes that libarchive writes. It is a class because libarchive holds a pointer to it.
     private final class Output {
         var buffer = ByteBuffer()
-        /// Whether further output is dropped.
+        /// Whether further output is discarded.
         var isDiscarded = false
     }
 
-    /// - Throws: ``ArchiveError`` if memory is exhausted. All methods throw this error.
+    /// - Throws: ``ArchiveError`` if memory is exhausted. All methods throw this error if libarchive reports an error.
     init() throws {
         guard let archive = archive_write_new() else { throw ArchiveError("Out of memory.") }
         self.archive = archive
-        // From here on `deinit` frees it, also if this initializer throws.
+        // From here on, `deinit` frees the archive, even if this initializer throws.
         try ZipLocale.with {
             try check(archive_write_set_format_zip(archive))
-            // No padding, and no buffering of output.
+            // libarchive adds no padding and does not buffer its output.
             try check(archive_write_set_bytes_per_block(archive, 0))
             try check(
                 archive_write_open(
@@ -47,16 +47,16 @@ final class ZipWriter {
     }
 
     deinit {
-        // libarchive does not free all memory of an archive that failed, so an unfinished archive is completed and its output
-        // dropped.
+        // libarchive does not free all memory of an archive whose writing failed. Therefore an unfinished archive is completed,
+        // and this output is discarded.
         output.isDiscarded = true
         ZipLocale.with { _ = archive_write_free(archive) }
     }
 
     /// Begins a file.
     /// - Parameters:
-    ///   - byteCount: the number of bytes that will be added. Nil if unknown.
-    ///   - isDeflated: whether the file is compressed or stored.
+    ///   - byteCount: the number of bytes that will be added; nil if it is unknown.
+    ///   - isDeflated: whether the file is compressed. Otherwise, it is stored unchanged.
     func begin(_ path: String, byteCount: Int64?, date: Timestamp, isDeflated: Bool = true) throws {
         guard let entry = archive_entry_new() else { throw ArchiveError("Out of memory.") }
         defer { archive_entry_free(entry) }
@@ -64,7 +64,7 @@ final class ZipWriter {
             archive_entry_set_pathname_utf8(entry, path)
             archive_entry_set_filetype(entry, ZipReader.regularFile)
             archive_entry_set_perm(entry, 0o644)
-            // Zip stores dates as 32 bits.
+            // libarchive writes the date as a 32-bit number of seconds.
             let seconds = min(max(date.milliseconds / 1_000, 0), Int64(Int32.max))
             archive_entry_set_mtime(entry, time_t(seconds), 0)
             if let byteCount { archive_entry_set_size(entry, byteCount) }
@@ -92,7 +92,7 @@ final class ZipWriter {
         try end()
     }
 
-    /// Adds the central directory, which ends the archive.
+    /// Writes the central directory of the archive. No files can be added afterwards.
     func finish() throws {
         try ZipLocale.with { try check(archive_write_close(archive)) }
     }
@@ -100,7 +100,7 @@ final class ZipWriter {
     /// The number of bytes that ``takeOutput()`` returns.
     var outputCount: Int { output.buffer.readableBytes }
 
-    /// Returns the output since the last call.
+    /// Returns the bytes that were written since the previous call.
     func takeOutput() -> ByteBuffer {
         defer { output.buffer = ByteBuffer() }
         return output.buffer

@@ -1,11 +1,11 @@
 import NIOCore
 
-/// Combines small buffers into larger ones, so that each is worth a thread switch or a request.
+/// Combines small buffers into larger buffers, so that fewer thread switches or requests are necessary.
 struct Chunks<Bytes: AsyncSequence>: AsyncSequence where Bytes.Element == ByteBuffer {
     private let bytes: Bytes
     private let size: Int
 
-    /// - Parameter size: the minimum size of each buffer in bytes, except the last.
+    /// - Parameter size: the minimum size of each buffer in bytes. The last buffer may be smaller.
     init(_ bytes: Bytes, of size: Int) {
         self.bytes = bytes
         self.size = size
@@ -36,7 +36,7 @@ struct Chunks<Bytes: AsyncSequence>: AsyncSequence where Bytes.Element == ByteBu
             guard !isAtEnd else { return nil }
             if let piece = try await bytes.next() { return piece }
             isAtEnd = true
-            // Some sources simply end when their task is cancelled. That is not the end of the data.
+            // If the task is cancelled, some sources end as if all data had been read.
             try Task.checkCancellation()
             return nil
         }

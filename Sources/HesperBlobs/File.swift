@@ -2,9 +2,9 @@ import Foundation
 import HesperModel
 import HesperStore
 
-/// Wrappers of system calls. Their errors name the operation and the path.
+/// Wrappers of system calls. The errors that they throw contain the operation and the path.
 enum File {
-    /// The number of bytes per read or write, large enough that the cost of a thread switch does not matter.
+    /// The number of bytes per read or write. It is so large that the cost of a thread switch does not matter.
     static let chunk = 512 << 10
 
     static func open(_ path: String, _ flags: Int32, _ mode: mode_t = 0o600) throws -> Int32 {
@@ -20,7 +20,7 @@ enum File {
         }
     }
 
-    /// - Returns: the number of bytes read. 0 at the end of the file.
+    /// - Returns: the number of bytes that were read; 0 at the end of the file.
     static func read(_ bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int64, _ path: String)
         throws -> Int
     {
@@ -39,7 +39,7 @@ enum File {
         _ = try call("fsync", path) { fsync(descriptor) }
     }
 
-    /// Creates a file with these contents and syncs it.
+    /// Creates a file with these contents and syncs the file.
     static func write(_ bytes: [UInt8], toNew path: String) throws {
         let descriptor = try open(path, O_WRONLY | O_CREAT | O_EXCL)
         defer { close(descriptor) }
@@ -47,16 +47,17 @@ enum File {
         try sync(descriptor, path)
     }
 
-    /// Renames a file, replacing an existing one. Call ``syncFolder(_:)`` to make it durable.
+    /// Renames a file. If the new path exists, it is replaced. The new name is durable only after a call of ``syncFolder(_:)``.
     static func rename(_ path: String, _ final: String) throws {
         _ = try call("rename", path) { Foundation.rename(path, final) }
     }
 
-    /// Makes created, renamed and removed entries of a folder durable.
+    /// Syncs a folder, so that its created, renamed and removed entries are durable.
     static func syncFolder(_ path: String) throws {
         guard try syncFolderIfAny(path) else { throw error("open", path, ENOENT) }
     }
 
+    /// Syncs a folder if it exists.
     /// - Returns: whether the folder exists.
     private static func syncFolderIfAny(_ path: String) throws -> Bool {
         let descriptor = Foundation.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -69,10 +70,11 @@ enum File {
         return true
     }
 
-    /// Creates a folder and its missing parents, accessible only to their owner. Durable when it returns.
+    /// Creates a folder and those of its parents that do not exist. Only the owner can access the new folders. They are durable
+    /// when this returns.
     static func makeFolder(_ path: String) throws {
         let parent = parent(of: path)
-        // Another process may remove an empty folder before it is used, so this is retried.
+        // Another process may remove a new folder while it is empty, so the creation is retried.
         for attempt in 0...attempts {
             let code = mkdir(path, 0o700) == 0 ? 0 : errno
             switch code {
@@ -85,7 +87,7 @@ enum File {
         throw error("create", path, ENOENT)
     }
 
-    /// The maximum number of retries when another process removes what was just created.
+    /// The maximum number of retries when another process removes a folder that was just created.
     static let attempts = 10
 
     static func parent(of path: String) -> String {
@@ -93,7 +95,7 @@ enum File {
         return parent.isEmpty ? "." : parent
     }
 
-    /// The names in a folder. Empty if the folder does not exist.
+    /// The names of the entries of a folder; empty if the folder does not exist.
     static func list(_ path: String) throws -> [String] {
         guard try status(path) != nil else { return [] }
         do {

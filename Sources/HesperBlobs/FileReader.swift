@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// A file opened for reading at any offset. Closed on deinitialization.
+/// A file that is open for reading at any offset. The file is closed on deinitialization.
 final class FileReader: Sendable {
     private let path: String
     private let descriptor: Int32
@@ -17,7 +17,7 @@ final class FileReader: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Reads at most `count` bytes. Returns an empty buffer at the end of the file. Blocks.
+    /// Reads at most `count` bytes. Returns an empty buffer at the end of the file. This function blocks the thread.
     func read(_ count: Int, at offset: Int64) throws -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: count)
         try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
@@ -27,7 +27,7 @@ final class FileReader: Sendable {
         return buffer
     }
 
-    /// Reads the whole file and passes it to `body` in pieces. Blocks.
+    /// Reads the whole file and passes it to `body` in pieces. This function blocks the thread.
     func read(_ body: (ByteBuffer) throws -> Void) throws {
         var offset: Int64 = 0
         while case let buffer = try read(File.chunk, at: offset), buffer.readableBytes > 0 {
@@ -36,9 +36,9 @@ final class FileReader: Sendable {
         }
     }
 
-    /// A range of the file, read in pieces on a thread of the pool.
+    /// Returns the bytes of a range of the file. They are read in pieces on a thread of the pool.
     /// - Parameters:
-    ///   - first: the bytes at the start of the range, if they have already been read.
+    ///   - first: the bytes at the start of the range, if they have already been read; otherwise nil.
     func bytes(_ range: Range<Int64>, first: ByteBuffer? = nil, pool: NIOThreadPool) -> BlobBytes {
         let state = NIOLockedValueBox((offset: range.lowerBound, first: first))
         return BlobBytes {

@@ -3,7 +3,8 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// Writes a new file and hashes its contents. All methods block, so call them on a thread of a pool.
+/// Writes a new file and calculates the hash of its contents. All methods block the thread, so they must be called on a thread of
+/// a pool.
 struct FileWriter: Sendable {
     private let path: String
     private let descriptor: Int32
@@ -14,7 +15,7 @@ struct FileWriter: Sendable {
         descriptor = try File.open(path, O_WRONLY | O_CREAT | O_EXCL)
     }
 
-    /// Appends the buffer, and returns a writer with the new offset and hash.
+    /// Appends a buffer, and returns a writer with the new offset and the new state of the hash.
     func appending(_ buffer: ByteBuffer) throws -> FileWriter {
         var next = self
         try buffer.withUnsafeReadableBytes { bytes in

@@ -6,14 +6,16 @@ import NIOPosix
 
 /// Stores blobs as files in a folder (storage.md, Attachment data).
 ///
-/// A file is written under a temporary name, synced, and renamed. A crash never leaves a partial file under a blob's name.
+/// A file is written with a temporary name, synced, and then renamed. Therefore a crash never leaves a partial file with the name
+/// of a blob.
 ///
 ///     let blobs = try FolderBlobs(path: "data/attachments")
 public struct FolderBlobs: BlobStore {
     private let root: String
     private let pool: NIOThreadPool
 
-    /// Files that are being written. In the same folder as the blobs, because a rename must stay on one file system.
+    /// The subfolder for files that are being written. It is in the folder of the blobs, because a file can be renamed only
+    /// within one file system.
     private static let unfinished = "unfinished"
     private var unfinished: String { "\(root)/\(FolderBlobs.unfinished)" }
 
@@ -50,7 +52,7 @@ public struct FolderBlobs: BlobStore {
         }
     }
 
-    /// Creates a hard link to the file instead of a copy if both are on the same file system.
+    /// Creates a hard link to the file if the file and the blobs are on the same file system. Otherwise, the file is copied.
     public func adopt(
         _ path: String, as name: BlobName, checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData {
@@ -74,7 +76,7 @@ public struct FolderBlobs: BlobStore {
     ) throws {
         let final = self.path(of: name)
         let folder = File.parent(of: final)
-        // A concurrent removal of the last blob in the folder also removes the folder, so this is retried.
+        // If another task removes the last blob in the folder, it also removes the folder, so this is retried.
         for attempt in 0...File.attempts {
             try File.makeFolder(folder)
             if call(path, final) == 0 { return try File.syncFolder(folder) }
@@ -112,7 +114,7 @@ public struct FolderBlobs: BlobStore {
         }
     }
 
-    /// The names of the subfolders.
+    /// The names of the subfolders of a folder.
     private func folder(_ path: String) async throws -> [String] {
         let path = "\(root)/\(path)"
         return try await pool.run { try File.list(path).filter { try File.isFolder("\(path)/\($0)") } }
@@ -130,7 +132,7 @@ public struct FolderBlobs: BlobStore {
         let path = path(of: name)
         try await pool.run {
             guard try File.remove(path) else { return }
-            // Also remove folders that have become empty. rmdir fails on others, which is not an error.
+            // Folders that have become empty are removed too. For other folders, rmdir fails, which is not an error.
             let folder = File.parent(of: path)
             if rmdir(folder) == 0 { rmdir(File.parent(of: folder)) }
         }

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// A folder of small files that only their owner can access. Each file is replaced atomically and durably.
+/// A folder of small files that only the owner can access. Each file is replaced atomically, and the new file is durable.
 public struct PrivateFolder: Sendable {
     public let path: String
 
-    /// Does not access the file system. Call ``make()`` to create the folder.
+    /// Creates a value without accessing the file system. ``make()`` creates the folder.
     public init(path: String) { self.path = path }
 
     public func make() throws { try File.makeFolder(path) }

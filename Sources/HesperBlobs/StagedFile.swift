@@ -3,16 +3,18 @@ import HesperStore
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The file of one upload. Only the latest request may append to it. All methods block, so call them on a thread of a pool.
+/// The file of one upload. Only the request that took over the file most recently may append to it. All methods block the thread,
+/// so they must be called on a thread of a pool.
 final class StagedFile: Sendable {
     let path: String
-    /// Incremented by each request that takes over the file. Writes of earlier requests are refused.
+    /// The current generation, which each request increments when it takes over the file. Writes of earlier generations are
+    /// refused.
     private let latest = NIOLockedValueBox<UInt64>(0)
 
     init(_ path: String) { self.path = path }
 
-    /// Ends the access of an earlier request.
-    /// - Returns: the new generation and the size of the file. Nil if the file does not exist.
+    /// Takes over the file. Writes of earlier requests are refused from now on.
+    /// - Returns: the new generation and the size of the file; nil if the file does not exist.
     func takeOver() throws -> (generation: UInt64, byteCount: Int64)? {
         try latest.withLockedValue { latest in
             latest += 1
@@ -29,7 +31,7 @@ final class StagedFile: Sendable {
         }
     }
 
-    /// Discards the bytes from `offset` on.
+    /// Discards the bytes from `offset` to the end of the file.
     func truncate(at offset: Int64, generation: UInt64) throws {
         try whileCurrent(generation) {
             _ = try File.call("truncate", path) { Foundation.truncate(path, off_t(offset)) }
@@ -37,7 +39,7 @@ final class StagedFile: Sendable {
         }
     }
 
-    /// Makes written bytes durable.
+    /// Makes all written bytes durable.
     func sync() throws { try with(O_WRONLY) { try File.sync($0, path) } }
 
     private func whileCurrent(_ generation: UInt64, _ body: () throws -> Void) throws {

@@ -5,7 +5,8 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Stores uploads as files on this server's disk. A file is named by the ID of its upload, and its size is the upload's offset.
+/// Stores uploads as files on this server's disk. The name of a file is the ID of the upload, and the size of the file is the
+/// current length of the upload.
 ///
 ///     let stage = try UploadFolder(path: "data/uploads")
 public final class UploadFolder: UploadStage {

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// The columns that ``StoredRow/account()`` reads.
+/// The beginning of a query whose rows ``StoredRow/account()`` decodes.
 private let columns = """
     SELECT a.id, a.email, a.password_hash, a.creation_date, m.scope, a.email_verification_date, a.disabled_since
     FROM accounts a JOIN memberships m ON m.account = a.id
@@ -50,7 +50,7 @@ extension SQLTransaction {
         try sql.enqueue("UPDATE accounts SET email_verification_date = $2 WHERE id = $1", [.id(account), .date(date)])
     }
 
-    /// Waits for a running push to the scope.
+    /// Waits for the end of a push that has locked the row of the scope.
     public func setQuota(_ quota: Quota, of scope: ScopeID) throws {
         try sql.enqueue("UPDATE scopes SET quota = $2 WHERE id = $1", [.scope(scope), .integer(quota.stored)])
     }
@@ -59,7 +59,7 @@ extension SQLTransaction {
         try sql.enqueue("UPDATE accounts SET disabled_since = $2 WHERE id = $1", [.id(account), .date(date)])
     }
 
-    /// Locks the scope first, so that no concurrent write can add rows to it.
+    /// The row of the scope is locked first, so that no concurrent write can add rows to the scope.
     public func deleteAccount(_ id: UniqueID) throws {
         guard let scope = try account(id)?.scope else { return }
         if try lockForErasure(of: scope) {

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// The columns that ``HesperStore/StoredRow/blob(of:in:)`` reads, followed by `unheld_since` and `attachment`.
+/// The beginning of a query for blobs. ``HesperStore/StoredRow/blob(of:in:)`` decodes the first four columns.
 private let columns = "SELECT nonce, byte_count, sha256, arrival_date, unheld_since, attachment FROM blobs"
 
 extension SQLSnapshot {
@@ -51,11 +51,11 @@ extension SQLTransaction {
             blob.name.key + [.integer(blob.data.byteCount), .text(blob.data.sha256), .date(blob.arrivalDate)],
             expecting: 1)
         try addBlobBytes(blob.data.byteCount, to: scope)
-        // A note may hold the attachment already.
+        // A note may already hold the attachment.
         try updateUnheldDates(of: [blob.name.attachment], in: scope, at: blob.arrivalDate)
     }
 
-    /// Adds to the recorded size of a scope's blobs.
+    /// Adds `count` to the recorded total size of a scope's blobs, in bytes.
     public func addBlobBytes(_ count: Int64, to scope: ScopeID) throws {
         try sql.enqueue(
             "UPDATE scopes SET blob_bytes = blob_bytes + $2 WHERE id = $1", [.scope(scope), .integer(count)],
@@ -69,7 +69,7 @@ extension SQLTransaction {
 
 // MARK: - Uploads
 
-/// The columns that ``HesperStore/StoredRow/upload()`` reads, followed by the scope.
+/// The beginning of a query for uploads. ``HesperStore/StoredRow/upload()`` decodes all columns except the last, the scope.
 private let uploadColumns = "SELECT id, attachment, length, sha256, is_finished, creation_date, scope FROM uploads"
 
 extension SQLSnapshot {
@@ -114,6 +114,6 @@ extension SQLTransaction {
 }
 
 extension BlobName {
-    /// The first three parameters of statements about one blob.
+    /// The first three parameters of each statement about a single blob.
     var key: [SQLValue] { [.scope(scope), .id(attachment), .integer(Int64(bitPattern: nonce))] }
 }

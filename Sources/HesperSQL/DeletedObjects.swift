@@ -2,7 +2,7 @@ import HesperModel
 import HesperStore
 
 extension SQLSnapshot {
-    /// The IDs are ordered by sequence number.
+    /// The returned IDs are in the order of the DeletedObjects' sequence numbers.
     public func mergedFrom(_ id: UniqueID, in scope: ScopeID) throws -> [UniqueID] {
         let rows = try sql.all(
             "SELECT id, sequence FROM tombstones WHERE scope = $1 AND merged_into = $2", [.scope(scope), .id(id)]

@@ -1,14 +1,14 @@
 import HesperModel
 import HesperStore
 
-/// The columns that ``StoredRow/device()`` reads.
+/// The beginning of a query whose rows ``StoredRow/device()`` decodes.
 private let columns = """
     SELECT node, account, name, app_version, user_agent, creation_date, last_use_date, read_date, last_use_address
     FROM devices
     """
 
 extension SQLSnapshot {
-    /// If the last device of the previous page no longer exists, the list starts again, so that no device is skipped.
+    /// If the device of the cursor no longer exists, the first page is returned again, so that no device is skipped.
     public func devices(of account: UniqueID, after cursor: NodeID?, limit: Int) throws -> [Device] {
         try sql.all(
             """

@@ -18,7 +18,7 @@ extension SQLSnapshot {
 
 extension SQLTransaction {
     public func insert(_ record: IdempotencyRecord, in scope: ScopeID, limit: Int) throws {
-        // Each row takes the next number, so that at most one is over the limit.
+        // Each record gets the next number of its scope. Therefore at most one record exceeds the limit after an insertion.
         let last = "(SELECT number FROM idempotency_keys WHERE scope = $1 ORDER BY number DESC LIMIT 1)"
         try sql.enqueue(
             """
@@ -36,7 +36,8 @@ extension SQLTransaction {
     }
 
     public func deleteIdempotencyRecords(until date: Timestamp, limit: Int) throws -> Int {
-        // Rows that another transaction has locked are left for the next time, so that nothing waits.
+        // Records that another transaction has locked are skipped, so that the deletion does not wait. The next sweep deletes
+        // them.
         let expired = try sql.all(
             """
             SELECT scope, key_hash FROM idempotency_keys WHERE creation_date <= $1 ORDER BY creation_date LIMIT $2

@@ -13,7 +13,7 @@ extension SQLSnapshot {
         }
     }
 
-    /// Reads rows of a scope for a check, ordered by ID.
+    /// Reads the rows of a scope for a consistency check, ordered by ID.
     /// - Parameter id: returns the ID by which the query orders the rows.
     public func inspectedRows<Row>(
         of scope: ScopeID, by id: @escaping (Row) -> UniqueID, _ query: String,
@@ -24,7 +24,7 @@ extension SQLSnapshot {
     }
 }
 
-/// The rows of a scope for a check, which intentionally reads all of them, in the order of IDs.
+/// The rows of a scope for a consistency check. It intentionally reads all rows of the scope, in the order of IDs.
 private struct SQLInspectionSource<Source: SQLSnapshot>: InspectionSource {
     let head: ScopeHead
     let greatestClock: Clock?

@@ -1,21 +1,23 @@
-/// The queries of merges that all SQL databases share. Because pushes must be fast, each database binds the parameters itself,
-/// in the order of their numbers.
+/// The queries of merges that all SQL databases share. Because pushes must be fast, each database binds the parameters itself, in
+/// the order of the parameters' numbers.
 public enum MergeStatements {
-    /// Parameters: scope, folded name.
+    /// Finds the live tag with a folded name. The parameters are the scope and the folded name.
     public static let tagNamed = "SELECT tag FROM tag_names WHERE scope = $1 AND folded_name = $2"
-    /// Parameters: scope, object, clock.
+    /// Finds the parcels of an object that may contain an edit with a clock. The parameters are the scope, the object and the
+    /// clock.
     public static let parcelsHolding = """
         SELECT type, is_servers, text_origin, body, number FROM edits
         WHERE scope = $1 AND object = $2 AND last_clock >= $3 AND first_clock <= $3
         """
-    /// Parameters: scope, note, clock.
+    /// Finds the parcels of deleted notes that were rescued into a note, if the parcels may contain an edit with a clock. The
+    /// parameters are the scope, the note and the clock.
     public static let rescuedParcels = """
         SELECT e.type, e.is_servers, e.text_origin, e.body, e.object
         FROM tombstones t JOIN edits e ON e.scope = t.scope AND e.object = t.id
         WHERE t.scope = $1 AND t.merged_into = $2 AND e.scope = $1 AND e.sequence < t.sequence
             AND e.last_clock >= $3 AND e.first_clock <= $3
         """
-    /// Parameters: scope, object.
+    /// Finds the texts of an object that have missing ancestors. The parameters are the scope and the object.
     public static let textDescents = """
         SELECT text_clock, missing_ancestors, sequence FROM edits
         WHERE scope = $1 AND object = $2 AND missing_ancestors IS NOT NULL

@@ -38,7 +38,8 @@ extension SQLSnapshot {
     public func objects(
         in scope: ScopeID, beyond sequence: Int64, pushedBy node: NodeID, after moment: Timestamp, limit: Int
     ) throws -> [PushedObject] {
-        // A subquery per object, because with EXISTS, PostgreSQL might read all edits of the scope instead.
+        // A subquery finds at most one edit per object. With EXISTS instead of the subquery, PostgreSQL might read all edits of
+        // the scope.
         try sql.all(
             """
             SELECT o.id, o.section, o.sequence, (
@@ -90,7 +91,7 @@ extension SQLTransaction {
 }
 
 extension StoredRow {
-    /// ``Revocation/columns``.
+    /// Decodes a row that was selected with ``Revocation/columns``.
     public func revocation() throws -> Revocation {
         guard let pass = Revocation.Pass(rawValue: int(6)) else {
             throw StoreError.damaged("the table revocations has a row with an unknown pass")

@@ -1,36 +1,37 @@
 import HesperStore
 
-/// A connection to a SQL database, as the statements of this module use it.
+/// The interface through which the statements of this module use a connection to an SQL database.
 ///
 /// Parameters are `$1`, `$2` and so on, in the order of the arguments. A statement may use a parameter several times. Prepared
-/// statements are cached by their text, which must therefore never contain values.
+/// statements are cached by their text. Therefore the text must never contain values.
 public protocol SQLConnection {
     associatedtype Row: StoredRow
     associatedtype Cursor: SQLCursor where Cursor.Row == Row
 
-    /// The expressions that databases write differently.
+    /// The expressions that differ between databases.
     var dialect: SQLDialect { get }
-    /// Runs a query and returns the result of `body` for the first row; nil if there are no rows.
+    /// Runs a query and returns the result of `body` for the first row; nil if the query returns no rows.
     func first<T>(_ sql: String, _ arguments: [SQLValue], _ body: (Row) throws -> T?) throws -> T?
-    /// Runs a query and returns the results of `body` for all rows. All rows may be in memory simultaneously.
+    /// Runs a query and returns the results of `body` for all rows. All rows may be in memory at the same time.
     func all<T>(_ sql: String, _ arguments: [SQLValue], _ body: (Row) throws -> T) throws -> [T]
-    /// Runs a statement and returns the number of rows that it changed.
+    /// Runs a statement and returns the number of rows that the statement changed.
     func run(_ sql: String, _ arguments: [SQLValue]) throws -> Int
-    /// Runs a statement without waiting for its result, if the connection supports that. An error is then thrown by the next call
-    /// that waits, at the latest by the commit.
-    /// - Parameter rows: the number of rows that it must change, otherwise it fails; nil for any number.
+    /// Runs a statement without waiting for its result, if the connection supports that. If the statement fails, a later call
+    /// that waits for a result throws the error, at the latest the commit.
+    /// - Parameter rows: the number of rows that the statement must change. If it changes a different number, it fails. Nil for
+    ///   any number.
     func enqueue(_ sql: String, _ arguments: [SQLValue], expecting rows: Int?) throws
-    /// Opens a cursor, which reads rows on demand. It is closed at the end of the transaction.
+    /// Opens a cursor, which reads the rows of a query on demand. The cursor is closed at the end of the transaction.
     func cursor(_ sql: String, _ arguments: [SQLValue]) throws -> Cursor
 }
 
-/// A cursor, which reads the rows of a query one by one.
+/// Reads the rows of a query one by one.
 public protocol SQLCursor {
     associatedtype Row: StoredRow
 
-    /// Returns the result of `body` for the next row; nil at the end.
+    /// Returns the result of `body` for the next row; nil if there are no more rows.
     func next<T>(_ body: (Row) throws -> T) throws -> T?
-    /// Ends the query. This is not necessary after the last row.
+    /// Ends the query. This is not necessary after the last row has been read.
     func close()
 }
 
@@ -38,25 +39,25 @@ extension SQLConnection {
     /// Runs a statement that may change any number of rows, without waiting for its result.
     public func enqueue(_ sql: String, _ arguments: [SQLValue]) throws { try enqueue(sql, arguments, expecting: nil) }
 
-    /// Calls `body` with each row of a query. Only a few rows are in memory at a time.
+    /// Calls `body` with each row of a query. Only a few rows are in memory at the same time.
     func each(_ sql: String, _ arguments: [SQLValue], _ body: (Row) throws -> Void) throws {
         let cursor = try cursor(sql, arguments)
         while try cursor.next(body) != nil {}
-        // After an error, the cursor is closed at the end of the transaction.
+        // If an error was thrown before, the cursor is closed at the end of the transaction instead.
         cursor.close()
     }
 }
 
-/// The syntax that differs between databases.
+/// The parts of SQL statements that differ between databases.
 public struct SQLDialect: Sendable {
     /// An expression for the number of bytes in the column `body`.
     let bodyBytes: String
-    /// The clause that locks the rows of a SELECT and skips those that another transaction has locked. It is empty for a database
-    /// with a single writer.
+    /// The clause that locks the rows of a SELECT, and skips rows that another transaction has locked. It is empty for a database
+    /// that allows only one writer.
     let skipsLocked: String
-    /// The keywords between a table and the name of the index to use; nil if the database has no such hint.
+    /// The keywords before the name of an index in an index hint, such as `INDEXED BY`; nil if the database has no such hint.
     let indexedBy: String?
-    /// The literal for true.
+    /// The literal for the boolean value true.
     let yes: String
 
     public init(bodyBytes: String, skipsLocked: String, indexedBy: String?, yes: String) {
@@ -66,9 +67,9 @@ public struct SQLDialect: Sendable {
         self.yes = yes
     }
 
-    /// An index hint for the preceding table, if the database supports it.
+    /// Returns an index hint, which must follow the name of a table; an empty text if the database has no such hint.
     func index(_ name: String) -> String { indexedBy.map { " \($0) \(name)" } ?? "" }
 
-    /// The condition that a boolean column is true, in the form that partial indexes use.
+    /// Returns the condition that a boolean column is true, in the form that partial indexes use.
     func isTrue(_ column: String) -> String { "\(column) = \(yes)" }
 }

@@ -1,37 +1,38 @@
 import HesperModel
 import HesperStore
 
-/// A snapshot of a SQL database. This module contains the statements that all databases share. Each database has its own
+/// A snapshot of an SQL database. This module contains the statements that all databases share. Each database has its own
 /// statements for pushes, feeds and searches.
 public protocol SQLSnapshot: Snapshot {
     associatedtype SQL: SQLConnection
 
     var sql: SQL { get }
-    /// The clause that locks the rows of a SELECT until the end of the transaction. It is empty in a snapshot and for a
-    /// database with a single writer.
-    /// - Parameter table: the table's name or alias in the statement.
+    /// Returns the clause that locks the rows of a SELECT until the end of the transaction. It is empty in a snapshot, and for a
+    /// database that allows only one writer.
+    /// - Parameter table: the name or alias of the table in the statement.
     func rowLock(on table: String) -> String
-    /// The entries of a scope's notes in the term index, ordered by ID, for a check.
+    /// The entries of a scope's notes in the term index, ordered by ID, for a consistency check.
     func inspectedDocuments(of scope: ScopeID) throws -> InspectedRows<InspectedDocument>
 }
 
-/// A transaction of a SQL database.
+/// A write transaction of an SQL database.
 public protocol SQLTransaction: SQLSnapshot, Transaction {
-    /// Locks the row of a scope until the end of the transaction, if the database locks rows.
-    /// - Returns: false if the scope is known not to exist.
+    /// Locks the row of a scope until the end of the transaction, if the database has row locks.
+    /// - Returns: false if it is certain that the scope does not exist.
     func lockRow(of scope: ScopeID) throws -> Bool
-    /// Locks the row of a scope before all of its rows are deleted.
-    /// - Returns: false if the scope is known not to exist.
+    /// Locks the row of a scope before all rows of the scope are deleted.
+    /// - Returns: false if it is certain that the scope does not exist.
     func lockForErasure(of scope: ScopeID) throws -> Bool
-    /// Deletes the rows of a scope that are not deleted by a cascade when its row in `scopes` is deleted afterwards.
+    /// Deletes those rows of a scope that are not deleted automatically when the scope's row in the table `scopes` is deleted.
     func eraseRows(of scope: ScopeID) throws
-    /// Records that the scope has a revocation, if the transaction caches the scope's row.
+    /// Updates the transaction's cached row of the scope, if there is one, to show that the scope has a revocation.
     func recordRevocation(in scope: ScopeID)
-    /// Updates the dates since which no note has held these attachments, and schedules their sweep.
+    /// Updates, for each of these attachments, the date since which no note has held it, and schedules the attachments' next
+    /// sweeps.
     func updateUnheldDates(of attachments: [UniqueID], in scope: ScopeID, at date: Timestamp) throws
 }
 
-// Defaults for a database with a single writer.
+// Default implementations for a database that allows only one writer.
 
 extension SQLSnapshot {
     public func rowLock(on table: String) -> String { "" }
@@ -44,7 +45,7 @@ extension SQLTransaction {
 }
 
 extension SQLTransaction {
-    /// Locks the row of a scope, which must exist.
+    /// Locks the row of a scope. The scope must exist.
     func lockExisting(_ scope: ScopeID) throws {
         guard try lockRow(of: scope) else { throw StoreError.failed("scope \(scope.rawValue) does not exist") }
     }
@@ -58,7 +59,7 @@ extension SQLSnapshot {
             Installation(epoch: UInt64(bitPattern: row.integer(0)), node: try row.node(1))
         }
         if let installation { return installation }
-        // The database may be the target of an unfinished move.
+        // An empty table `installation` may mean that the database is the target of an unfinished move.
         let isUnfinished = try sql.first("SELECT 1 FROM leases WHERE name = $1", [.text(MoveMarker.leaseName)]) { _ in
             true
         }

@@ -1,13 +1,13 @@
 import HesperModel
 import HesperStore
 
-/// The value of a parameter. Each database binds it as the type of the column.
+/// The value of a parameter. Each database converts it to the type of the column.
 public enum SQLValue: Sendable, Equatable {
     case null
     case integer(Int64)
     case bool(Bool)
     case text(String)
-    /// A JSON document in UTF-8.
+    /// A JSON document, as text in UTF-8.
     case json([UInt8])
     case bytes([UInt8])
     case date(Timestamp)
@@ -21,7 +21,7 @@ extension SQLValue {
     public static func int(_ value: Int) -> SQLValue { .integer(Int64(value)) }
     public static func scope(_ value: ScopeID) -> SQLValue { .integer(value.rawValue) }
     public static func token(_ value: TokenHash) -> SQLValue { .bytes(value.bytes) }
-    /// The number of rows for LIMIT. Negative numbers are treated as 0.
+    /// The number of rows for a LIMIT clause. A negative number is treated as 0.
     public static func limit(_ value: Int) -> SQLValue { .int(max(value, 0)) }
 
     public static func integer(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }

@@ -12,7 +12,7 @@ extension SQLSnapshot {
         ) { $0.bool(0) } ?? false
     }
 
-    /// Edits whose texts lost words are found with an index, so that no body is read.
+    /// Rows of `edits` whose texts lost words are found with an index, so that the bodies of the rows are not read.
     public func versions(of object: UniqueID, in scope: ScopeID) throws -> [StoredVersion] {
         try sql.all(
             """
@@ -71,8 +71,8 @@ extension SQLSnapshot {
 // MARK: - Scheduling
 
 extension SQLTransaction {
-    /// Reads due sweeps, the longest due first, and locks their rows, if the database locks rows. It skips rows that another
-    /// transaction has locked, instead of waiting.
+    /// Reads the sweeps that are due, beginning with those that have been due for the longest time. If the database has row
+    /// locks, the rows are locked, and rows that another transaction has locked are skipped.
     public func dueSweeps(by date: Timestamp, limit: Int, until claim: Timestamp) throws -> [DueSweep] {
         try sql.all(
             """
@@ -144,6 +144,6 @@ extension SQLTransaction {
 }
 
 extension DueSweep {
-    /// The first two parameters of statements about the object.
+    /// The first two parameters of each statement about the swept object.
     fileprivate var key: [SQLValue] { [.scope(scope), .id(object)] }
 }

@@ -5,7 +5,7 @@ extension SQLSnapshot {
     public func ticket(_ token: TokenHash) throws -> Ticket? {
         try sql.first("SELECT purpose, account, email, end_date FROM tickets WHERE token = $1", [.token(token)]) {
             row in
-            // Tickets with a purpose of a later version are ignored.
+            // A ticket with an unknown purpose was created by a later version and is ignored.
             Ticket.Purpose(rawValue: row.string(0)).map {
                 Ticket($0, account: row.idIfAny(1), email: row.stringIfAny(2), endDate: row.timestamp(3))
             }

@@ -12,7 +12,7 @@ struct Backend: Sendable {
     let merges: Semaphore<ScopeID>
     /// The time for which deleted objects can be restored, in milliseconds (merge.md, Deleting).
     let grace: Int64
-    /// The quota of accounts without one of their own, in bytes; nil for no limit.
+    /// The quota, in bytes, of accounts for which the operator has set no quota; nil for no limit.
     let quota: Int64?
     let now: @Sendable () -> Timestamp
 
@@ -27,7 +27,7 @@ struct Backend: Sendable {
         let hub = EventHub(signals: store.signals)
         self.hub = hub
         self.queue = PushQueue(store: store, committed: hub.announce)
-        // The other half of the cores remains for hashing passwords, which uses the same threads.
+        // Merges may use half of the cores. The other half remains for hashing passwords, which uses the same threads.
         merges = .perAccount(
             "pushes of large texts", PermitLimits(total: max(1, System.coreCount / 2), perKey: 1, waitingPerKey: 16))
         self.now = now
@@ -35,14 +35,15 @@ struct Backend: Sendable {
 
     var epoch: UInt64 { store.installation.epoch }
 
-    /// Objects that were deleted since this time can still be restored.
+    /// The earliest time of deletion of objects that can still be restored.
     var graceStart: Timestamp { now().adding(-grace) }
 
     func scope(of session: Session) -> Scope {
         Scope(session.scope, queue: queue, installation: store.installation, quota: quota, now: now)
     }
 
-    /// The current time of the server as a clock. Devices use it to determine the offset of their wall clock (merge.md, Clocks).
+    /// The server's current time, as a clock. Devices use it to determine how much their own time differs from the server's
+    /// (merge.md, Clocks).
     var serverClock: Clock? {
         Clock(milliseconds: UInt64(max(now().milliseconds, 0)), node: store.installation.node)
     }

@@ -29,7 +29,7 @@ public struct HesperServer: Sendable {
     private let metrics: Metrics
     private let mailer: Mailer?
 
-    /// - Throws: an error if the TLS files are invalid.
+    /// - Throws: an error if the TLS files cannot be read or are invalid.
     public init(
         store: any Store, blobs: any BlobStore, stage: any UploadStage, settings: ServerSettings, logger: Logger
     ) throws {
@@ -89,10 +89,11 @@ public struct HesperServer: Sendable {
         self.routes = routes
     }
 
-    /// A service that runs the server until graceful shutdown. Accepted requests are completed first.
+    /// A service that runs the server until graceful shutdown. On shutdown, the requests that were already accepted are
+    /// completed.
     /// - Parameters:
     ///   - more: services that run together with the server.
-    ///   - onRunning: called with the port when the server is listening.
+    ///   - onRunning: called when the server is listening, with the port.
     public func application(
         with more: [any Service] = [], onRunning: @escaping @Sendable (Int?) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
@@ -134,7 +135,8 @@ public struct HesperServer: Sendable {
     /// Whether there is no account yet.
     public func hasNoAccount() async throws -> Bool { try await store.read { try $0.accounts() }.isEmpty }
 
-    /// The link that creates the first account, whatever the sign-up policy; nil without the web app, to which it leads.
+    /// The link for creating the first account. It is valid under every sign-up policy. Nil if there is no web app, because the
+    /// link opens the web app.
     /// - Parameter origin: scheme, host and port of the server, as a browser on the operator's machine reaches it.
     public func firstAccountLink(origin: String) -> String? {
         hasWebApp ? origin + WebApp.signUpPath(invitation: firstAccount.invitation) : nil
@@ -153,7 +155,7 @@ public struct HesperServer: Sendable {
             address: address)
     }
 
-    /// Serves plain HTTP in addition to TLS.
+    /// Serves plain HTTP on a second port, in addition to TLS.
     private func redirect(from port: Int) -> some Service {
         PlainRedirectService(
             application: Application(
@@ -184,7 +186,8 @@ public struct HesperServer: Sendable {
 
     private func http1(_ permits: ConnectionPermits) -> HTTP1Channel.Configuration {
         let limits = settings.connections
-        // The decoder counts the path as a header. ConnectionGuard counts both exactly.
+        // The decoder counts the path as a header, so it gets the sum of both limits. ConnectionGuard enforces each limit
+        // exactly.
         let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Limits.headerBytes + limits.uriBytes,
             maxHeaderListSize: Limits.headerBytes + limits.uriBytes, maxHeaderFieldCount: 128)

@@ -13,7 +13,7 @@ struct ServerInfo: Resource {
         "password-resets", "compression", "text-descent", "idempotency-keys",
     ]
 
-    /// Optional features come last.
+    /// The features of this server. Optional features come last.
     private var features: [String] { ServerInfo.features + (settings.mail == nil ? [] : ["mail"]) }
 
     func add(to routes: inout Routes) {
@@ -44,7 +44,7 @@ struct ServerInfo: Resource {
         }
     }
 
-    /// The limits that a client must observe in advance. Others are reported in errors.
+    /// The limits that a client must know before it sends a request. Other limits are only reported in errors.
     private static let limits: [(String, Int)] = [
         ("textBytes", Limits.textBytes), ("textAfter", Limits.textAfter), ("tagNameBytes", Limits.tagNameBytes),
         ("attributeValueBytes", Limits.attributeValueBytes), ("attributes", Limits.attributes),

@@ -5,50 +5,53 @@ import HesperStore
 public struct ServerSettings: Sendable {
     /// The host to listen on: a name or an address.
     public var host = "127.0.0.1"
-    /// 0 for any free port.
+    /// The port to listen on; 0 for any free port.
     public var port = 8080
-    /// Nil for plain HTTP.
+    /// The certificate and its key; nil for plain HTTP.
     public var tls: TLSFiles?
-    /// The port for plain HTTP, which redirects to HTTPS; nil for none. Requires ``tls``.
+    /// The port on which plain HTTP is redirected to HTTPS; nil for none. Requires ``tls``.
     public var httpPort: Int?
-    /// Proxies whose headers about the client and the original request are trusted.
+    /// The proxies whose headers about the client and the original request are trusted.
     public var trustedProxies: [AddressRange] = []
     public var signUp = SignUpPolicy.closed
-    /// Whether ``signUp`` applies only to requests that this machine sends to itself by name (protocol.md, Signing in).
+    /// Whether ``signUp`` applies only to requests that come from this machine and address it by name (protocol.md, Signing in).
+    /// If so, sign-up is closed to other requests.
     public var signUpIsForThisMachine = false
-    /// Origins whose pages may call the API, such as `https://notes.example.org`, besides those of ``allowsLoopbackOrigins``.
+    /// Origins whose pages may call the API, such as `https://notes.example.org`, in addition to those of
+    /// ``allowsLoopbackOrigins``.
     public var origins: [String] = []
-    /// The path of `openapi.yaml`, for `/openapi.yaml` and `/docs`; nil if there is none.
+    /// The path of the file that `/openapi.yaml` and `/docs` serve; nil if there is none.
     public var contract: String?
     /// The path of `Public/`, the web app; nil if there is none.
     public var webApp: String?
     /// The version in `GET /v1/server`.
     public var version = "0.1.0"
     public var attachments = AttachmentLimits()
-    /// The quota of accounts without one of their own, in bytes; nil for no limit.
+    /// The quota, in bytes, of accounts for which the operator has set no quota; nil for no limit.
     public var quota: Int64? = 10 << 30
-    /// The separate address for metrics; nil for `/metrics` on the main address, for this machine only.
+    /// The separate address for metrics. If it is nil, `/metrics` is on the main address, where only this machine can read it.
     public var metrics: MetricsAddress?
     /// Folders whose disk space is monitored.
     public var disks: [DiskFolder] = []
-    /// The counts of scheduled backups; nil if none are scheduled.
+    /// Counts scheduled backups; nil if no backups are scheduled.
     public var backups: BackupMeter?
-    /// What is removed after which time.
+    /// The times after which old data is removed.
     public var sweep = SweepPolicy()
     public var connections = ConnectionLimits()
     public var passwords = PasswordLimits()
     public var signIns = SignInLimits()
     public var searches = SearchLimits()
-    /// Limits concurrent bodies that are compressed or larger than 256 KiB, keyed by account.
+    /// Limits the number of bodies, in total and per account, that are received at the same time and are compressed or larger
+    /// than 256 KiB.
     public var bodies = PermitLimits(total: 32, perKey: 4, waitingPerKey: 64)
-    /// The settings for outgoing mail; nil for none.
+    /// The settings for outgoing mail; nil if the server sends no mail.
     public var mail: MailSettings?
     public var mailLimits = MailLimits()
-    /// The request rate of an account; nil for no limit.
+    /// The maximum request rate of an account; nil for no limit.
     public var requests: Rate? = Rate(burst: 12_000, perMinute: 12_000)
-    /// The number of concurrent requests beyond which responses carry `Retry-After`.
+    /// The number of concurrent requests above which responses contain `Retry-After`.
     public var busyRequests = 512
-    /// The rate of ephemeral messages of a device.
+    /// The maximum rate of ephemeral messages of a device.
     public var ephemerals = Rate(burst: 100, perMinute: 1_200)
 
     public init() {}
@@ -56,8 +59,8 @@ public struct ServerSettings: Sendable {
     /// Whether only this machine can connect: the server listens on loopback, and no proxy forwards other clients.
     public var isForThisMachine: Bool { ServerSettings.isLoopback(host) && trustedProxies.isEmpty }
 
-    /// Whether pages of `http://localhost:*` and `http://127.0.0.1:*` may call the API: if only this machine can reach the server
-    /// (protocol.md, HTTP rules).
+    /// Whether pages of `http://localhost:*` and `http://127.0.0.1:*` may call the API. They may if only this machine can reach
+    /// the server (protocol.md, HTTP rules).
     var allowsLoopbackOrigins: Bool { isForThisMachine }
 
     /// Whether a host is a loopback address.
@@ -66,40 +69,42 @@ public struct ServerSettings: Sendable {
     }
 }
 
-/// Who may create an account. An invitation by the operator is valid under each policy.
+/// Who may create an account. An invitation from the operator is valid under every policy.
 public enum SignUpPolicy: String, Sendable, CaseIterable {
-    /// Anyone.
+    /// Everybody may create an account.
     case open
-    /// Anyone with an invitation.
+    /// Only people with an invitation may create an account.
     case invite
-    /// Only the operator, with the command; and the holder of the link for the first account.
+    /// Accounts are created by the operator, with the command. The link for the first account is valid too.
     case closed
 }
 
-/// Limits on the time and memory that slow or hostile clients can use.
+/// Limits on the time and memory that slow or hostile clients can occupy.
 public struct ConnectionLimits: Sendable {
-    /// The maximum number of open connections. Further ones wait in the system's queue.
+    /// The maximum number of open connections. Further connections wait in the queue of the operating system.
     public var count = 8_192
-    /// The maximum number of open connections per address (of IPv6: per /64 network).
+    /// The maximum number of open connections per IPv4 address, or per /64 network of IPv6.
     public var perAddress = 256
     /// The maximum number of concurrent requests on an HTTP/2 connection.
     public var streams = 100
-    /// The maximum number of concurrent requests on all HTTP/2 connections of an address. Each takes about 90 KB.
+    /// The maximum number of concurrent requests on all HTTP/2 connections of an address. Each request takes about 90 KB of
+    /// memory.
     public var streamsPerAddress = 1_000
-    /// The timeout of the TLS handshake, in seconds.
+    /// The time in which a TLS handshake must be complete, in seconds.
     public var handshakeSeconds = 15
-    /// Whether connections from loopback are limited like others. By default they are not, because a proxy may forward many
-    /// clients.
+    /// Whether the number of connections from loopback is limited like that of other addresses. By default it is not, because a
+    /// proxy on this machine may forward many clients.
     public var countsLoopback = false
     /// The maximum size of path and query, in bytes.
     public var uriBytes = 8 << 10
-    /// The timeout of the head of a request, and of idle connections, in seconds.
+    /// The time in which the head of a request must arrive, and after which an idle connection is closed, in seconds.
     public var idleSeconds = 75
-    /// The time in which a body must be complete, or at least ``bodyBytes`` of it must arrive, in seconds.
+    /// The time in which a body must arrive completely, in seconds. If at least ``bodyBytes`` have arrived in this time, it
+    /// starts again.
     public var bodySeconds = 120
-    /// The progress that extends the timeout of a body, in bytes.
+    /// The number of bytes of a body that must arrive in ``bodySeconds`` for that time to start again.
     public var bodyBytes = 1 << 20
-    /// The timeout of a client that does not read the response, in seconds.
+    /// The time after which a connection is closed if the client does not read the response, in seconds.
     public var stallSeconds = 60
 
     public init() {}
@@ -107,14 +112,14 @@ public struct ConnectionLimits: Sendable {
 
 /// Limits on hashing passwords.
 public struct PasswordLimits: Sendable {
-    /// The costs that an operator may set: from 16 MiB of memory, which RFC 7914's author suggested for sign-in, to 1 GiB.
+    /// The costs that an operator may set: from 16 MiB of memory, which the author of RFC 7914 suggested for sign-in, to 1 GiB.
     public static let costs = 14...20
-    /// The binary logarithm of scrypt's N. With r = 8 and p = 1, 17 takes 128 MiB and is what OWASP recommends
-    /// (Password Storage Cheat Sheet).
+    /// The binary logarithm of scrypt's N. With r = 8 and p = 1, a cost of 17 takes 128 MiB, which OWASP recommends (Password
+    /// Storage Cheat Sheet).
     public var cost = 17
-    /// The maximum number of concurrent hashes.
+    /// The maximum number of hashes that are computed at the same time.
     public var maxConcurrent = 2
-    /// The maximum number of tasks that wait for a hash. Further ones are refused.
+    /// The maximum number of requests that wait until a password can be hashed. Further requests are refused.
     public var waiting = 64
 
     public init() {}
@@ -122,37 +127,38 @@ public struct PasswordLimits: Sendable {
 
 /// Limits on attempts at passwords and codes, and on the creation of accounts.
 public struct SignInLimits: Sendable {
-    /// The number of attempts at one account from one address before the first wait.
+    /// The number of attempts at one account from one address that are permitted before the first wait.
     public var freeTries = 10
-    /// The first wait, in seconds. Each later one is twice as long.
+    /// The first wait after failed attempts, in seconds. Each later wait is twice as long as the previous one.
     public var firstWaitSeconds = 1
     public var longestWaitSeconds = 15 * 60
-    /// The time without an attempt after which the count starts again, in seconds.
+    /// If there is no attempt for this time, in seconds, the count of failed attempts starts again at 0.
     public var forgetSeconds = 24 * 60 * 60
-    /// The rate of failed attempts at one account from all addresses. Beyond it, each address has one attempt before it must
-    /// wait.
+    /// The maximum rate of failed attempts at one account from all addresses together. If it is exceeded, each address has only
+    /// one attempt before it must wait.
     public var perAccount = Rate(burst: 20, perMinute: 10)
     /// The maximum number of concurrent sign-ins from one address. Loopback is not limited.
     public var maxConcurrentPerAddress = 16
-    /// The rate of failed attempts from one address (of IPv6: one /64 network).
+    /// The maximum rate of failed attempts from one IPv4 address, or from one /64 network of IPv6.
     public var perAddress = Rate(burst: 60, perMinute: 60)
-    /// The rate of accounts created from one address. Loopback is not limited.
+    /// The maximum rate at which accounts are created from one address. Loopback is not limited.
     public var signUps = Rate(burst: 20, perMinute: 2)
 
     public init() {}
 }
 
-/// Limits on searches. ``Limits`` has those of a single search.
+/// Limits on the duration and the number of searches. The limits on the content of a single search are in ``Limits``.
 public struct SearchLimits: Sendable {
-    /// The timeout of a search.
+    /// The time after which a search stops, even if it is not complete.
     public var timeout = Duration.seconds(Limits.searchSeconds)
-    /// Keyed by account. With a pool of connections, the total is at most half of them.
+    /// The maximum number of concurrent searches, in total and per account. If the store has a pool of connections, the total is
+    /// at most half of the pool.
     public var permits = PermitLimits(total: 4, perKey: 2, waitingPerKey: 8)
 
     public init() {}
 }
 
-/// A burst, and a sustained rate per minute.
+/// The maximum rate of events: how many may happen at once, and how many per minute on average.
 public struct Rate: Sendable {
     public var burst: Int
     public var perMinute: Int

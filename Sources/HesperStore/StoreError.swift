@@ -1,12 +1,12 @@
 /// A failure of the database, as opposed to an invalid request. The texts are for the log and must not be sent to clients.
 public enum StoreError: Error, Sendable, Equatable {
-    /// The database cannot be reached, or its disk fails. The write was not confirmed and may be retried.
+    /// The database cannot be reached, or its disk has failed. The write was not confirmed. It may be retried.
     case unavailable(String)
-    /// The disk is full. The write was rolled back and may be retried once there is space.
+    /// The disk is full. The write was rolled back. It may be retried when there is free space.
     case full(String)
-    /// A later version of Hesper has written the database, in a format that this version does not know.
+    /// A later version of Hesper has written the database in a format that this version does not support.
     case newerDatabase(version: Int, known: Int)
-    /// The database is the target of a migration from another database that has not finished.
+    /// A migration from another database to this database has not finished.
     case unfinished
     /// The database contains data that Hesper cannot have written.
     case damaged(String)
@@ -30,7 +30,7 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Whether the database itself failed, so that the whole transaction is lost.
+    /// Whether the database itself failed, so that the whole transaction was rolled back.
     public var isUnavailable: Bool {
         switch self {
         case .unavailable, .full: true

@@ -4,19 +4,21 @@ import HesperStore
 import NIOCore
 
 extension BackupFolder {
-    /// In subfolders named by the first two hex digits, so that no folder has more than a few thousand entries.
+    /// The path of the file with these bytes. The name of its subfolder consists of the first two hex digits of the digest, so
+    /// that no folder has more than a few thousand entries.
     private func path(of data: AttachmentData) -> String {
         inside("\(BackupFolder.attachments)/\(data.sha256.prefix(2))/\(data.sha256)")
     }
 
-    /// Whether the folder has a file for these bytes with the right size. Does not read it.
+    /// Whether the folder contains a file for these bytes and the file has the right size. The contents of the file are not read.
     public func contains(_ data: AttachmentData) async throws -> Bool {
         let path = path(of: data)
         return try await pool.run { try File.status(path).map { Int64($0.st_size) } == data.byteCount }
     }
 
-    /// Stores the bytes under their digest, durably. Stores nothing if the bytes do not match the digest.
-    /// - Returns: whether they match.
+    /// Stores the bytes in a file whose name is their digest. The file is durable when this returns. If the bytes do not match
+    /// the digest in `data`, nothing is stored.
+    /// - Returns: whether the bytes match the digest.
     public func store<Bytes: AsyncSequence & Sendable>(_ data: AttachmentData, _ bytes: Bytes) async throws -> Bool
     where Bytes.Element == ByteBuffer {
         let (new, final) = ("\(unfinished)/\(UUID().uuidString)", path(of: data))
@@ -42,8 +44,9 @@ extension BackupFolder {
         }
     }
 
-    /// Adds a hard link to the bytes in an earlier backup. It is durable when the backup is finished.
-    /// - Returns: false if the earlier backup has no such bytes, or its file cannot be linked. The bytes must be copied then.
+    /// Adds a hard link to the file with the same bytes in an earlier backup. The link is durable when the backup is finished.
+    /// - Returns: false if the earlier backup does not contain the bytes, or if its file cannot be linked. In that case, the
+    ///   caller must copy the bytes.
     public func link(_ data: AttachmentData, from earlier: BackupFolder) async throws -> Bool {
         let (old, new) = (earlier.path(of: data), path(of: data))
         return try await pool.run {
@@ -64,7 +67,8 @@ extension BackupFolder {
         }
     }
 
-    /// The digests and sizes of the stored files, taken from the file names. Does not read the files.
+    /// The digests and sizes of the files in the folder. The digests are taken from the file names; the contents of the files are
+    /// not read.
     public func files() async throws -> [AttachmentData] {
         let attachments = inside(BackupFolder.attachments)
         return try await pool.run {
@@ -78,7 +82,7 @@ extension BackupFolder {
         }
     }
 
-    /// The bytes with a digest. They are not verified.
+    /// The bytes of the file with this digest. They are not compared with the digest.
     public func bytes(_ data: AttachmentData) async throws -> BlobBytes {
         let path = path(of: data)
         return try await pool.run {
@@ -87,7 +91,7 @@ extension BackupFolder {
         }
     }
 
-    /// Reads and verifies the bytes with a digest. Returns nil if they are intact.
+    /// Reads the file with this digest and compares its bytes with the digest. Returns the damage; nil if the bytes are intact.
     public func damage(to data: AttachmentData) async throws -> BackupDamaged? {
         let path = path(of: data)
         return try await pool.run {
@@ -111,7 +115,7 @@ extension BackupFolder {
         for digits in try File.list(attachments) where try File.isFolder("\(attachments)/\(digits)") {
             let folder = "\(attachments)/\(digits)"
             for name in try File.list(folder) where !digests.contains(name) { try File.remove("\(folder)/\(name)") }
-            // Also remove the folder if it is empty. rmdir fails on others, which is not an error.
+            // The subfolder is removed if it is empty. Otherwise, rmdir fails, which is not an error.
             rmdir(folder)
         }
     }

@@ -3,15 +3,16 @@ import HesperModel
 import HesperStore
 import NIOPosix
 
-/// A folder with a backup: a copy of the database, and the bytes of attachments. Bytes are named by their SHA-256, so equal bytes
-/// are stored once.
+/// A folder with a backup: a copy of the database, and the bytes of attachments. The file name of an attachment is the SHA-256
+/// hash of its bytes, so that equal bytes are stored only once.
 ///
 ///     backup.json                      the manifest
 ///     hesper-9f86d081884c7d65.sqlite   the database
 ///     attachments/9f/9f86d0818…        bytes of an attachment
 ///     unfinished                       files that are being written
 ///
-/// `backup.json` is replaced last and names all other files. If a backup is interrupted, the previous one stays valid.
+/// The manifest `backup.json` contains the names of all other files, and it is replaced last. If a backup is interrupted, the
+/// previous backup in the folder therefore remains valid.
 public struct BackupFolder: Sendable {
     public let path: String
     let pool: NIOThreadPool
@@ -30,9 +31,10 @@ public struct BackupFolder: Sendable {
     func inside(_ name: String) -> String { "\(path)/\(name)" }
     var unfinished: String { inside(BackupFolder.unfinished) }
 
-    /// Runs `body` while holding a lock on the folder.
-    /// - Parameter shared: whether other readers may hold the lock too. An exclusive lock creates the folder if it is missing.
-    /// - Throws: ``BackupInUse``, and errors of `body`.
+    /// Runs `body` while this process holds a lock on the folder.
+    /// - Parameter shared: whether other processes may hold a shared lock at the same time. For an exclusive lock, the folder is
+    ///   created if it does not exist.
+    /// - Throws: ``BackupInUse`` if another process holds a conflicting lock, or an error of `body`.
     public func whileLocked<T>(shared: Bool = false, _ body: () async throws -> T) async throws -> T {
         if !shared { try File.makeFolder(path) }
         guard let lock = try FolderLock(path, isShared: shared) else { throw BackupInUse() }
@@ -42,8 +44,8 @@ public struct BackupFolder: Sendable {
 
     // MARK: Writing
 
-    /// Checks the contents of the folder, and removes the files of an interrupted backup.
-    /// - Returns: the path of an empty file for the database.
+    /// Prepares the folder for a new backup, and removes the files of an interrupted backup.
+    /// - Returns: the path of an empty file, to which the caller must write the database.
     /// - Throws: ``BackupUnknownFile`` if the folder contains files that do not belong to a backup.
     public func begin() throws -> String {
         let known: Set = [BackupFolder.manifestName, BackupFolder.unfinished, BackupFolder.attachments, "lost+found"]
@@ -52,15 +54,16 @@ public struct BackupFolder: Sendable {
         try File.makeFolder(unfinished)
         for name in try File.list(unfinished) { try File.remove("\(unfinished)/\(name)") }
         let database = "\(unfinished)/database"
-        // Created here so that only its owner can access it, whatever the umask.
+        // The file is created here, so that only its owner can access it, regardless of the umask.
         try File.write([], toNew: database)
         return database
     }
 
-    /// Makes the written files the current backup, and removes files that only the previous backup used.
+    /// Makes the written files the current backup, and removes the files that only the previous backup used.
     /// - Parameters:
-    ///   - database: the path returned by ``begin()``.
-    ///   - blobs: the blobs in the database. All but the missing ones must be in the folder.
+    ///   - database: the path that ``begin()`` returned.
+    ///   - blobs: the blobs in the database. The folder must contain the bytes of all of them except those in `missing`.
+    ///   - missing: the names of the blobs whose bytes are missing or damaged.
     public func finish(
         database: String, blobs: [Blob], missing: [String], date: Timestamp, installation: NodeID? = nil
     ) async throws -> BackupManifest {
@@ -94,8 +97,8 @@ public struct BackupFolder: Sendable {
 
     // MARK: Reading
 
-    /// The manifest. Nil if no backup was ever finished in this folder.
-    /// - Throws: ``BackupDamaged``.
+    /// The manifest; nil if no backup was ever finished in this folder.
+    /// - Throws: ``BackupDamaged`` if the manifest is invalid.
     public func manifest() throws -> BackupManifest? {
         let path = inside(BackupFolder.manifestName)
         guard try File.status(path) != nil else { return nil }
@@ -104,11 +107,12 @@ public struct BackupFolder: Sendable {
         return try BackupManifest(bytes, of: path)
     }
 
-    /// The path of the database.
+    /// The path of the database that the manifest names.
     public func database(of manifest: BackupManifest) -> String { inside(manifest.file) }
 
-    /// The path of the latest database, for a backup whose manifest is unreadable or names a missing file.
-    /// - Throws: ``BackupDamaged`` if there is no database.
+    /// The path of the most recently modified database. It is used if the manifest cannot be read or names a database that does
+    /// not exist.
+    /// - Throws: ``BackupDamaged`` if the folder contains no database.
     public func newestDatabase() throws -> String {
         let paths = try File.list(path).filter(BackupFolder.isDatabase).map(inside)
         let dated = try paths.compactMap { path in try File.status(path).map { (path, Timestamp($0)) } }
@@ -116,7 +120,7 @@ public struct BackupFolder: Sendable {
         return newest.0
     }
 
-    /// Reads and verifies the database. Returns nil if it is intact.
+    /// Reads the database and compares it with its digest in the manifest. Returns the damage; nil if the database is intact.
     public func damage(toDatabaseOf manifest: BackupManifest) async throws -> BackupDamaged? {
         let path = database(of: manifest)
         return try await pool.run {
@@ -129,8 +133,8 @@ public struct BackupFolder: Sendable {
         BackupDamaged("\(path) does not match its SHA-256 in \(manifestName).")
     }
 
-    /// Copies the database to a new file, durably.
-    /// - Throws: ``BackupDamaged`` if it does not match the manifest. The copy is removed then.
+    /// Copies the database to a new file. The copy is durable when this returns.
+    /// - Throws: ``BackupDamaged`` if the database does not match the manifest. In that case, the copy is removed.
     public func copyDatabase(_ manifest: BackupManifest, to copy: String) async throws {
         let source = database(of: manifest)
         try await pool.run {
@@ -152,7 +156,7 @@ public struct BackupFolder: Sendable {
         return hasher.data
     }
 
-    /// Whether a file name is one that ``finish(database:blobs:missing:date:installation:)`` generates.
+    /// Whether a file has a name as generated by ``finish(database:blobs:missing:date:installation:)`` for a database.
     static func isDatabase(_ name: String) -> Bool {
         let digits = name.dropFirst(prefix.count).dropLast(suffix.count)
         return name == "\(prefix)\(digits)\(suffix)" && digits.count == 16
@@ -160,10 +164,11 @@ public struct BackupFolder: Sendable {
     }
 }
 
-/// A folder for a backup contains a file that does not belong to a backup.
+/// The error for a backup folder that contains a file that does not belong to a backup.
 public struct BackupUnknownFile: Error, Sendable, Equatable {
     public let name: String
 }
 
-/// Another process writes to the backup folder, or reads it while this one needs exclusive access.
+/// The error for a backup folder that is locked: another process writes to the folder, or reads the folder while this process
+/// needs exclusive access.
 public struct BackupInUse: Error, Sendable, Equatable {}

@@ -1,22 +1,22 @@
 import HesperModel
 
-/// `backup.json`: the contents of a backup. It is written last, so all files that it names exist.
+/// The contents of the file `backup.json`, which describes a backup. It is written last, so that all files that it names exist.
 ///
 ///     {"format": "hesper-backup", "formatVersion": 1, "date": "2026-11-21T02:00:00.000Z",
 ///      "database": {"file": "hesper-9f86d081884c7d65.sqlite", "byteCount": 73728, "sha256": "…"},
 ///      "attachments": 12, "missing": [], "installation": "9f86d081884c7d65"}
 public struct BackupManifest: Sendable, Equatable {
-    /// When the backup was started. Later changes may be missing.
+    /// The time at which the backup was started. The backup may not contain changes that were made after this time.
     public let date: Timestamp
-    /// The file name of the database in the folder.
+    /// The file name of the database.
     public let file: String
     public let database: AttachmentData
-    /// The number of attachments with bytes in the database.
+    /// The number of attachments whose bytes are recorded in the database.
     public let attachments: Int
-    /// The names of blobs whose bytes were missing or damaged when the backup was made.
+    /// The names of the blobs whose bytes were missing or damaged when the backup was made.
     public let missing: [String]
 
-    /// The installation that the backup belongs to. Nil in backups of earlier versions.
+    /// The installation to which the backup belongs; nil if an earlier version made the backup.
     public let installation: NodeID?
 
     private static let format = "hesper-backup"
@@ -89,7 +89,7 @@ public struct BackupManifest: Sendable, Equatable {
     }
 }
 
-/// A backup is damaged. The message names the file.
+/// The error for a damaged backup. The message contains the name of the damaged file.
 public struct BackupDamaged: Error, Sendable, Equatable {
     public let message: String
 

@@ -3,17 +3,17 @@ import HesperModel
 import HesperStore
 import NIOPosix
 
-/// A folder with dated backups of one installation. Each is a separate ``BackupFolder``. Equal bytes are shared through hard
-/// links.
+/// A folder with dated backups of one installation. Each backup is a separate ``BackupFolder``. Backups share equal bytes through
+/// hard links.
 ///
 ///     2026-11-23T0300Z   a backup
 ///     unfinished         the backup that is being created
 ///     removed            a backup that is being removed
 ///
-/// Everything else in the folder, including backups of other installations, is ignored.
+/// All other entries of the folder are ignored, including backups of other installations.
 public struct BackupSeries: Sendable {
     public let path: String
-    /// The installation whose backups belong to the series.
+    /// The installation whose backups form the series. Backups of other installations are ignored.
     private let installation: NodeID
     private let pool: NIOThreadPool
 
@@ -30,14 +30,14 @@ public struct BackupSeries: Sendable {
         (self.path, self.installation, self.pool) = (path, installation, pool)
     }
 
-    /// The complete backups, oldest first.
+    /// The complete backups, the oldest first.
     public func entries() async throws -> [Entry] {
         try await pool.run {
-            // The path may be a symbolic link.
+            // The slash and dot are necessary because the path may be a symbolic link.
             guard try File.status("\(path)/.") != nil else { throw File.error("open", path, ENOENT) }
             return try File.list(path).filter(BackupSeries.isName).compactMap { name in
                 let entry = "\(path)/\(name)"
-                // Damaged backups are skipped, so they are never removed.
+                // Damaged backups are not listed, so they are never removed.
                 guard let manifest = try? BackupFolder(path: entry).manifest(), manifest.installation == installation
                 else { return nil }
                 return Entry(path: entry, date: manifest.date)
@@ -45,10 +45,10 @@ public struct BackupSeries: Sendable {
         }
     }
 
-    /// Creates a backup. It gets its dated name when it is complete and durable. The folder must exist: if it were created here,
-    /// the backup could end up on the wrong disk while the right one is not mounted.
-    /// - Parameter make: writes the backup to `folder`. It may link bytes from `earlier`.
-    /// - Throws: ``BackupInUse`` if another process creates or removes a backup, and errors of `make`.
+    /// Creates a backup. When the backup is complete and durable, it gets its dated name. The folder of the series must exist. It
+    /// is not created here, because the backup could then be written to the wrong disk if the right disk is not mounted.
+    /// - Parameter make: writes the backup to `folder`. It may create hard links to the bytes in `earlier`.
+    /// - Throws: ``BackupInUse`` if another process creates or removes a backup, or an error of `make`.
     public func add(
         _ make: (_ folder: BackupFolder, _ earlier: BackupFolder?) async throws -> BackupManifest
     ) async throws -> Entry {
@@ -65,11 +65,12 @@ public struct BackupSeries: Sendable {
         return withExtendedLifetime(lock) { entry }
     }
 
-    /// Removes the oldest complete backups, but never the newest. A backup that is being read is kept until the next call.
+    /// Removes the oldest complete backups, but never `newest`. A backup that is being read is not removed; the next call may
+    /// remove it.
     /// - Parameters:
     ///   - count: the number of backups to keep.
-    ///   - newest: the backup that was just created. Backups with a later date were made with a wrong clock and are removed
-    ///     first.
+    ///   - newest: the backup that was just created. Backups with a later date were made while the clock was wrong, so they are
+    ///     removed first.
     /// - Returns: the removed backups.
     public func removeAll(but count: Int, newest: Entry) async throws -> [Entry] {
         let lock = try await pool.run { try FolderLock(path) }
@@ -84,11 +85,12 @@ public struct BackupSeries: Sendable {
         return withExtendedLifetime(lock) { removed }
     }
 
+    /// Removes a backup that is not being read.
     /// - Returns: false if the backup is being read.
     private func remove(_ entry: Entry) async throws -> Bool {
         let reading = try await pool.run { try FolderLock(entry.path) }
         guard let reading else { return false }
-        // Renamed first, so that a partly removed backup is never listed.
+        // The backup is renamed first, so that a partly removed backup is never listed.
         try await pool.run {
             try File.rename(entry.path, "\(path)/\(BackupSeries.removed)")
             try File.syncFolder(path)
@@ -111,13 +113,13 @@ public struct BackupSeries: Sendable {
 
     // MARK: Names
 
-    /// The path of the backup with the latest name, complete or not. Nil if there is none. Commands suggest it when they are
-    /// given the folder of the series instead of one backup.
+    /// The path of the backup with the latest dated name, even if the backup is incomplete; nil if there is no backup. Commands
+    /// suggest this path if the user has given them the folder of the series instead of a single backup.
     public static func latest(in path: String) throws -> String? {
         try File.list(path).filter(isName).max().map { "\(path)/\($0)" }
     }
 
-    /// `2026-11-23T0300Z`
+    /// The name of a backup made at a date, such as `2026-11-23T0300Z`.
     static func name(of date: Timestamp) -> String {
         date.description.prefix(16).replacing(":", with: "") + "Z"
     }

@@ -1,30 +1,32 @@
 import Foundation
 import HesperStore
 
-/// A data folder that is being restored. It contains a folder `restoring` until the restore is complete. A server does not start
-/// on it before that.
+/// A data folder into which a backup is being restored. The folder has a subfolder `restoring` until the restore has finished. A
+/// server refuses to start with a folder whose restore is incomplete.
 public struct RestoredFolder: Sendable {
     private let path: String
     private let name: String
-    /// Prevents concurrent restores into the folder.
+    /// A lock that prevents concurrent restores into the folder.
     private let lock: FolderLock
     /// Whether this restore created the folder.
     private let isNew: Bool
 
-    /// The subfolder that exists during a restore. A new restore removes its contents.
+    /// The name of the subfolder that exists during a restore. A new restore removes the contents of the subfolder.
     public static let restoring = "restoring"
-    /// Attachments restored by an interrupted restore, or a folder that the operator prepared.
+    /// The name of the subfolder for attachments. It may contain attachments that an interrupted restore has restored, or the
+    /// operator may have created it.
     private static let attachments = "attachments"
 
     private var unfinished: String { "\(path)/\(RestoredFolder.restoring)" }
-    /// The path for the restored database. The file does not exist yet.
+    /// The path to which the caller must write the restored database. The file does not exist yet.
     public var database: String { "\(unfinished)/\(name)" }
 
-    /// Creates the folder, or reuses an empty folder or one with an unfinished restore.
+    /// Creates the folder. An existing folder is used if it is empty or contains an unfinished restore.
     /// - Parameters:
     ///   - name: the file name of the database.
-    ///   - settings: the name of a settings file, which may exist.
-    /// - Throws: ``RestoreRefusal`` if the folder contains other files. ``StoreError``.
+    ///   - settings: the file name of the settings. The folder may already contain this file.
+    /// - Throws: ``RestoreRefusal`` if the folder contains other files or another process is restoring into it, or
+    ///   ``StoreError``.
     public init(path: String, database name: String, settings: String) throws {
         self.path = path
         self.name = name
@@ -44,7 +46,8 @@ public struct RestoredFolder: Sendable {
         for name in try File.list(unfinished) { try File.remove("\(unfinished)/\(name)") }
     }
 
-    /// Renames the database to its final name, durably. The folder is then a complete installation.
+    /// Renames the database to its final name. The folder is then a complete installation, and this state is durable when the
+    /// function returns.
     public func finish() throws {
         try File.rename(database, "\(path)/\(name)")
         for name in try File.list(unfinished) { try File.remove("\(unfinished)/\(name)") }
@@ -52,29 +55,29 @@ public struct RestoredFolder: Sendable {
         try File.syncFolder(path)
     }
 
-    /// Removes the files of this restore, and of interrupted restores into the same folder. Also removes the folder if this
-    /// restore created it.
+    /// Removes the files of this restore and of interrupted restores into the same folder. If this restore created the folder,
+    /// the folder is removed too.
     public func discard() throws {
         let files = FileManager.default
         for folder in [unfinished, "\(path)/\(RestoredFolder.attachments)"] {
             for name in try File.list(folder) { try files.removeItem(atPath: "\(folder)/\(name)") }
-            // The folder may be a symbolic link or a mount point, so only its contents are sure to be removed.
+            // rmdir fails if the folder is a symbolic link or a mount point, so only the contents are certain to be removed.
             rmdir(folder)
         }
         if isNew { rmdir(path) }
     }
 
-    /// Whether a restore into the folder was not completed.
+    /// Whether the folder contains a restore that was not completed.
     public static func isUnfinished(_ path: String, database name: String) -> Bool {
         let files = FileManager.default
         return files.fileExists(atPath: "\(path)/\(restoring)") && !files.fileExists(atPath: "\(path)/\(name)")
     }
 }
 
-/// The reason why a folder cannot be restored into.
+/// A reason why a backup cannot be restored into a folder.
 public enum RestoreRefusal: Error, Sendable, Equatable {
     /// Another process is restoring into the folder.
     case inUse
-    /// The folder contains this file.
+    /// The folder contains this file, which does not belong to a restore.
     case notEmpty(String)
 }

@@ -1,8 +1,9 @@
 import HesperStore
 
 extension S3Blobs {
-    /// Converts errors of S3 to those of ``BlobStore``. Other errors are rethrown unchanged.
-    /// - Parameter name: the blob to report as missing if S3 returns that an object does not exist.
+    /// Converts errors of S3 to errors of ``BlobStore``. Other errors are rethrown unchanged.
+    /// - Parameter name: the blob that is reported as missing if S3 responds that the object does not exist; nil if this is not
+    ///   expected.
     func translating<T>(
         _ name: BlobName? = nil, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T
     ) async throws -> T {

@@ -14,14 +14,14 @@ public struct S3Blobs: BlobStore {
     private let client: S3Client
     private let pool: NIOThreadPool
 
-    /// - Parameter pool: the threads that read adopted files.
+    /// - Parameter pool: the threads on which local files are read for ``adopt(_:as:checking:)``.
     public init(_ location: S3Location, pool: NIOThreadPool = .singleton) {
         client = S3Client(location)
         self.pool = pool
     }
 
-    /// Verifies that the bucket exists and can be accessed.
-    /// - Throws: ``S3LocationError``, which names the setting to correct. ``StoreError`` if the service is unavailable.
+    /// Verifies that the bucket exists and that the credentials allow access to it.
+    /// - Throws: ``S3LocationError``, which names the setting to correct, or ``StoreError`` if the service is unavailable.
     public func check() async throws {
         do {
             try await S3Listing(client: client).check()
@@ -70,7 +70,7 @@ public struct S3Blobs: BlobStore {
         }
     }
 
-    /// Sends one part while the next is being read.
+    /// Uploads all parts. While a part is being uploaded, the next part is read.
     private static func send<Bytes>(
         first: ByteBuffer, _ parts: inout S3Parts<Bytes>, to upload: S3Upload
     ) async throws -> [String] {
@@ -86,8 +86,8 @@ public struct S3Blobs: BlobStore {
         }
     }
 
-    /// Creates an object, ignoring cancellation, so that its outcome is known. After an error the object may exist nevertheless,
-    /// so it is removed.
+    /// Creates an object. Cancellation is ignored, because the outcome of a cancelled request would be unknown. After an error,
+    /// the object may exist nevertheless, so it is removed.
     private static func removingOnFailure(
         _ object: S3Object, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {

@@ -5,16 +5,18 @@ import HesperStore
 import NIOCore
 import NIOHTTP1
 
-/// Sends signed requests to a bucket and retries them after transient errors. Closes its connections on deinitialization.
+/// Sends signed requests to a bucket and retries them after transient errors. The connections are closed on deinitialization.
 final class S3Client: Sendable {
     let location: S3Location
     private let http: HTTPClient
     private let signer: S3Signer
 
     private static let attempts = 5
-    /// The base of the back-off in milliseconds. The delay after attempt n is random, up to 2^n times this value.
+    /// The base of the back-off in milliseconds. The delay after the nth attempt is random, between zero and 2^n times this
+    /// value.
     private static let baseDelay = 100.0
-    /// The maximum size of a collected response in bytes. A page of a listing has a few hundred kilobytes.
+    /// The maximum size, in bytes, of a response body that is collected in memory. A page of a listing has a few hundred
+    /// kilobytes.
     private static let responseLimit = 8 << 20
 
     init(_ location: S3Location) {
@@ -24,9 +26,9 @@ final class S3Client: Sendable {
             redirectConfiguration: .disallow,
             timeout: .init(connect: .seconds(5), read: .seconds(60), write: .seconds(60)))
         configuration.httpVersion = .http1Only
-        // Each download occupies a connection until its reader has finished.
+        // Each download occupies a connection until its reader has read all bytes or has stopped reading.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1_000
-        // This client has its own retries and back-off.
+        // This client has its own retries and its own back-off.
         configuration.connectionPool.retryConnectionEstablishment = false
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
@@ -34,13 +36,14 @@ final class S3Client: Sendable {
     deinit { http.shutdown(queue: .global()) { _ in } }
 
     /// Sends an idempotent request, with retries, until the response indicates success.
-    /// - Parameter deadline: the time until the response head, including the upload of the body.
-    /// - Throws: ``S3Failure`` if S3 returns an error. ``StoreError`` if there is no response.
+    /// - Parameter deadline: the maximum time until the head of the response has arrived. It includes the upload of the request
+    ///   body.
+    /// - Throws: ``S3Failure`` if S3 responds with an error, or ``StoreError`` if there is no response.
     func send(_ request: S3Request, within deadline: TimeAmount = .seconds(60)) async throws -> HTTPClientResponse {
         try await retrying { try await self.attempt(request, deadline) }
     }
 
-    /// Sends a request in the same way and collects the response, which must be small.
+    /// Sends a request as ``send(_:within:)`` does, and collects the response body, which must be small.
     func receive(_ request: S3Request, within deadline: TimeAmount = .seconds(60)) async throws -> S3Response {
         try await retrying {
             let response = try await self.attempt(request, deadline)
@@ -48,7 +51,8 @@ final class S3Client: Sendable {
                 try await response.body.collect(upTo: S3Client.responseLimit)
             }
             let collected = S3Response(headers: response.headers, body: body, xml: S3XML(reading: String(buffer: body)))
-            // For operations that take long, S3 sends the status before it knows the outcome. An error is then in the body.
+            // For operations that take long, S3 sends a successful status before it knows the outcome. If the operation then
+            // fails, the error is in the body.
             if let error = collected.xml, error.name == "Error" {
                 throw S3Failure(what: self.name(of: request), status: .internalServerError, code: error["Code"])
             }
@@ -56,7 +60,8 @@ final class S3Client: Sendable {
         }
     }
 
-    /// Runs `body` with back-off until it succeeds, fails permanently, or the attempts are exhausted.
+    /// Runs `body` with back-off until it succeeds, until it fails with a permanent error, or until the maximum number of
+    /// attempts is reached.
     func retrying<T>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T
     ) async throws -> T {
@@ -66,7 +71,7 @@ final class S3Client: Sendable {
                 try Task.checkCancellation()
                 return try await body()
             } catch {
-                // The HTTP library throws its own error on cancellation.
+                // If the task is cancelled, throw the standard error for it instead of the error of the HTTP library.
                 try Task.checkCancellation()
                 guard attempt < S3Client.attempts, S3Client.isTransient(error) else { throw error }
                 let delay = Double.random(in: 0...S3Client.baseDelay * Double(1 << attempt))
@@ -89,7 +94,7 @@ final class S3Client: Sendable {
             try await http.execute(signed(request), timeout: deadline)
         }
         guard !(200..<300).contains(response.status.code) else { return response }
-        // An error response without XML is described by its status alone.
+        // If the body of an error response is not XML, the failure contains only the status.
         let body = try? await response.body.collect(upTo: S3Client.responseLimit)
         let xml = body.flatMap { S3XML(reading: String(buffer: $0)) }
         throw S3Failure(
@@ -125,10 +130,10 @@ final class S3Client: Sendable {
     }
 }
 
-/// A collected response.
+/// A response whose body has been collected.
 struct S3Response: Sendable {
     let headers: HTTPHeaders
     let body: ByteBuffer
-    /// Nil if the body is empty or not XML.
+    /// The parsed body; nil if the body is empty or not valid XML.
     let xml: S3XML?
 }

@@ -1,8 +1,8 @@
-/// Credentials for S3. Their description contains no secrets, so that they cannot appear in logs.
+/// Credentials for S3. Their description contains no secrets, so that no secret can appear in a log.
 public struct S3Credentials: Sendable, Equatable {
     let accessKeyID: String
     let secretAccessKey: String
-    /// Set for temporary credentials.
+    /// The session token of temporary credentials; nil for permanent credentials.
     let sessionToken: String?
 
     public init(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {

@@ -2,15 +2,16 @@ import AsyncHTTPClient
 import HesperStore
 import NIOCore
 
-/// Streams a range of an object with back-pressure. After a connection failure it resumes at the current offset, which is safe
-/// because objects are immutable.
+/// Streams a range of an object with back-pressure. After a connection failure, the download resumes at the current offset. This
+/// is safe because objects never change.
 actor S3Download {
     private let object: S3Object
     private var offset: Int64
     private let end: Int64
     private var body: HTTPClientResponse.Body.AsyncIterator?
 
-    /// - Throws: ``S3Failure``, ``StoreError``.
+    /// Opens the object.
+    /// - Throws: ``S3Failure`` or ``StoreError``.
     init(_ object: S3Object, _ range: Range<Int64>) async throws {
         self.object = object
         offset = range.lowerBound
@@ -23,7 +24,7 @@ actor S3Download {
         let buffer = try await object.client.retrying { try await self.attempt() }
         offset += Int64(buffer.readableBytes)
         if offset == end {
-            // Reads the end of the body, so that the connection can be reused.
+            // Read until the end of the response body, so that the connection can be reused.
             _ = try? await nextBuffer()
             body = nil
         }
@@ -35,19 +36,19 @@ actor S3Download {
             if body == nil { body = try await object.get(offset..<end).body.makeAsyncIterator() }
             guard let buffer = try await nextBuffer() else { throw S3IncompleteBody() }
             guard Int64(buffer.readableBytes) <= end - offset else {
-                throw StoreError.damaged("S3: \(object.key) has more bytes than requested")
+                throw StoreError.damaged("S3: the response to GET \(object.key) has more bytes than requested")
             }
             return buffer
         } catch {
             body = nil
             switch error {
             case is S3Failure, is StoreError, is CancellationError: throw error
-            default: throw StoreError.unavailable("S3: GET \(object.key), byte \(offset): \(error)")
+            default: throw StoreError.unavailable("S3: GET \(object.key) failed at byte \(offset): \(error)")
             }
         }
     }
 
-    /// The next bytes. Nil at the end.
+    /// The next bytes; nil at the end.
     private func nextBuffer() async throws -> ByteBuffer? {
         guard var iterator = body else { return nil }
         defer { body = iterator }
@@ -58,5 +59,5 @@ actor S3Download {
     }
 }
 
-/// The connection ended before all bytes were received.
+/// The error for a connection that ended before all bytes were received.
 private struct S3IncompleteBody: Error {}

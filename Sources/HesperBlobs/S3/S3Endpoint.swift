@@ -2,13 +2,13 @@ import Foundation
 
 /// The address of a service with the S3 API.
 struct S3Endpoint: Sendable, Equatable {
-    /// `http` or `https`.
+    /// The scheme of the URL: `http` or `https`.
     let scheme: String
-    /// In brackets if it is an IPv6 address.
+    /// The host name or IP address. An IPv6 address is in brackets.
     let host: String
-    /// Nil for the default port of the scheme.
+    /// The port; nil for the default port of the scheme.
     let port: Int?
-    /// The path before the bucket name. Empty, or starts with a slash.
+    /// The path before the bucket name. It is empty or starts with a slash.
     let path: String
 
     /// The endpoint of Amazon S3 in a region.
@@ -19,7 +19,7 @@ struct S3Endpoint: Sendable, Equatable {
         path = ""
     }
 
-    /// Parses `https://host:port` with an optional path. Nil for any other text.
+    /// Parses a URL of the form `https://host:port` with an optional path; nil for any other text.
     init?(_ text: String) {
         guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
             ["http", "https"].contains(scheme), let host = url.host, !host.isEmpty, url.user == nil,

@@ -3,15 +3,16 @@ import NIOHTTP1
 
 /// An error response of S3.
 struct S3Failure: Error, Sendable {
-    /// The method and URL of the request, without secrets.
+    /// The method and the URL of the request, without secrets.
     let what: String
     let status: HTTPResponseStatus
-    /// The error code of S3, such as `NoSuchKey`. Nil if the response has none, as with HEAD.
+    /// The error code of S3, such as `NoSuchKey`; nil if the response contains no code, for example because it is a response to
+    /// HEAD.
     let code: String?
-    /// The region of the bucket, if the request was sent to another region.
+    /// The region of the bucket, if the request was sent to another region; otherwise nil.
     var region: String?
 
-    /// Whether a retry may succeed.
+    /// Whether a retry of the request may succeed.
     var isTransient: Bool {
         guard !isFull else { return false }
         switch status.code {
@@ -19,7 +20,7 @@ struct S3Failure: Error, Sendable {
         default:
             return [
                 "InternalError", "OperationAborted", "RequestTimeout", "ServiceUnavailable", "SlowDown",
-                // The body was corrupted in transit.
+                // These codes mean that the body was corrupted in transit.
                 "BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody",
             ].contains(code)
         }
@@ -33,12 +34,13 @@ struct S3Failure: Error, Sendable {
         return ["Quota", "StorageFull", "InsufficientStorage"].contains { code.contains($0) }
     }
 
-    /// The error for other modules. Errors that an operator can fix count as unavailable, so that the operation is retried later.
+    /// The corresponding error for callers outside this module. An error that an operator can fix is reported as unavailable, so
+    /// that the operation is retried later.
     var storeError: StoreError {
         if isFull { return .full(description) }
         switch status {
-        case .rangeNotSatisfiable: return .damaged("\(description): the object is shorter than it was")
-        // S3 responds to HEAD with 400 and no code if a token has expired.
+        case .rangeNotSatisfiable: return .damaged("\(description): the object is shorter than expected")
+        // S3 responds to HEAD with 400 and no code if the session token has expired.
         case .badRequest where code != nil && !isTransient && !isAboutCredentials, .methodNotAllowed, .lengthRequired,
             .notImplemented:
             return .failed(description)
@@ -50,7 +52,7 @@ struct S3Failure: Error, Sendable {
         ["AuthorizationHeaderMalformed", "ExpiredToken", "InvalidToken", "RequestTimeTooSkewed"].contains(code)
     }
 
-    /// The setting to correct, if the error is caused by one.
+    /// The setting that the operator must correct; nil if the error is not caused by a setting.
     func settingError(in location: S3Location) -> S3LocationError? {
         switch code {
         case "InvalidAccessKeyId": S3LocationError("AWS_ACCESS_KEY_ID", "is not a known access key at \(location)")

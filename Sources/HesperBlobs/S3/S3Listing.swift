@@ -6,10 +6,10 @@ import HesperStore
 struct S3Listing: Sendable {
     let client: S3Client
 
-    /// The prefix of all keys.
+    /// The prefix of the keys of all objects.
     private var prefix: String { client.location.prefix.isEmpty ? "" : client.location.prefix + "/" }
 
-    /// Passes every object to `body`, in key order.
+    /// Passes every object to `body`, in the order of keys.
     func entries(_ body: (BlobEntry) async throws -> Void) async throws {
         var token: String?
         repeat {
@@ -31,7 +31,7 @@ struct S3Listing: Sendable {
         } while token != nil
     }
 
-    /// The multipart uploads of blobs that were started before a date.
+    /// The unfinished multipart uploads of blobs that were started before a date.
     func uploads(before date: Timestamp) async throws -> [S3Upload] {
         var found: [S3Upload] = []
         var marker: (key: String, upload: String)?
@@ -43,7 +43,7 @@ struct S3Listing: Sendable {
                 guard let key = key(of: upload, in: page), let id = upload["UploadId"],
                     let begin = upload["Initiated"].flatMap({ Timestamp($0) })
                 else { throw unreadable("invalid upload") }
-                // The bucket may contain uploads of other applications.
+                // The bucket may contain uploads that other applications have started.
                 guard key.hasPrefix(prefix), BlobName(path: key.dropFirst(prefix.count)) != nil, begin < date else {
                     continue
                 }
@@ -59,7 +59,7 @@ struct S3Listing: Sendable {
         } while true
     }
 
-    /// Lists the bucket with a limit of one object. This is the cheapest request that verifies the endpoint, credentials and
+    /// Requests a listing of at most one object. This is the cheapest request that verifies the endpoint, the credentials and the
     /// bucket.
     func check() async throws {
         _ = try await page([("list-type", "2"), ("prefix", prefix), ("max-keys", "1")], of: "ListBucketResult")
@@ -74,7 +74,7 @@ struct S3Listing: Sendable {
 
     private func key(of element: S3XML, in page: S3XML) -> String? { element["Key"].map { decoded($0, in: page) } }
 
-    /// Keys may contain characters that XML does not allow. They are percent-encoded then.
+    /// Decodes a key of a listing. Keys may contain characters that XML does not allow, so S3 can send them percent-encoded.
     private func decoded(_ key: String, in page: S3XML) -> String {
         guard page["EncodingType"] == "url" else { return key }
         return key.replacing("+", with: " ").removingPercentEncoding ?? key

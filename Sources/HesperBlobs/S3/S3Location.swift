@@ -1,28 +1,29 @@
 import Foundation
 
-/// A bucket with a key prefix, endpoint, region and credentials.
+/// A bucket, a prefix of all keys, and the endpoint, region and credentials with which the bucket is accessed.
 ///
 ///     let location = try S3Location("s3://notes/home", environment: ProcessInfo.processInfo.environment)
 ///
-/// The rest is read from the usual environment variables:
+/// The URL contains the bucket and the prefix. The other values are read from the usual environment variables:
 /// - `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, and `AWS_SESSION_TOKEN` for temporary credentials.
-/// - `AWS_REGION` or `AWS_DEFAULT_REGION`. Defaults to `us-east-1` if an endpoint is set.
+/// - `AWS_REGION` or `AWS_DEFAULT_REGION`: the region. If an endpoint is set, the default is `us-east-1`.
 /// - `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`: the URL of a service other than Amazon S3, with `http://` or `https://`.
-/// - `HESPER_S3_PATH_STYLE`, `true` or `false`: whether the bucket is in the path or in the host name. By default it is in the
-///   path if an endpoint is set. At Amazon S3 it is in the host name, unless it contains dots, because the certificate does not
-///   cover those.
+/// - `HESPER_S3_PATH_STYLE`: `true` if requests contain the bucket in the path, `false` if they contain it in the host name. If
+///   an endpoint is set, the default is `true`. For Amazon S3, the default is `false`, unless the name of the bucket contains
+///   dots, because the TLS certificate does not cover such host names.
 ///
-/// A variable that is set to an empty string counts as not set.
+/// A variable that is set to an empty string is treated as not set.
 public struct S3Location: Sendable, Equatable {
     let bucket: String
-    /// Without a slash at either end. Empty if the whole bucket is used.
+    /// The prefix of all keys, without a slash at either end. It is empty if the whole bucket is used.
     let prefix: String
     let endpoint: S3Endpoint
     let region: String
     let isPathStyle: Bool
     let credentials: S3Credentials
 
-    /// - Throws: ``S3LocationError``, which names the invalid setting.
+    /// Reads the location from a URL and environment variables.
+    /// - Throws: ``S3LocationError``, which names the setting to correct.
     public init(_ url: String, environment: [String: String]) throws {
         (bucket, prefix) = try S3Location.bucket(in: url)
         let variables = S3Variables(environment)
@@ -45,7 +46,7 @@ public struct S3Location: Sendable, Equatable {
         }
     }
 
-    /// Whether a text is the URL of a bucket rather than a path.
+    /// Whether a text is the URL of a bucket and not a path in the file system.
     public static func isURL(_ text: String) -> Bool { text.hasPrefix("s3:") }
 
     static let setting = "HESPER_ATTACHMENTS"
@@ -64,7 +65,7 @@ public struct S3Location: Sendable, Equatable {
                     + "hyphens, with a letter or digit at both ends")
         }
         for part in parts.dropFirst() {
-            // The characters that S3 documents as safe in keys.
+            // These are the characters that S3 documents as safe in keys.
             guard part.wholeMatch(of: #/[A-Za-z0-9!\-_.*'()]+/#) != nil, part != ".", part != ".." else {
                 throw S3LocationError(
                     setting,
@@ -81,11 +82,11 @@ extension S3Location: CustomStringConvertible {
     public var description: String { "s3://\(bucket)\(prefix.isEmpty ? "" : "/")\(prefix) at \(endpoint)" }
 }
 
-/// A setting for S3 is invalid.
+/// The error for an invalid S3 setting.
 public struct S3LocationError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The name of the setting or the environment variable.
+    /// The name of the setting or of the environment variable.
     public let variable: String
-    /// The problem, to be read after the name.
+    /// A description of the problem. It follows the name of the setting in a message.
     public let reason: String
 
     init(_ variable: String, _ reason: String) {

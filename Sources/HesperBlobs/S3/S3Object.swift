@@ -4,21 +4,22 @@ import HesperStore
 import NIOCore
 import NIOHTTP1
 
-/// One object, which may or may not exist.
+/// An object in the bucket. It may or may not exist.
 struct S3Object: Sendable {
     let client: S3Client
     let key: String
 
-    /// The content type of all objects. The types of attachments are stored in the database.
+    /// The content type of all objects. The actual types of attachments are stored in the database.
     static let type = "application/octet-stream"
     private static let deadline = TimeAmount.minutes(10)
 
-    /// Writes the whole object. It becomes visible only when it is complete.
+    /// Writes the whole object. The object becomes visible only when all bytes have been written.
     func put(_ bytes: ByteBuffer) async throws {
         _ = try await client.receive(
             S3Request(.PUT, key, headers: ["Content-Type": S3Object.type], body: bytes), within: S3Object.deadline)
     }
 
+    /// The size of the object in bytes.
     /// - Returns: nil if the object does not exist.
     func byteCount() async throws -> Int64? {
         do {
@@ -32,7 +33,7 @@ struct S3Object: Sendable {
         }
     }
 
-    /// Reads a small object. Nil if it does not exist.
+    /// Reads a small object; nil if the object does not exist.
     func contents() async throws -> ByteBuffer? {
         do {
             return try await client.receive(S3Request(.GET, key)).body
@@ -41,7 +42,7 @@ struct S3Object: Sendable {
         }
     }
 
-    /// Requests a range of the object. The response contains exactly that range.
+    /// Requests a range of the object. The response contains exactly this range.
     func get(_ range: Range<Int64>) async throws -> HTTPClientResponse {
         let bytes = "\(range.lowerBound)-\(range.upperBound - 1)"
         let response = try await client.send(S3Request(.GET, key, headers: ["Range": "bytes=\(bytes)"]))
@@ -51,7 +52,7 @@ struct S3Object: Sendable {
         return response
     }
 
-    /// Removes the object. Succeeds if it does not exist.
+    /// Removes the object. Does nothing if the object does not exist.
     func remove() async throws {
         do {
             _ = try await client.receive(S3Request(.DELETE, key))

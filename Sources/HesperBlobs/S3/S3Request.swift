@@ -2,10 +2,10 @@ import Crypto
 import NIOCore
 import NIOHTTP1
 
-/// A request to a bucket, before signing.
+/// A request to a bucket that has not been signed yet.
 struct S3Request: Sendable {
     let method: HTTPMethod
-    /// Nil for requests to the bucket itself.
+    /// The key of the object; nil for a request to the bucket itself.
     let key: String?
     var query: [(name: String, value: String)] = []
     var headers: HTTPHeaders = [:]
@@ -22,7 +22,7 @@ struct S3Request: Sendable {
         self.body = body
     }
 
-    /// The SHA-256 of the body in hex.
+    /// The SHA-256 hash of the body, in hex.
     var payloadHash: String {
         guard let body else { return SHA256.hash(data: [UInt8]()).hex }
         return body.withUnsafeReadableBytes { bytes in
@@ -32,7 +32,8 @@ struct S3Request: Sendable {
         }
     }
 
-    /// The query string in the order and encoding used for signing. It is also sent in this form.
+    /// The query string in the order and encoding that Signature Version 4 requires. The request is also sent with it in this
+    /// form.
     var canonicalQuery: String {
         query.map { (S3Request.encode($0.name), S3Request.encode($0.value)) }
             .sorted { $0 < $1 }
@@ -40,7 +41,8 @@ struct S3Request: Sendable {
             .joined(separator: "&")
     }
 
-    /// Percent-encodes everything but the unreserved characters of RFC 3986.
+    /// Percent-encodes all characters except the unreserved characters of RFC 3986. Slashes are also kept if `keepingSlashes` is
+    /// true.
     static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -58,7 +60,7 @@ struct S3Request: Sendable {
 }
 
 extension S3Location {
-    /// The host, path and URL of a request. The host and path are signed.
+    /// The host, path and URL of a request. The host and the path are part of the signature.
     func target(of request: S3Request) -> (host: String, path: String, url: String) {
         let host = endpoint.authority(bucket: isPathStyle ? nil : bucket)
         var path = endpoint.path + (isPathStyle ? "/\(bucket)" : "")

@@ -3,13 +3,13 @@ import Foundation
 import HesperModel
 import NIOHTTP1
 
-/// Signs requests with Signature Version 4 (AWS, Authenticating Requests: Using the Authorization Header). The body is included
-/// in the signature, so S3 detects corruption in transit.
+/// Signs requests with Signature Version 4 (AWS documentation, Authenticating Requests: Using the Authorization Header). The
+/// signature covers the body, so that S3 detects corruption in transit.
 struct S3Signer: Sendable {
     let credentials: S3Credentials
     let region: String
 
-    /// The headers of a request, including those for authentication. All headers are signed.
+    /// Returns the headers of a request, including the headers for authentication. The signature covers all headers.
     func headers(_ request: S3Request, host: String, path: String, at date: Timestamp) -> HTTPHeaders {
         let stamp = S3Signer.stamp(date)
         let scope = "\(stamp.prefix(8))/\(region)/s3/aws4_request"
@@ -34,7 +34,7 @@ struct S3Signer: Sendable {
         return headers
     }
 
-    /// Signs with a key derived for one day, region and service.
+    /// Signs a text with a key that is derived for one day, region and service.
     private func sign(_ text: String, scope: String) -> String {
         let secret = SymmetricKey(data: Array("AWS4\(credentials.secretAccessKey)".utf8))
         let key = scope.split(separator: "/").reduce(secret) { key, part in
@@ -43,7 +43,7 @@ struct S3Signer: Sendable {
         return HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key).hex
     }
 
-    /// `20130524T000000Z`
+    /// Formats a date as S3 requires, such as `20130524T000000Z`.
     private static func stamp(_ date: Timestamp) -> String {
         date.description.prefix(19).filter { $0 != "-" && $0 != ":" } + "Z"
     }

@@ -3,13 +3,13 @@ import HesperStore
 import NIOCore
 import NIOHTTP1
 
-/// A multipart upload. The object does not exist until the upload is completed.
+/// A multipart upload. The object does not exist until the upload has been completed.
 struct S3Upload: Sendable {
     let client: S3Client
     let key: String
     let id: String
 
-    /// The timeout for combining the parts, and for sending one part over a slow connection.
+    /// The timeout for the request that combines the parts, and for a request that sends one part over a slow connection.
     private static let deadline = TimeAmount.minutes(10)
 
     static func begin(_ key: String, by client: S3Client) async throws -> S3Upload {
@@ -21,7 +21,8 @@ struct S3Upload: Sendable {
         return S3Upload(client: client, key: key, id: id)
     }
 
-    /// - Parameter number: starts at 1.
+    /// Uploads a part.
+    /// - Parameter number: the number of the part, starting at 1.
     /// - Returns: the part's ETag.
     func send(_ part: ByteBuffer, number: Int) async throws -> String {
         let response = try await client.receive(
@@ -33,7 +34,7 @@ struct S3Upload: Sendable {
         return tag
     }
 
-    /// Combines the parts into the object. If this throws, the object may exist nevertheless.
+    /// Combines the parts into the object. If this function throws, the object may exist nevertheless.
     func complete(_ tags: [String], byteCount: Int64) async throws {
         let parts = tags.enumerated().map {
             "<Part><PartNumber>\($0.offset + 1)</PartNumber><ETag>\(S3XML.encoded($0.element))</ETag></Part>"
@@ -45,12 +46,12 @@ struct S3Upload: Sendable {
                     .POST, key, query: [("uploadId", id)], headers: ["Content-Type": "application/xml"],
                     body: ByteBuffer(string: body)), within: S3Upload.deadline)
         } catch let failure as S3Failure where failure.status == .notFound {
-            // An earlier attempt may have succeeded although its response was lost.
+            // If the upload no longer exists, an earlier attempt may have completed it although its response was lost.
             guard try await S3Object(client: client, key: key).byteCount() == byteCount else { throw failure }
         }
     }
 
-    /// Discards the parts. Succeeds if the upload does not exist.
+    /// Discards the parts. Does nothing if the upload does not exist.
     func abort() async throws {
         do {
             _ = try await client.receive(S3Request(.DELETE, key, query: [("uploadId", id)]))

@@ -8,7 +8,7 @@ struct S3Variables {
 
     subscript(name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// A key or token: printable ASCII without spaces.
+    /// Returns a key or token. It must consist of printable ASCII characters without spaces.
     func token(_ name: String) throws -> String {
         guard let value = self[name] else { throw S3LocationError(name, "must be set") }
         guard value.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {

@@ -1,25 +1,28 @@
-/// An element of an XML response of S3. Supports only what S3 uses: elements, text, and the five predefined entities.
+/// An element of an XML response of S3. The parser supports only the features that S3 uses: elements, text, and references to
+/// characters.
 ///
-/// Foundation's parser would require libxml2 on every server, although most servers store attachments in a folder.
+/// Foundation's parser is not used because it would require libxml2 on every server, although most servers store attachments in a
+/// folder.
 struct S3XML: Sendable, Equatable {
     let name: String
-    /// The text of an element without children.
+    /// The text of the element, if it has no children.
     var text = ""
     var children: [S3XML] = []
 
-    /// The text of the first child with a name.
+    /// The text of the first child with this name; nil if there is none.
     subscript(name: String) -> String? { all(name).first?.text }
 
     func all(_ name: String) -> [S3XML] { children.filter { $0.name == name } }
 }
 
 extension S3XML {
-    /// The maximum depth of elements. S3 uses four levels.
+    /// The maximum nesting depth of elements. S3 uses four levels.
     private static let depth = 16
 
-    /// Parses an XML document. Nil if it is malformed or uses features that S3 does not.
+    /// Parses an XML document; nil if it is malformed or uses features that S3 does not use.
     init?(reading text: String) {
-        // By scalars, because a combining character after a bracket is separate.
+        // The text is parsed by Unicode scalars, because in a `Character`, a combining character would be joined with the bracket
+        // before it.
         var rest = text.unicodeScalars[...]
         var open: [S3XML] = []
         while let start = rest.firstIndex(of: "<") {
@@ -82,7 +85,7 @@ extension S3XML {
         }
     }
 
-    /// Escapes text for use in an element.
+    /// Escapes text so that it can be used in an element.
     static func encoded(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }

@@ -1,7 +1,7 @@
 import HesperStore
 import Logging
 
-/// All resources about accounts and devices, which share rate limits and password hashing.
+/// The resources for accounts and devices. They share rate limits and password hashing.
 struct AccountResources: Resource {
     let firstAccount = FirstAccount()
     private let resources: [any Resource]

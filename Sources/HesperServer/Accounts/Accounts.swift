@@ -31,7 +31,7 @@ struct Accounts: Resource {
         return response(account, usage)
     }
 
-    /// Changes the password. Every other device is signed out, unless the request says otherwise.
+    /// Changes the password. Every other device is signed out, unless `signOutOthers` in the request is false.
     @Sendable private func update(_ request: APIRequest, _ session: Session) async throws -> Response {
         var fields = try Fields(await request.json(limit: Credentials.bodyBytes))
         let current = try fields.string("currentPassword", bytes: 0...Limits.passwordBytes.upperBound)
@@ -61,7 +61,8 @@ struct Accounts: Resource {
             try transaction.deleteAccount(account.uniqueID)
         }
         hub.signOut(of: session.scope) { _ in true }
-        // The account is inaccessible now. Removing its remains from the database file may take longer.
+        // The account cannot be used any more. Its data is removed from the database file in the background, because this can
+        // take long.
         Task { [store] in
             do { try await store.scrub() } catch {
                 request.logger.warning(
@@ -86,11 +87,12 @@ struct Accounts: Resource {
         guard isRight else { throw Accounts.wrongPassword(at: pointer) }
     }
 
-    /// Checks again in the transaction: the password may have been changed, or this device signed out, in the meantime.
+    /// Checks the device and the password hash again in the transaction, because the device may have been signed out, or the
+    /// password changed, since the password was checked.
     private static func check(
         _ account: Account, _ session: Session, in transaction: any Transaction, at pointer: String
     ) throws {
-        // The account first: this locks it against other changes.
+        // Reads the account first, because this locks the account against concurrent changes.
         let now = try transaction.account(account.uniqueID)
         guard try transaction.device(session.device.node, of: account.uniqueID) != nil else {
             throw Authenticator.unauthenticated

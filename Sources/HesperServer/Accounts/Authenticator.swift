@@ -24,8 +24,8 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// The credential in `Authorization`, even if it is invalid; else that of the session cookie.
-    /// - Throws: `unauthenticated`, the same for a missing and for an invalid token.
+    /// The token in the header `Authorization`. If the request has no such header, the token in the session cookie.
+    /// - Throws: `unauthenticated`, the same problem for a missing and for an invalid token.
     func credential(of request: Request) throws -> Credential {
         if let header = request.headers[.authorization] {
             guard let token = BearerToken(authorization: header) else { throw Authenticator.unauthenticated }
@@ -35,6 +35,7 @@ struct Authenticator: Sendable {
         return .cookie(cookie)
     }
 
+    /// The session of the device that the credential authenticates.
     /// - Throws: `cross-site`, `unauthenticated`, `account-disabled`.
     func session(of request: Request, using credential: Credential) async throws -> Session {
         if case .cookie(let cookie) = credential { try cookies.check(request, authenticatedBy: cookie) }
@@ -45,6 +46,7 @@ struct Authenticator: Sendable {
         return session
     }
 
+    /// Finds the credential of a request and returns its session.
     /// - Throws: `cross-site`, `unauthenticated`, `account-disabled`.
     func session(of request: Request) async throws -> Session {
         try await session(of: request, using: credential(of: request))

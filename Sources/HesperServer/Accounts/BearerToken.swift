@@ -1,7 +1,8 @@
 import Crypto
 import HesperStore
 
-/// The token that authenticates a device: 256 random bits, returned once, stored as a hash (protocol.md, Signing in).
+/// The token that authenticates a device: 256 random bits. The server returns it once and stores only its hash (protocol.md,
+/// Signing in).
 struct BearerToken: Sendable {
     /// `hesper_` and 43 characters of base64url. The prefix makes leaked tokens easy to find.
     let text: String
@@ -9,15 +10,15 @@ struct BearerToken: Sendable {
     static let prefix = "hesper_"
     static let length = prefix.utf8.count + 43
 
-    /// A new token.
+    /// Creates a new token.
     static func random() -> BearerToken {
         let key = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
         return BearerToken(text: prefix + Base64URL.encode(key))
     }
 
-    /// Parses an `Authorization` header. Nil if it cannot be a token of this server.
+    /// Parses the value of an `Authorization` header. Nil if it does not contain a token of this server's form.
     init?(authorization header: String) {
-        // UTF-8 bytes are faster than characters, and every request has a token.
+        // Compares UTF-8 bytes instead of characters, because this is faster and every request has a token.
         let scheme = header.utf8.prefix(7)
         guard scheme.elementsEqual("bearer ".utf8, by: { $0 | 0x20 == $1 }) else { return nil }
         let space = UInt8(ascii: " ")
@@ -26,7 +27,7 @@ struct BearerToken: Sendable {
         self.init(Substring(text))
     }
 
-    /// Nil if it cannot be a token of this server.
+    /// Parses the text of a token. Nil if it does not have the form of this server's tokens.
     init?(_ text: Substring) {
         guard text.utf8.count == BearerToken.length, text.utf8.starts(with: BearerToken.prefix.utf8) else { return nil }
         self.text = String(text)

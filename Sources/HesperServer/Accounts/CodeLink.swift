@@ -1,4 +1,4 @@
-/// A page of this server with a one-time code in its URL.
+/// A link to a page of this server, with a one-time code in its URL.
 public struct CodeLink: Sendable {
     public let path: String
     let parameter: String

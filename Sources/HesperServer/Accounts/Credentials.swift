@@ -1,20 +1,21 @@
 import HesperModel
 import HesperStore
 
-/// The body of a sign-up or sign-in.
+/// The body of a request to sign up or to sign in.
 struct Credentials: Sendable {
     let email: String
     let password: String
     let deviceName: String
     let appVersion: String?
-    /// The code of an invitation, or the secret of the link for the first account.
+    /// The code of an invitation, or the secret of the link for the first account; nil if the request has neither.
     let invitation: String?
-    /// Whether the token is returned in a cookie instead of the body.
+    /// Whether the token is returned in a cookie instead of in the body of the response.
     let wantsCookie: Bool
 
-    /// The maximum size of a request with credentials, in bytes. In JSON escapes, text may be six times as long.
+    /// The maximum size of a request body with credentials, in bytes. It allows for JSON escapes, which can make a text six times
+    /// as long.
     static let bodyBytes = 32 << 10
-    /// The maximum length of the app's name and version, in characters.
+    /// The maximum length of `appVersion`, the name and version of an app, in characters.
     static let appVersionLength = 100
     static let invitationLength = 128
 
@@ -28,7 +29,8 @@ struct Credentials: Sendable {
         return try read(&fields, email: email, passwordBytes: Limits.passwordBytes, isSignUp: true)
     }
 
-    /// Parses a sign-in. Rules of sign-up do not apply, as they may have been different when the account was created.
+    /// Parses a sign-in. It does not apply the rules that new addresses and passwords must follow, because these rules may have
+    /// been different when the account was created.
     static func signIn(_ json: JSON) throws(Problem) -> Credentials {
         var fields = try Fields(json)
         let email = try fields.string("email", bytes: 0...Limits.emailBytes)

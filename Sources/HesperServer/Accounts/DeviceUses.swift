@@ -5,13 +5,14 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// A use of a device that may have to be recorded, because the last recorded one is a minute ago (storage.md, Tables). The last
-/// read position is recorded as well, because thinning retains what the device may start from.
+/// A use of a device that may have to be recorded. Uses are recorded at most once a minute per device (storage.md, Tables). The
+/// position up to which the device has read is recorded too, because thinning keeps the texts that the device may still use as a
+/// base.
 final class DeviceUse: Sendable {
     let node: NodeID
     let date: Timestamp
     let userAgent: String?
-    /// The address of the client. Only the last one is stored, so that no movement profile arises.
+    /// The address of the client. Only the most recent address is stored, so that nobody can reconstruct where the person was.
     let address: String?
     private let isUseDue: Bool
     private let sequence = NIOLockedValueBox<Int64?>(nil)
@@ -21,7 +22,7 @@ final class DeviceUse: Sendable {
     /// The maximum number of bytes of `User-Agent` that are stored.
     static let userAgentBytes = 256
 
-    /// Nil if neither the use nor the read position is due.
+    /// Nil if neither the use nor the read position has to be recorded yet.
     init?(
         of session: Session, userAgent headers: HTTPFields, from address: @autoclosure () -> ClientAddress,
         at date: Timestamp = .now
@@ -37,7 +38,8 @@ final class DeviceUse: Sendable {
         self.address = address().text
     }
 
-    /// The use of a device by an event stream.
+    /// The use of a device that reads an event stream.
+    /// - Parameter sequence: the sequence up to which the device has read.
     init(of node: NodeID, hasRead sequence: Int64, at date: Timestamp) {
         self.node = node
         self.date = date
@@ -61,9 +63,10 @@ final class DeviceUse: Sendable {
     }
 }
 
-/// Writes uses of devices in the background, many in one transaction.
+/// Records uses of devices in the background, many uses in one transaction.
 final class DeviceUses: Service {
-    /// The maximum number of devices whose use waits to be written. Others are recorded with their next use.
+    /// The maximum number of devices whose use waits to be written. A use of a further device is dropped; the next use of
+    /// that device is recorded instead.
     static let capacity = 10_000
 
     private let store: any Store
@@ -92,8 +95,8 @@ final class DeviceUses: Service {
         await write()
     }
 
-    /// Removes and returns the waiting uses. They are sorted, so that two servers that write uses of the same devices lock the
-    /// rows in the same order, without a deadlock.
+    /// Removes and returns the waiting uses. They are sorted by device: two servers that write uses of the same devices could
+    /// deadlock if they locked the rows in different orders.
     func takeWaiting() -> [DeviceUse] {
         waiting.withLockedValue { waiting in
             defer { waiting = [:] }
@@ -113,7 +116,8 @@ final class DeviceUses: Service {
                 }
             }
         } catch {
-            OutageLog.shared.report("Last uses of \(uses.count) devices not recorded", error, logger: logger)
+            OutageLog.shared.report(
+                "The most recent uses of \(uses.count) devices could not be recorded", error, logger: logger)
         }
     }
 }

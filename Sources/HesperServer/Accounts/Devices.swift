@@ -20,7 +20,8 @@ struct Devices: Resource {
     @Sendable private func signIn(_ request: APIRequest) async throws -> Response {
         try IdempotencyKey.refuse(in: request)
         let credentials = try Credentials.signIn(await request.json(limit: Credentials.bodyBytes))
-        // Checks the origin of the page first, so that pages of other sites learn nothing about a password.
+        // Rejects pages of other sites before it checks the password, so that such a page cannot find out whether a password is
+        // right.
         let device = try NewDevice(credentials, request: request, cookies: cookies, quota: quota)
         let key = Account.key(of: credentials.email)
         let account = try await store.read { try $0.account(emailKey: key) }
@@ -30,7 +31,7 @@ struct Devices: Resource {
         let wrong = Problem(.unauthenticated, "The e-mail address or the password is wrong.")
         guard isRight, let account else { throw wrong }
         return try await store.write { transaction in
-            // The account may have been deleted, or its password changed, during the check.
+            // The account may have been deleted, or its password changed, while the password was checked.
             guard let now = try transaction.account(account.uniqueID), now.passwordHash == account.passwordHash else {
                 throw wrong
             }
@@ -57,7 +58,7 @@ struct Devices: Resource {
             }
             return node
         }
-        // Reads one more than the limit, to find out whether there is a next page.
+        // Reads one more device than the limit, to find out whether there is a next page.
         var devices = try await store.read { try $0.devices(of: session.account, after: cursor, limit: limit + 1) }
         let hasMore = devices.count > limit
         if hasMore { devices.removeLast() }

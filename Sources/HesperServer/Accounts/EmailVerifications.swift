@@ -3,8 +3,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// Verification of an account's e-mail address: a link is sent there, and opening it confirms the address. Routes of the API, and
-/// the page behind the link.
+/// Verifies the e-mail address of an account: sends a link to the address, and accepts the code in this link. It has routes of
+/// the API, and a page for the person who opens the link.
 struct EmailVerifications: Resource {
     let store: any Store
     let gate: SignInGate
@@ -41,6 +41,7 @@ struct EmailVerifications: Resource {
         return Response(status: .noContent)
     }
 
+    /// Marks the e-mail address to which the code was sent as verified.
     /// - Throws: `forbidden`, `too-many-requests`.
     private func callAsFunction(code: String, from address: ClientAddress) async throws {
         let token = OneTimeCode(code)?.hash
@@ -49,13 +50,14 @@ struct EmailVerifications: Resource {
             return try await store.write { try $0.verifyEmail(with: token, at: .now) }
         }
         guard isGood else {
-            throw Problem(.forbidden, "The code is invalid, used, or expired. Request another.", at: "/code")
+            throw Problem(
+                .forbidden, "The code is invalid, has been used, or has expired. Request another code.", at: "/code")
         }
     }
 
     // MARK: The page
 
-    /// Opening the link neither uses the code nor reveals anything, because some mail programs open links in advance.
+    /// Shows the form, but neither checks nor uses the code, because some mail programs open links before the person does.
     @Sendable private func show(_ request: APIRequest) -> Response {
         form(code: request.query[CodeLink.verification.parameter] ?? "", problem: nil)
     }
@@ -76,8 +78,8 @@ struct EmailVerifications: Resource {
             title: "Hesper: verify your e-mail address",
             body: """
                 <h1>Verify your e-mail address</h1>
-                <p>Confirm that the account in the e-mail is yours. If you forget your password, a link to set a new one is sent
-                to this address.</p>
+                <p>Confirm that the account in the e-mail is yours. If you forget your password, a link to set a new
+                password is sent to this address.</p>
                 \(HTMLPage.alert(problem))
                 <form method="post" action="\(CodeLink.verification.path)">
                 <label for="code">Code</label>

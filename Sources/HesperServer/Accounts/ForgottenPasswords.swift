@@ -3,7 +3,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `POST /v1/password-resets`, and the page that does the same: sends a link to set a new password by e-mail.
+/// `POST /v1/password-resets`, and a page with the same function: sends an e-mail with a link to set a new password.
 struct ForgottenPasswords: Resource {
     let emails: EmailGate
     let hasWebApp: Bool
@@ -19,7 +19,8 @@ struct ForgottenPasswords: Resource {
         routes.open(.post, ForgottenPasswords.path, cache: .never, isInContract: false, use: submit)
     }
 
-    /// Nothing is looked up before the response, which is the same whether or not there is an account.
+    /// Accepts a request for a link. The account is not looked up before the response, so the response is the same whether or
+    /// not there is an account.
     @Sendable private func requestReset(_ request: APIRequest) async throws -> Response {
         try emails.send(try email(await request.json(limit: Credentials.bodyBytes)), from: request.address)
         return Response(status: .accepted)
@@ -51,7 +52,8 @@ struct ForgottenPasswords: Resource {
             title: "Hesper: forgotten password",
             body: """
                 <h1>Forgot your password?</h1>
-                <p>Enter the e-mail address of your account. If it is verified, a link to set a new password is sent there.</p>
+                <p>Enter the e-mail address of your account. If this address is verified, a link to set a new
+                password is sent there.</p>
                 \(HTMLPage.alert(problem))
                 <form method="post" action="\(ForgottenPasswords.path)">
                 <label for="email">E-mail</label>
@@ -59,7 +61,8 @@ struct ForgottenPasswords: Resource {
                     maxlength="\(Limits.emailBytes)" value="\(HTMLPage.escape(email))">
                 <button>Send the link</button>
                 </form>
-                <p>Otherwise, ask the operator of this server for a <a href="\(CodeLink.reset.path)">code</a>.</p>
+                <p>If your address is not verified, ask the operator of this server for a
+                <a href="\(CodeLink.reset.path)">code</a>.</p>
                 """
         ).response(status: problem.map { .init(code: $0.slug.status) } ?? .ok)
     }
@@ -69,9 +72,9 @@ struct ForgottenPasswords: Resource {
             title: "Hesper: check your e-mail",
             body: """
                 <h1>Check your e-mail</h1>
-                <p>If an account has this address, and the address is verified, a link was sent. It works once, within
+                <p>If an account has this address, and the address is verified, a link was sent. The link works once, within
                 an hour.</p>
-                <p>No e-mail? Check your spam folder. Otherwise, ask the operator of this server for a
+                <p>No e-mail? Check your spam folder. If it is not there, ask the operator of this server for a
                 <a href="\(CodeLink.reset.path)">code</a>.</p>
                 \(HTMLPage.webAppLink("Back to notes", hasWebApp: hasWebApp))
                 """

@@ -15,7 +15,7 @@ struct InvitationLink: Resource {
         let invitation = request.query[CodeLink.signUp.parameter] ?? ""
         guard try await signUp.isInvited(by: invitation, from: request.address) else { return InvitationLink.invalid }
         guard hasWebApp else { return InvitationLink.withoutWebApp }
-        // Only a valid code is written into a header.
+        // Writes the code as this server formats it, not the text of the request, into the header.
         let code = OneTimeCode(invitation)?.text ?? signUp.firstAccount.invitation
         return Response(status: .seeOther, headers: [.location: WebApp.signUpPath(invitation: code)])
     }
@@ -24,7 +24,7 @@ struct InvitationLink: Resource {
         title: "Hesper: invitation",
         body: """
             <h1>Create the account in your app</h1>
-            <p>This server has no web app. Enter its address and the invitation, the last part of this link, in your app
+            <p>This server has no web app. In your app, enter the server's address and the invitation from the end of this link
             (<code>POST /v1/accounts</code>; <a href="/docs">documentation</a>).</p>
             """
     ).response()
@@ -33,8 +33,8 @@ struct InvitationLink: Resource {
         title: "Hesper: invalid link",
         body: """
             <h1>This link is no longer valid</h1>
-            <p>It was used already, or has expired. Ask for another. (The link to create the first account changes each time the
-            server starts.)</p>
+            <p>The link was used already, or it has expired. Ask for another link. (The link to create the first account
+            changes each time the server starts.)</p>
             """
     ).response(status: .forbidden)
 }

@@ -11,8 +11,8 @@ struct NewDevice: Sendable {
     private let node = NodeID.random()
     private let token = BearerToken.random()
 
-    /// - Parameter quota: the quota of accounts without one of their own, in bytes.
-    /// - Throws: `cross-site` if it requests a cookie, but the page is of another origin.
+    /// - Parameter quota: the quota, in bytes, of accounts for which the operator has set no quota; nil for no limit.
+    /// - Throws: `cross-site` if the credentials request a cookie, but the request is from a page of another origin.
     init(_ credentials: Credentials, request: APIRequest, cookies: SessionCookies, quota: Int64?) throws(Problem) {
         self.credentials = credentials
         self.quota = quota

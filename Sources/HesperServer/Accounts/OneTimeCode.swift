@@ -8,7 +8,8 @@ import HesperStore
 public struct OneTimeCode: Sendable {
     public let text: String
 
-    /// Without I, L, O and U, which are easily confused or form words (Crockford, Base 32).
+    /// Crockford's Base 32: without I, L and O, which look like digits, and without U, so that codes contain fewer words by
+    /// accident.
     private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
     private static let (groups, groupLength) = (5, 5)
     /// The maximum length of a typed code, in characters.
@@ -19,7 +20,8 @@ public struct OneTimeCode: Sendable {
         return OneTimeCode(letters: key.prefix(groups * groupLength).map { alphabet[Int($0 & 31)] })
     }
 
-    /// Parses a typed code, ignoring case and grouping, with O for 0 and I or L for 1. Nil if it is invalid.
+    /// Parses a code that a person has typed. Case, spaces and hyphens are ignored; O is read as 0, and I and L as 1. Nil if the
+    /// code is invalid.
     public init?(_ typed: String) {
         guard typed.utf8.count <= OneTimeCode.typedLength else { return nil }
         var letters: [Character] = []
@@ -42,6 +44,6 @@ public struct OneTimeCode: Sendable {
         }.joined(separator: "-")
     }
 
-    /// The stored form.
+    /// The hash that is stored instead of the code.
     public var hash: TokenHash { TokenHash(bytes: Array(SHA256.hash(data: Array(text.utf8)))) }
 }

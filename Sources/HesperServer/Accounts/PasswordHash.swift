@@ -2,8 +2,8 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A stored password: scrypt (RFC 7914) with a random salt, written `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`, with
-/// salt and hash in base64 without padding.
+/// Hashes a password for storage, with scrypt (RFC 7914) and a random salt. The text form is
+/// `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`, with salt and hash in base64 without padding.
 ///
 ///     let text = try PasswordHash.make("correct horse battery staple", cost: 17)
 ///     try PasswordHash.matches("correct horse battery staple", text)   // true
@@ -11,10 +11,10 @@ public enum PasswordHash {
     static let blockSize = 8
     static let saltBytes = 16
     static let hashBytes = 32
-    /// The costs that are accepted in a stored hash: from those of tests to 1 GiB.
+    /// The costs that are accepted in a stored hash. Tests use the lowest costs; a cost of 20 takes 1 GiB of memory.
     static let costs = 1...20
 
-    /// Takes 2^cost KiB of memory, and about a third of a second for cost 17.
+    /// Hashes a password with a new salt. This takes 2^cost KiB of memory, and about a third of a second for cost 17.
     /// - Parameter cost: the binary logarithm of scrypt's N.
     public static func make(_ password: String, cost: Int) throws -> String {
         let salt = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
@@ -22,15 +22,16 @@ public enum PasswordHash {
         return "$scrypt$ln=\(cost),r=\(blockSize),p=1$\(salt.unpadded)$\(hash.unpadded)"
     }
 
-    /// Whether the hash is of this password. The time depends only on the cost of the hash.
+    /// Whether the text is the hash of this password. How long this takes depends only on the cost of the hash.
     public static func matches(_ password: String, _ text: String) throws -> Bool {
         guard let (cost, salt, expected) = parse(text) else { return false }
         let actual = try derive(password, salt: salt, cost: cost)
-        // Compares every byte, so that the time does not reveal where they differ.
+        // Compares every byte, so that the time of the comparison does not reveal where the hashes differ.
         return actual.count == expected.count && zip(actual, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// Like ``matches(_:_:)``, but takes the time of all `costs`, with or without a hash. Its own cost must be one of them.
+    /// Like ``matches(_:_:)``, but takes as long as one check for each of `costs`, even if there is no hash. `costs` must contain
+    /// the cost of the hash.
     static func matches(_ password: String, _ text: String?, inTheTimeOf costs: [Int]) throws -> Bool {
         let own = text.flatMap { cost(of: $0) }
         var isRight = false
@@ -47,7 +48,8 @@ public enum PasswordHash {
     /// The cost of a hash; nil if the hash is invalid.
     static func cost(of text: String) -> Int? { parse(text)?.cost }
 
-    /// A hash that matches no password, to spend the same time if there is no account.
+    /// A hash of this cost that matches no password. It is checked in place of a stored hash, so that the check takes the same
+    /// time.
     static func dummy(cost: Int) -> String {
         "$scrypt$ln=\(cost),r=\(blockSize),p=1$\(Data(count: saltBytes).unpadded)$\(Data(count: hashBytes).unpadded)"
     }

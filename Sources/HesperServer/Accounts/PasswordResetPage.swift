@@ -13,7 +13,7 @@ struct PasswordResetPage: Resource {
         routes.open(.post, CodeLink.reset.path, cache: .never, isInContract: false, use: reset)
     }
 
-    /// Opening the link neither uses nor checks the code, because some mail programs open links in advance.
+    /// Shows the form, but neither checks nor uses the code, because some mail programs open links before the person does.
     @Sendable private func show(_ request: APIRequest) -> Response {
         form(code: request.query[CodeLink.reset.parameter] ?? "", problem: nil)
     }

@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `POST /v1/passwords`: sets a new password with a code from the operator or from an e-mail. The page behind the link does the
-/// same.
+/// `POST /v1/passwords`: sets a new password with a code from the operator or from an e-mail. ``PasswordResetPage`` is the page
+/// with the same function.
 struct PasswordResets: Resource {
     let store: any Store
     let hub: EventHub
@@ -23,7 +23,7 @@ struct PasswordResets: Resource {
         return Response(status: .noContent)
     }
 
-    /// Sets the password and signs all devices out, because a stranger may have been signed in.
+    /// Sets the password and signs all devices out, because a stranger may have signed in with the previous password.
     /// - Throws: `forbidden`, `too-many-requests`.
     func callAsFunction(code: String, password: String, from address: ClientAddress) async throws {
         let token = OneTimeCode(code)?.hash
@@ -44,5 +44,5 @@ struct PasswordResets: Resource {
     }
 
     private static let wrong = Problem(
-        .forbidden, "The code is invalid, used, or expired. Request another.", at: "/code")
+        .forbidden, "The code is invalid, has been used, or has expired. Request another code.", at: "/code")
 }

@@ -1,13 +1,13 @@
 import HesperModel
 import NIOPosix
 
-/// Computes and checks password hashes on background threads, with a limit on concurrency: each takes 128 MiB and a third of a
-/// second.
+/// Computes and checks password hashes on background threads. The number of concurrent hashes is limited, because each takes 128
+/// MiB of memory and a third of a second.
 actor Passwords {
     private let limits: PasswordLimits
-    /// Reads all stored hashes.
+    /// Reads the password hashes of all accounts.
     private let storedHashes: @Sendable () async throws -> [String]
-    /// The costs of a check: the configured one, and those of stored hashes.
+    /// The scrypt costs that every check computes: the configured cost, and the costs of all stored hashes.
     private var costs: Set<Int>
     private var hasReadCosts = false
     private let hashes: Semaphore<SingleKey>
@@ -26,19 +26,20 @@ actor Passwords {
         return try await work { try PasswordHash.make(password, cost: cost) }
     }
 
-    /// Whether the hash is of this password. Nil for an account that does not exist, which takes as long and returns false.
+    /// Whether the hash is of this password. For an account that does not exist, pass nil: the check then takes as long and
+    /// returns false.
     ///
-    /// A hash keeps the cost that it was computed with. If the configured cost has changed, each check takes the time of all
-    /// stored costs together; otherwise the time would reveal which accounts exist.
+    /// A hash keeps the cost with which it was computed. After the configured cost has changed, every check therefore computes a
+    /// hash with each cost that is in use. Otherwise the time of a check would reveal whether the account exists.
     func matches(_ password: String, _ hash: String?) async throws -> Bool {
         try await readCosts()
-        // Another process may have stored a hash with another cost since.
+        // Another process may have stored a hash with another cost since the costs were read.
         if let cost = hash.flatMap({ PasswordHash.cost(of: $0) }) { costs.insert(cost) }
         let all = costs.sorted()
         return try await work { try PasswordHash.matches(password, hash, inTheTimeOf: all) }
     }
 
-    /// Reads the costs of stored hashes once. Concurrent first calls may each read them.
+    /// Reads the costs of the stored hashes once. If the first calls are concurrent, more than one of them may read the costs.
     private func readCosts() async throws {
         guard !hasReadCosts else { return }
         let hashes = try await storedHashes()
@@ -46,6 +47,7 @@ actor Passwords {
         hasReadCosts = true
     }
 
+    /// Runs a computation on a background thread, as soon as there is a permit.
     /// - Throws: `too-many-requests` if too many tasks are waiting already.
     private func work<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await hashes.withPermit(.shared) { try await NIOThreadPool.singleton.runIfActive(body) }

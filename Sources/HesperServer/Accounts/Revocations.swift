@@ -3,10 +3,11 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `/v1/devices/{uniqueID}/revocation`: revokes a lost device and undoes what it pushed after a moment (merge.md, Devices).
+/// `/v1/devices/{uniqueID}/revocation`: revokes a lost device, and undoes the changes that it pushed after a given time
+/// (merge.md, Devices).
 struct Revocations: Resource {
     let backend: Backend
-    /// Starts undoing what the device pushed.
+    /// Starts the background task that undoes changes of revoked devices.
     let revoking: Trigger
     private let permits = Semaphore<ScopeID>.perAccount(
         "searches for the changes of a device", PermitLimits(total: 2, perKey: 1, waitingPerKey: 8))
@@ -16,7 +17,8 @@ struct Revocations: Resource {
         routes.on(.post, "/v1/devices/{uniqueID}/revocation", cache: .never, use: revoke)
     }
 
-    /// Invalidates the device's token and ends its streams before the response. What it pushed is undone in the background.
+    /// Invalidates the device's token and ends its event streams before the response. The device's changes are undone in the
+    /// background.
     @Sendable private func revoke(_ request: APIRequest, _ session: Session) async throws -> Response {
         let moment = try Revocations.moment(await request.json(limit: Credentials.bodyBytes))
         let node = try request.node()
@@ -24,7 +26,7 @@ struct Revocations: Resource {
         let (scope, account, sender) = (session.scope, session.account, session.device.node)
         let isKnown = try await isKnown(node, to: session)
         let begun = try await backend.scope(of: session).commit { transaction -> Begun in
-            // Under the lock: a push of the device is committed before the revocation, or rejected after it.
+            // Locks the scope, so that every push of the device is either committed before the revocation or rejected after it.
             guard try transaction.lock(scope) != nil, let requester = try transaction.device(sender, of: account) else {
                 throw Authenticator.unauthenticated
             }
@@ -35,7 +37,7 @@ struct Revocations: Resource {
             }
             let device = try transaction.device(node, of: account)
             guard isKnown || device != nil else { throw Problem.notFound(node) }
-            // Only pushed changes are stored of a device that has signed out, so its name is unknown.
+            // The name of a device that has signed out is not stored any more, so its ID is used as the name.
             let revocation = Revocation(
                 of: node, named: device?.name ?? node.description, in: scope, by: requester.node == node ? nil : sender,
                 at: now, since: moment)
@@ -53,8 +55,8 @@ struct Revocations: Resource {
             headers: node == sender ? request.cookie?.signOutFields ?? [:] : [:])
     }
 
-    /// Whether this is a device of the account: one that is signed in, was revoked, or left changes in the history. Searching the
-    /// history is expensive, so it is limited.
+    /// Whether this is a device of the account: it is signed in, it was revoked, or it made changes that are still in the
+    /// history. The number of concurrent searches of the history is limited, because they are expensive.
     private func isKnown(_ node: NodeID, to session: Session) async throws -> Bool {
         let (scope, account) = (session.scope, session.account)
         let isListed = try await backend.store.read { snapshot in

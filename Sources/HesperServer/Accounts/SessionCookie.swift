@@ -2,19 +2,21 @@ import HTTPTypes
 import HesperModel
 import Hummingbird
 
-/// The session token of a page, stored by the browser where no script can read it (protocol.md, Signing in).
+/// A cookie with the session token of a page. The browser stores it where no script can read it (protocol.md, Signing in).
 ///
-/// Its value is the token and the day on which it was set, as days since 1970: `hesper_….20789`. So it can be renewed without a
-/// database lookup, and its lifetime starts again. A client that changes the day only changes when the cookie is renewed.
+/// The value is the token and the day on which the cookie was set, in days since 1970: `hesper_….20789`. The day shows whether
+/// the cookie should be set again to extend its lifetime, without a database lookup. A client that forges the day only changes
+/// when its own cookie is set again.
 struct SessionCookie: Sendable {
     let token: BearerToken
     let name: Name
     private let day: Int64
 
     enum Name: String, Sendable {
-        /// Over TLS. Browsers accept a cookie with this prefix only over TLS and from the exact host (RFC 6265bis, 4.1.3).
+        /// The name over TLS. Browsers accept a cookie with this prefix only over TLS and from the exact host (RFC 6265bis,
+        /// 4.1.3).
         case secure = "__Host-hesper"
-        /// Over plain HTTP.
+        /// The name over plain HTTP.
         case plain = "hesper"
 
         fileprivate var attributes: String {
@@ -22,7 +24,7 @@ struct SessionCookie: Sendable {
         }
     }
 
-    /// The lifetime in seconds: 400 days, the maximum that browsers allow (RFC 6265bis, 5.5).
+    /// The lifetime of the cookie in seconds: 400 days, the maximum that browsers allow (RFC 6265bis, 5.5).
     static let maxAge = 400 * 86_400
 
     private static var today: Int64 { Timestamp.now.milliseconds / Timestamp.day }
@@ -33,7 +35,8 @@ struct SessionCookie: Sendable {
         day = SessionCookie.today
     }
 
-    /// Finds the cookie of this name in the header `Cookie`. Nil if it is missing or cannot be a cookie of this server.
+    /// Finds the cookie with this name in the header `Cookie`. Nil if there is no such cookie, or if its value cannot be from
+    /// this server.
     init?(in header: String, name: Name) {
         for pair in header.split(separator: ";") {
             let pair = pair.trimmed
@@ -50,10 +53,10 @@ struct SessionCookie: Sendable {
         return nil
     }
 
-    /// Whether it was not set today.
+    /// Whether the cookie was set on another day than today, so that it should be set again.
     var isRenewalDue: Bool { day != SessionCookie.today }
 
-    /// Sets the cookie, with a new lifetime.
+    /// The header field that sets the cookie again, with a new lifetime.
     var renewal: HTTPField {
         HTTPField(
             name: .setCookie,
@@ -62,15 +65,16 @@ struct SessionCookie: Sendable {
         )
     }
 
-    /// Deletes the cookie.
+    /// The header field that deletes the cookie.
     var deletion: HTTPField {
         HTTPField(name: .setCookie, value: "\(name.rawValue)=; Max-Age=0; \(name.attributes)")
     }
 
-    /// Deletes the cookie and everything else that the browser stores for this server, so that the next person at this browser
-    /// cannot read what a page has stored.
+    /// The header fields that delete the cookie and all other data that the browser stores for this server, so that the next
+    /// person at this browser cannot read data that a page has stored.
     ///
-    /// `"cookies"` is left out: it would also sign out of other services on the same host or domain.
+    /// `Clear-Site-Data` does not contain `"cookies"`, because this would also sign the person out of other services on the same
+    /// host or domain.
     var signOutFields: HTTPFields { [.setCookie: deletion.value, .clearSiteData: #""cache", "storage""#] }
 }
 

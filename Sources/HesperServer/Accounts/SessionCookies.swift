@@ -4,33 +4,36 @@ import Hummingbird
 
 /// Reads session cookies and protects them against cross-site requests (protocol.md, Signing in).
 struct SessionCookies: Sendable {
-    /// The session cookie of a request. Over TLS, only one that no other host and no unencrypted connection can have set.
+    /// The session cookie of a request. Over TLS, only the cookie named `__Host-hesper` is accepted, because no other host and no
+    /// unencrypted connection can have set it.
     func cookie(of request: Request) -> SessionCookie? {
         guard let header = request.headers[.cookie] else { return nil }
         if let cookie = SessionCookie(in: header, name: .secure) { return cookie }
         return request.isSecure ? nil : SessionCookie(in: header, name: .plain)
     }
 
-    /// Rejects cross-site requests: any page can make a browser send a cookie, so requests other than `GET` and `HEAD` must come
-    /// from a page of this server.
-    /// - Throws: `cross-site`, also for `same-site`: other ports of the host and other hosts of the domain are not trusted.
+    /// Rejects cross-site requests. A page of any site can make the browser send the cookie, so requests other than `GET` and
+    /// `HEAD` must come from a page of this server.
+    /// - Throws: `cross-site`. Requests from other ports of the host and other hosts of the domain (`same-site`) are rejected
+    ///   too.
     func check(_ request: Request, authenticatedBy cookie: SessionCookie) throws(Problem) {
         guard request.method != .get, request.method != .head else { return }
         if let site = request.headers[.secFetchSite] {
             guard site == "same-origin" else { throw SessionCookies.crossSite }
             return
         }
-        // Browsers send this cookie only over TLS, to this server or to a proxy.
+        // Browsers send a cookie with the prefix `__Host-` only over TLS, to this server or to its proxy, so the page's origin
+        // must begin with https.
         let scheme = cookie.name == .secure ? "https" : "http"
         guard let origin = request.headers[.origin], origin.lowercased() == request.origin(scheme) else {
             throw SessionCookies.crossSite
         }
     }
 
-    /// The name of the cookie to set for a page that signs in.
+    /// The name of the cookie to set when a page signs in.
     ///
     /// Behind a TLS proxy that is not trusted, only `Origin` shows that the page was loaded over TLS.
-    /// - Throws: `cross-site` for a page of another origin. A client that sends no origin is not a browser, and is not
+    /// - Throws: `cross-site` if the page is of another origin. A client that sends no origin is not a browser, so it is not
     ///   restricted.
     func name(for request: Request) throws(Problem) -> SessionCookie.Name {
         let origin = request.headers[.origin]?.lowercased()
@@ -49,7 +52,7 @@ struct SessionCookies: Sendable {
 }
 
 extension Request {
-    /// The origin of this server as the request addresses it; nil if the request has no host.
+    /// The origin of this server according to the host in the request; nil if the request has no host.
     fileprivate func origin(_ scheme: String) -> String? {
         head.authority.map { "\(scheme)://\($0.lowercased())" }
     }

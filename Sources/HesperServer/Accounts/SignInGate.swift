@@ -2,9 +2,10 @@ import HesperModel
 import HesperStore
 import Logging
 
-/// Limits attempts at passwords and codes (protocol.md, Signing in).
+/// Limits how often passwords and codes can be tried (protocol.md, Signing in).
 ///
-/// Back-off is counted per pair of address and account, so that an attacker does not delay the owner's own sign-ins.
+/// After failed attempts, further attempts must wait longer and longer. The wait is counted per pair of address and account, so
+/// that an attacker at another address does not delay the sign-ins of the account's owner.
 struct SignInGate: Sendable {
     private let limits: SignInLimits
     private let logger: Logger
@@ -12,7 +13,8 @@ struct SignInGate: Sendable {
     private let addresses: RateLimiter<String>
     private let signUps: RateLimiter<String>
     private let backoff: KeyedBackoff
-    /// Limits concurrent password checks per address, including waiting ones, so that one address cannot occupy all permits.
+    /// Limits concurrent password checks per address, including checks that are waiting, so that one address cannot occupy all
+    /// permits.
     private let checks: Semaphore<String>
 
     init(limits: SignInLimits, logger: Logger) {
@@ -27,14 +29,16 @@ struct SignInGate: Sendable {
             refusal: .tooManyRequests("Too many concurrent sign-ins from this address.", retryAfter: 5))
     }
 
-    /// Attempts a sign-in. It does not count if the password is right, or was not checked.
+    /// Checks the password of a sign-in if no limit is exceeded. The attempt is not counted if the password is right, or if it
+    /// could not be checked.
     /// - Parameter check: returns whether the password is right.
-    /// - Throws: `too-many-requests`, before the check; errors of `check`.
+    /// - Throws: `too-many-requests` if a limit is exceeded, before the check; otherwise the errors of `check`.
     func attempt(email: String, from address: ClientAddress, _ check: () async throws -> Bool) async throws -> Bool {
         let account = Account.key(of: email)
         let pair = "\(address.key) \(account)"
         if let seconds = addresses.take(address.key) { throw SignInGate.tooMany(seconds) }
-        // While an account is under attack, each address has one free attempt instead of several, which suffices for its owner.
+        // While the rate of failed attempts at an account is exceeded, each address has one attempt without a wait instead of
+        // several. One attempt is enough for the owner of the account.
         let isUnderAttack = accounts.take(account) != nil
         let giveBack = {
             addresses.giveBack(address.key)
@@ -45,7 +49,8 @@ struct SignInGate: Sendable {
             throw SignInGate.tooMany(seconds)
         }
         do {
-            // Loopback is not limited: a proxy there may forward many clients.
+            // Concurrent checks from loopback are not limited, because a proxy on this machine may forward requests of many
+            // clients.
             let isRight =
                 address.isLoopback ? try await check() : try await checks.withPermit(address.key, check)
             if isRight {
@@ -63,11 +68,11 @@ struct SignInGate: Sendable {
         }
     }
 
-    /// Attempts a code. It does not count if the code is right, or was not checked.
-    /// - Throws: `too-many-requests`, before the check; errors of `check`.
+    /// Checks a code if no limit is exceeded. The attempt is not counted if the code is right, or if it could not be checked.
+    /// - Throws: `too-many-requests` if a limit is exceeded, before the check; otherwise the errors of `check`.
     func attempt(from address: ClientAddress, _ check: () async throws -> Bool) async throws -> Bool {
         if let seconds = addresses.take(address.key) {
-            throw Problem.tooManyRequests("Too many failed codes from this address.", retryAfter: seconds)
+            throw Problem.tooManyRequests("Too many wrong codes were sent from this address.", retryAfter: seconds)
         }
         do {
             let isRight = try await check()
@@ -79,8 +84,8 @@ struct SignInGate: Sendable {
         }
     }
 
-    /// Counts the creation of an account.
-    /// - Throws: `too-many-requests`.
+    /// Counts the creation of an account from an address.
+    /// - Throws: `too-many-requests` if the address has created too many accounts.
     func signUp(from address: ClientAddress) throws(Problem) {
         guard !address.isLoopback else { return }
         if let seconds = signUps.take(address.key) {
@@ -88,7 +93,7 @@ struct SignInGate: Sendable {
         }
     }
 
-    /// Logs for programs that block addresses, such as fail2ban (operating.md, Logs).
+    /// Logs a failed attempt, so that programs such as fail2ban can block the address (operating.md, Logs).
     private func logFailure(_ what: String, from address: ClientAddress) {
         logger.notice("\(what)", metadata: ["address": "\(address.text ?? address.key)"])
     }

@@ -3,7 +3,7 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// The response to a sign-up or sign-in. The token is in the body, or in a cookie, and cannot be read again.
+/// The response to a sign-up or sign-in. It contains the token, in the body or in a cookie. The token cannot be requested again.
 struct SignInResult: Sendable {
     let account: Account
     let usage: Usage
@@ -26,7 +26,7 @@ struct SignInResult: Sendable {
 }
 
 extension Account {
-    /// - Parameter quota: the quota of accounts without one of their own, in bytes; nil for no limit.
+    /// - Parameter quota: the quota, in bytes, of accounts for which the operator has set no quota; nil for no limit.
     func write(to writer: inout JSONWriter, usage: Usage, quota: Int64?) {
         writer.object { writer in
             writer.member("uniqueID", uniqueID)

@@ -1,7 +1,7 @@
 import HesperModel
 import HesperStore
 
-/// Creates accounts, by sign-up policy or by invitation.
+/// Creates accounts, if the sign-up policy or an invitation permits it.
 struct SignUp: Sendable {
     let store: any Store
     let settings: ServerSettings
@@ -10,18 +10,20 @@ struct SignUp: Sendable {
     let firstAccount: FirstAccount
     let emails: EmailGate
 
-    /// Why an account may be created.
+    /// The reason for which an account may be created.
     private enum Grant: Sendable {
+        /// Under the sign-up policy, everybody may create an account.
         case open
-        /// By the link of a server without accounts.
+        /// The request has the secret of the link for the first account, which is valid only while there is no account.
         case first
-        /// By an invitation, which this consumes.
+        /// The request has an invitation, which is used up when the account is created.
         case invited(TokenHash)
     }
 
+    /// Creates an account.
     /// - Parameters:
     ///   - invitation: the code of an invitation, or the secret of the link for the first account.
-    ///   - finish: further writes in the same transaction.
+    ///   - finish: makes further writes in the same transaction.
     /// - Throws: `sign-up-closed`, `forbidden`, `email-taken`, `too-many-requests`.
     func callAsFunction<T: Sendable>(
         email: String, password: String, invitation: String?, for request: APIRequest,
@@ -29,7 +31,8 @@ struct SignUp: Sendable {
     ) async throws -> T {
         let grant = try await grant(invitation, for: request)
         try gate.signUp(from: request.address)
-        // Avoids the cost of a hash if the address is taken. The transaction checks again.
+        // Looks up the address before the password is hashed, because hashing is expensive. The transaction checks the address
+        // again.
         let key = Account.key(of: email)
         if try await store.read({ try $0.account(emailKey: key) }) != nil { throw SignUp.emailTaken(email) }
         let hash = try await passwords.hash(password)
@@ -37,7 +40,7 @@ struct SignUp: Sendable {
         let result: T = try await store.write { transaction in
             switch grant {
             case .open: break
-            // The link is invalid once there is any account.
+            // The link for the first account is invalid as soon as there is an account.
             case .first: guard try transaction.accounts().isEmpty else { throw refusal }
             case .invited(let token):
                 guard let ticket = try transaction.useTicket(token, for: .invitation, at: .now) else { throw refusal }
@@ -52,7 +55,7 @@ struct SignUp: Sendable {
         return result
     }
 
-    /// Whether an invitation is valid. Invalid ones are counted as failed attempts.
+    /// Whether an invitation is valid. A wrong code counts as a failed attempt.
     /// - Throws: `too-many-requests`.
     func isInvited(by invitation: String, from address: ClientAddress) async throws -> Bool {
         if firstAccount.accepts(invitation) { return try await store.read { try $0.accounts() }.isEmpty }
@@ -60,7 +63,7 @@ struct SignUp: Sendable {
     }
 
     private func grant(_ invitation: String?, for request: APIRequest) async throws -> Grant {
-        // Sign-up may be open only to this machine.
+        // The policy depends on the request, because sign-up may be open only to requests from this machine.
         let policy = settings.signUp(for: request)
         if let invitation {
             if policy != .open, firstAccount.accepts(invitation) { return .first }
@@ -89,8 +92,8 @@ struct SignUp: Sendable {
 
     private static let localOnly = Problem(
         .signUpClosed,
-        "Accounts can be created only on the server's own machine, at http://localhost with the server's port. To allow it from "
-            + "elsewhere, start the server with --sign-up open.")
+        "Accounts can be created only on the server's own machine, at http://localhost with the server's port. To allow "
+            + "sign-up from elsewhere, start the server with --sign-up open.")
 
     private static let otherEmail = Problem(
         .forbidden, "The invitation is for another e-mail address.", at: "/email")

@@ -14,7 +14,8 @@ struct AttachmentBytes: Resource {
         routes.get("/v1/attachments/{uniqueID}/data", cache: .immutable, use: get)
         routes.on(.head, "/v1/attachments/{uniqueID}/data", cache: .immutable, use: get)
         routes.put("/v1/attachments/{uniqueID}/data", cache: .never, use: put)
-        // Tells clients that uploads can be resumed (the draft's Upload Limits).
+        // The headers of the response to OPTIONS announce that uploads can be resumed (draft-ietf-httpbis-resumable-upload,
+        // Upload Limits).
         let limit = "max-size=\(intake.limits.largest), max-age=\(intake.limits.uploadSeconds)"
         routes.addOptions(
             [.acceptPatch: Uploads.partialType, .uploadLimit: limit], at: "/v1/attachments/{uniqueID}/data")
@@ -49,7 +50,8 @@ struct AttachmentBytes: Resource {
         }
         let tag = ETag(sha256: blob.data.sha256)
         if let list = request[.ifMatch], !tag.matches(list) {
-            throw Problem(.preconditionFailed, "If-Match does not contain the tag of these bytes, which never change.")
+            throw Problem(
+                .preconditionFailed, "If-Match must contain the ETag of the stored bytes, which never change.")
         }
         if let list = request[.ifNoneMatch], tag.matches(list) {
             return Response(status: .notModified, headers: [.eTag: tag.text])
@@ -63,7 +65,7 @@ struct AttachmentBytes: Resource {
 }
 
 extension Response {
-    /// The response to an upload.
+    /// The response to a complete upload: 201 if the upload created the blob, 200 if the same bytes were already stored.
     static func stored(_ stored: (blob: Blob, isNew: Bool), headers: HTTPFields = [:]) -> Response {
         let blob = stored.blob
         var headers = headers

@@ -2,12 +2,12 @@ import HesperModel
 import HesperStore
 import NIOCore
 
-/// Stores the bytes of attachments: first in the blob store, then in the database (protocol.md, Attachments).
+/// Stores the bytes of attachments, first in the blob store and then in the database (protocol.md, Attachments).
 struct AttachmentIntake: Sendable {
     let backend: Backend
     let limits: AttachmentLimits
 
-    /// The expected SHA-256 of the bytes, and the error if they differ.
+    /// The SHA-256 that the client sent with the bytes, and the error to return if the received bytes have a different one.
     struct Expectation: Sendable {
         let sha256: String
         let mismatch: @Sendable (String) -> Problem
@@ -21,7 +21,7 @@ struct AttachmentIntake: Sendable {
         BlobAdmission(scope: session.scope, attachment: id, largest: limits.largest, quota: backend.quota)
     }
 
-    /// Stores the body of one request.
+    /// Stores the body of a request that contains a whole attachment.
     /// - Returns: the stored blob, and whether this request created it.
     func store(
         _ bytes: BodyBytes, expecting expectation: Expectation?, for id: UniqueID, _ session: Session
@@ -45,7 +45,7 @@ struct AttachmentIntake: Sendable {
         return try await record(Blob(name: name, data: data, arrivalDate: backend.now()), admission, session) { _ in }
     }
 
-    /// Stores a complete upload.
+    /// Stores the bytes of a resumable upload after all of them were received.
     func store(
         _ upload: Upload, from stage: any UploadStage, _ session: Session
     ) async throws -> (blob: Blob, isNew: Bool) {
@@ -70,17 +70,18 @@ struct AttachmentIntake: Sendable {
         return (stored.blob, true)
     }
 
-    /// Replaces bytes that are in the database but missing from the blob store, under the same name.
+    /// For a blob that is recorded in the database but missing from the blob store, writes the bytes again under the same name.
     private func restore(
         _ known: Blob, _ admission: BlobAdmission,
         _ write: (BlobName, @escaping @Sendable (AttachmentData) throws -> Void) async throws -> AttachmentData
     ) async throws {
-        // Remove a damaged file of this name, if there is one.
+        // Removes a damaged file with this name, if there is one.
         try await backend.blobs.remove(known.name)
         _ = try await write(known.name) { guard $0 == known.data else { throw admission.immutable } }
     }
 
-    /// Records a blob in the database. If it is rejected, or the attachment has a blob already, the new file is removed.
+    /// Records a new blob in the database. If the blob is rejected, or if the attachment already has a blob, the new file is
+    /// removed.
     private func record(
         _ blob: Blob, _ admission: BlobAdmission, _ session: Session, upload: UniqueID? = nil,
         and more: @escaping @Sendable (any Transaction) throws -> Void
@@ -96,18 +97,19 @@ struct AttachmentIntake: Sendable {
             try? await backend.blobs.remove(blob.name)
             throw problem
         }
-        // After any other error the transaction may have been committed. If it was not, the file is swept later.
+        // After any other error the transaction may have been committed, so the file is kept. If the transaction was not
+        // committed, a later sweep removes the file.
         guard current != blob else { return (blob, true) }
         try? await backend.blobs.remove(blob.name)
         return (current, false)
     }
 
-    /// Checks that the bytes equal those that are stored already. Nothing is written.
+    /// Checks that the received bytes equal the bytes of the stored blob. Nothing is written.
     private func compare(
         _ bytes: BodyBytes, with known: Blob, _ expectation: Expectation?, _ admission: BlobAdmission
     ) async throws {
         if let expectation {
-            // The digest suffices; the body need not be read.
+            // If the client sent a digest of the bytes, the body need not be read.
             guard expectation.sha256 == known.data.sha256 else { throw admission.immutable }
             return
         }

@@ -4,13 +4,14 @@ import HesperModel
 ///
 ///     try ByteRanges.read("bytes=0-99,-100", of: 1_000)   // [0..<100, 900..<1000]
 enum ByteRanges {
-    /// The maximum number of ranges per request. If there are more, the whole content is sent.
+    /// The maximum number of ranges per request. If a request has more, its `Range` is ignored and the whole content is sent.
     static let limit = 16
 
+    /// Parses the value of a header `Range`.
     /// - Parameter byteCount: the size of the content.
-    /// - Returns: the satisfiable ranges in the requested order, or in ascending order with overlapping ones merged; nil if the
-    ///   header is to be ignored.
-    /// - Throws: ``Problem`` `range-not-satisfiable` if no range is satisfiable.
+    /// - Returns: the ranges of which the content has at least one byte, in the requested order. If any of them overlap, they are
+    ///   merged and returned in ascending order. Nil if the header must be ignored.
+    /// - Throws: ``Problem`` `range-not-satisfiable` if the content has no byte of any range.
     static func read(_ text: String, of byteCount: Int64) throws(Problem) -> [Range<Int64>]? {
         let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard halves.count == 2, halves[0].trimmed.lowercased() == "bytes" else { return nil }
@@ -30,7 +31,9 @@ enum ByteRanges {
         return merged(ranges)
     }
 
-    /// - Returns: an empty range if it is beyond the end; nil if the syntax is invalid.
+    /// Parses one range.
+    /// - Returns: the part of the range that exists; an empty range if the content has no byte of it; nil if the syntax is
+    ///   invalid.
     private static func range(_ spec: Substring, of byteCount: Int64) -> Range<Int64>? {
         let ends = spec.split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
@@ -45,13 +48,13 @@ enum ByteRanges {
         return min(first, end)..<end
     }
 
-    /// Digits only. Numbers above the maximum are clamped.
+    /// Parses a number that consists of digits only. Numbers that do not fit into 64 bits become the maximum.
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(text) ?? .max
     }
 
-    /// Merges the ranges if any overlap, so that no byte is sent twice.
+    /// If any ranges overlap, merges the ranges, so that no byte is sent twice.
     private static func merged(_ ranges: [Range<Int64>]) -> [Range<Int64>] {
         let sorted = ranges.sorted { $0.lowerBound < $1.lowerBound }
         guard zip(sorted, sorted.dropFirst()).contains(where: { $0.upperBound > $1.lowerBound }) else { return ranges }

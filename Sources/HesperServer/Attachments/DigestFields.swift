@@ -5,7 +5,7 @@ import RawStructuredFieldValues
 
 /// `Repr-Digest` and `Content-Digest` (RFC 9530): dictionaries of hashes by algorithm. Only SHA-256 is supported.
 enum DigestFields {
-    /// The SHA-256 in a request's header, in hex; nil if there is none.
+    /// The SHA-256 in a digest header of a request, in hex. Nil if the request has no such header, or the header has no SHA-256.
     /// - Throws: ``Problem`` if the header is invalid.
     static func sha256(_ name: HTTPField.Name, in request: APIRequest) throws(Problem) -> String? {
         guard let text = request[name] else { return nil }
@@ -18,14 +18,14 @@ enum DigestFields {
         return bytes.hex
     }
 
-    /// The value of a header for this SHA-256.
+    /// The value of a digest header that contains this SHA-256.
     static func value(sha256 hex: String) -> String {
         let digits = hex.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
         let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
         return "sha-256=:\(Data(bytes).base64EncodedString()):"
     }
 
-    /// The expected digest of a body that contains the whole attachment.
+    /// The digest that the client sent for a body that contains the whole attachment; nil if it sent none.
     static func expectation(in request: APIRequest) throws(Problem) -> AttachmentIntake.Expectation? {
         for name in [HTTPField.Name.reprDigest, .contentDigest] {
             guard let sha256 = try sha256(name, in: request) else { continue }

@@ -10,7 +10,7 @@ struct Download: Sendable {
     private let blob: Blob
     private let attachment: Attachment?
     private let tag: ETag
-    /// The ranges to send; nil for everything.
+    /// The ranges to send; nil for the whole content.
     private var parts: [Range<Int64>]?
 
     init(blob: Blob, attachment: Attachment?, tag: ETag) {
@@ -19,10 +19,11 @@ struct Download: Sendable {
         self.tag = tag
     }
 
-    /// Whether `If-Range` allows a partial response. Only tags are compared, because attachments have no modification date.
+    /// Whether `If-Range` allows a partial response. Only ETags are compared, because attachments have no modification date.
     func allowsRange(ifRange: String?) -> Bool { ifRange.map { $0 == tag.text } ?? true }
 
-    /// - Parameter range: the value of `Range`.
+    /// Sets the ranges to send.
+    /// - Parameter range: the value of the header `Range`.
     mutating func select(_ range: String) throws { parts = try ByteRanges.read(range, of: blob.data.byteCount) }
 
     func response(from blobs: any BlobStore, isHead: Bool) async throws -> Response {
@@ -55,16 +56,17 @@ struct Download: Sendable {
         headers[.eTag] = tag.text
         headers[.acceptRanges] = "bytes"
         headers[.reprDigest] = DigestFields.value(sha256: blob.data.sha256)
-        // The type may still be set, so the response must not be cached with this one.
+        // The attachment was not created yet, so its media type may change. The response must not be cached with the present
+        // type.
         if attachment == nil { headers[.cacheControl] = "no-store" }
-        // Even if a browser opens the file as a document, it runs nothing, loads nothing, and has an opaque origin.
+        // Even if a browser opens the file as a document, the document runs no scripts, loads nothing, and has an opaque origin.
         headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'; sandbox"
         return headers
     }
 
     // MARK: Parts
 
-    /// A range of bytes, and the multipart header before it.
+    /// A range of bytes, and the header of this part in a multipart response; no header in other responses.
     private struct Section: Sendable {
         let head: String?
         let range: Range<Int64>
@@ -90,7 +92,7 @@ struct Download: Sendable {
     private func body(
         _ sections: [Section], _ byteCount: Int64, _ blobs: any BlobStore
     ) async throws -> ResponseBody {
-        // Opened before the response begins, so that a missing blob is still reported as an error.
+        // Opens the blob before the response begins, so that a missing blob is still reported with an error status.
         let first = try await blobs.read(blob.name, sections.first?.range ?? 0..<0)
         let name = blob.name
         return ResponseBody(contentLength: Int(clamping: byteCount)) { writer in
@@ -102,7 +104,7 @@ struct Download: Sendable {
                     missing -= Int64(chunk.readableBytes)
                     try await writer.write(chunk)
                 }
-                // The error closes the connection, so that clients do not mistake part of a file for a complete one.
+                // The error closes the connection, so that clients do not mistake part of a file for the complete file.
                 guard missing == 0 else { throw BlobMissing(name) }
             }
             try await writer.finish(nil)

@@ -1,14 +1,14 @@
 import Foundation
 import HesperModel
 
-/// How an attachment is presented to a browser that opens its URL. Types that browsers only display are shown inline; all others
-/// are saved as files, so that no HTML, SVG or PDF of a user runs in the server's origin (protocol.md, Attachments).
+/// How an attachment is presented to a browser that opens its URL. Files of types in which browsers run no code are shown inline.
+/// All other files are downloaded, so that no HTML, SVG or PDF of a user runs in the server's origin (protocol.md, Attachments).
 struct Presentation: Sendable {
     let contentType: String
-    /// `Content-Disposition` (RFC 6266).
+    /// The value of `Content-Disposition` (RFC 6266).
     let disposition: String
 
-    /// Types in which browsers run no code.
+    /// The media types that are shown inline, because browsers run no code in them.
     private static let shown: Set<String> = [
         "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/heic", "image/heif", "image/bmp",
         "image/tiff", "image/x-icon", "image/jxl", "audio/mpeg", "audio/mp4", "audio/aac", "audio/ogg", "audio/opus",
@@ -16,7 +16,7 @@ struct Presentation: Sendable {
         "video/quicktime", "text/plain",
     ]
 
-    /// - Parameter attachment: nil if the bytes were uploaded before the attachment was created.
+    /// - Parameter attachment: the attachment's metadata; nil if the bytes were uploaded before the attachment was created.
     init(_ attachment: Attachment?) {
         var type = ""
         if case .string(let mimeType)? = attachment?[.mimeType] { type = mimeType }
@@ -28,9 +28,9 @@ struct Presentation: Sendable {
         disposition = Presentation.disposition(isShown ? "inline" : "attachment", name)
     }
 
-    /// The file name in ASCII for old browsers, and in UTF-8 (RFC 8187).
+    /// The value of `Content-Disposition`, with the file name in ASCII for old browsers and in UTF-8 for others (RFC 8187).
     private static func disposition(_ kind: String, _ name: String) -> String {
-        // Only the last component of a path.
+        // Keeps only the last component if the name is a path.
         let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? "attachment"
         let isPlain: (UnicodeScalar) -> Bool = { (0x20...0x7e).contains($0.value) && $0 != "\"" && $0 != "%" }
         let plain = String(String.UnicodeScalarView(last.unicodeScalars.map { isPlain($0) ? $0 : "_" }))
@@ -40,7 +40,7 @@ struct Presentation: Sendable {
         return "\(kind); filename=\"\(plain)\"; filename*=UTF-8''\(encoded)"
     }
 
-    /// `attr-char` of RFC 8187.
+    /// The characters that need no percent-encoding (`attr-char` in RFC 8187).
     private static let attributeCharacters = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$&+-.^_`|~")
 }

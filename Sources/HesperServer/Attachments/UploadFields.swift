@@ -2,19 +2,21 @@ import HTTPTypes
 import HesperModel
 import RawStructuredFieldValues
 
-/// The headers of resumable uploads, in all versions of the draft that clients use (draft-ietf-httpbis-resumable-upload;
-/// URLSession of iOS 17 sends `Upload-Incomplete`, the predecessor of `Upload-Complete`).
+/// The headers of a request that belongs to a resumable upload (draft-ietf-httpbis-resumable-upload). All versions of the draft
+/// that clients use are supported. For example, URLSession of iOS 17 sends `Upload-Incomplete`, the predecessor of
+/// `Upload-Complete`.
 struct UploadFields: Sendable {
-    /// The interop version that the client sent; nil for the newest draft, which has no number.
+    /// The interop version of the resumable-upload draft that the client uses. Nil if the client sent none, as in the newest
+    /// draft.
     let version: Int?
-    /// Whether the request completes the upload; nil if it has no headers of uploads.
+    /// Whether the request completes the upload; nil if the request has neither `Upload-Complete` nor `Upload-Incomplete`.
     let isComplete: Bool?
     let offset: Int64?
     let length: Int64?
 
-    /// The last version that uses `Upload-Incomplete`.
+    /// The highest interop version of the draft that uses `Upload-Incomplete`.
     private static let lastWithIncomplete = 3
-    /// The last version in which the response to an incomplete part is 201.
+    /// The highest interop version of the draft in which the response to an incomplete part has the status 201.
     private static let lastWithCreated = 6
 
     init(_ request: APIRequest) throws(Problem) {
@@ -26,7 +28,7 @@ struct UploadFields: Sendable {
         }
         let begin = try UploadFields.integer(.uploadOffset, request)
         let declared = try UploadFields.integer(.uploadLength, request)
-        // The length of a request that completes the upload determines the length of the upload.
+        // If the request completes the upload, its offset and its `Content-Length` add up to the length of the upload.
         let rest = isComplete == true ? request[.contentLength].flatMap { Int64($0) } : nil
         let derived = rest.map { (begin ?? 0) + min($0, 1 << 60) }
         if let declared, let derived, declared != derived {
@@ -39,7 +41,8 @@ struct UploadFields: Sendable {
         length = declared ?? derived
     }
 
-    /// The headers of a response about an upload.
+    /// The headers of a response about an upload, in the draft version that the client uses. A header whose value is nil is left
+    /// out.
     func headers(offset: Int64?, isComplete: Bool?, length: Int64? = nil, limit: String? = nil) -> HTTPFields {
         var headers = HTTPFields()
         if let version { headers[.uploadDraftInteropVersion] = String(version) }
@@ -56,12 +59,12 @@ struct UploadFields: Sendable {
         return headers
     }
 
-    /// The status of the response to an incomplete part.
+    /// The status of the response to a part that does not complete the upload.
     var appendedStatus: HTTPResponse.Status {
         version ?? .max <= UploadFields.lastWithCreated ? .created : .noContent
     }
 
-    /// Whether the body must have the media type for parts. Older drafts do not require it.
+    /// Whether a part must have the media type `application/partial-upload`. Older drafts do not require it.
     var wantsPartialType: Bool { version ?? .max >= UploadFields.lastWithCreated }
 
     private static func bool(_ name: HTTPField.Name, _ request: APIRequest) throws(Problem) -> Bool? {

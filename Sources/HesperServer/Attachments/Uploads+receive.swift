@@ -3,9 +3,10 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// Appends parts to uploads, and completes them.
+/// Appends the bodies of requests to uploads, and completes uploads.
 extension Uploads {
-    /// Appends the body of a request, and completes the upload if it is the last.
+    /// Appends the body of a request to an upload. If the request is the last of the upload, completes the upload.
+    /// - Parameter location: the path of the upload, for the response to its first request; nil for later requests.
     func receive(
         _ upload: Upload, at offset: Int64, _ fields: UploadFields, _ request: APIRequest, _ session: Session,
         location: String?
@@ -32,7 +33,7 @@ extension Uploads {
         return try await finish(upload, end, fields, session)
     }
 
-    /// The check of a part against `Content-Digest`.
+    /// Returns a function that checks a part against the header `Content-Digest`; nil if the request has no such header.
     private func digest(_ request: APIRequest) throws -> (@Sendable (AttachmentData) throws -> Void)? {
         guard let sha256 = try DigestFields.sha256(.contentDigest, in: request) else { return nil }
         return { data in
@@ -70,7 +71,7 @@ extension Uploads {
         do {
             stored = try await intake.store(upload, from: stage, session)
         } catch let problem as Problem {
-            // Continuing the upload would fail in the same way.
+            // Removes the upload, because another attempt to complete it would fail in the same way.
             try await self.end(upload, session)
             throw problem
         }
@@ -78,7 +79,7 @@ extension Uploads {
         return .stored(stored, headers: fields.headers(offset: end, isComplete: true))
     }
 
-    /// The response to the last request again, for a client that did not receive it.
+    /// Repeats the response to the request that completed the upload, for a client that did not receive this response.
     private func repeatedResponse(
         _ upload: Upload, at offset: Int64, _ fields: UploadFields, _ session: Session
     ) async throws -> Response {
@@ -90,7 +91,8 @@ extension Uploads {
         return .stored((blob, false), headers: fields.headers(offset: length, isComplete: true))
     }
 
-    /// Stores the length if it was not known before.
+    /// Stores the length of an upload if a request contains it for the first time.
+    /// - Returns: the upload with its length.
     private func recordingLength(_ length: Int64?, _ upload: Upload, _ session: Session) async throws -> Upload {
         guard let length, length != upload.length else { return upload }
         if let known = upload.length {

@@ -3,8 +3,8 @@ import HesperModel
 import HesperStore
 import Hummingbird
 
-/// `/v1/uploads/{uniqueID}`: uploads that can be resumed (draft-ietf-httpbis-resumable-upload;
-/// protocol.md, Attachments).
+/// `/v1/uploads/{uniqueID}`: uploads that can be resumed after an interruption (draft-ietf-httpbis-resumable-upload; protocol.md,
+/// Attachments).
 struct Uploads: Resource {
     let backend: Backend
     let intake: AttachmentIntake
@@ -16,7 +16,7 @@ struct Uploads: Resource {
         routes.delete("/v1/uploads/{uniqueID}", cache: .never, use: delete)
     }
 
-    /// Handles the first request of an upload, which is sent to the attachment's data.
+    /// Handles the first request of an upload, which the client sends to `/v1/attachments/{uniqueID}/data`.
     func begin(
         for attachment: UniqueID, _ fields: UploadFields, _ request: APIRequest, _ session: Session
     ) async throws -> Response {
@@ -32,7 +32,8 @@ struct Uploads: Resource {
             return .stored((known, false), headers: fields.headers(offset: known.data.byteCount, isComplete: true))
         }
         guard open < intake.limits.openUploads else {
-            throw Problem.tooManyRequests("This account has \(open) unfinished uploads.", retryAfter: 600)
+            throw Problem.tooManyRequests(
+                "This account has \(open) unfinished uploads. Finish or delete one of them first.", retryAfter: 600)
         }
         let upload = Upload(
             uniqueID: .random(), attachment: attachment, length: fields.length, sha256: expected,
@@ -40,7 +41,7 @@ struct Uploads: Resource {
         try await stage.create(upload.uniqueID)
         do {
             try await backend.scope(of: session).commit { transaction in
-                // Checked again, because other requests may have begun uploads since.
+                // Checks again, because concurrent requests may have begun or completed uploads since the first check.
                 try admission.check(byteCount: upload.length, in: transaction)
                 try transaction.insert(upload, in: session.scope)
             }
@@ -50,8 +51,9 @@ struct Uploads: Resource {
         }
         var headers = fields.headers(offset: nil, isComplete: nil, limit: limit(of: upload))
         headers[.location] = "/v1/uploads/\(upload.uniqueID)"
-        // Sent only to clients that name their draft version: others, such as Python's http.client, take an interim response for
-        // the final one. After an empty request the final response follows immediately.
+        // The interim response is sent only to clients that state their draft version. Other clients, such as Python's
+        // http.client, would take it for the final response. After an empty request it is not needed, because the final response
+        // follows immediately.
         if fields.version != nil, request[.contentLength] != "0" { request.send(.resumable(headers)) }
         return try await receive(upload, at: 0, fields, request, session, location: headers[.location])
     }
@@ -108,7 +110,7 @@ struct Uploads: Resource {
     private func offset(of upload: Upload, _ session: Session) async throws -> Int64 {
         if upload.isFinished { return upload.length ?? 0 }
         if let byteCount = try await stage.byteCount(of: upload.uniqueID) { return byteCount }
-        // The upload is on the disk of another server, or was lost. The client starts over.
+        // The received bytes are on the disk of another server, or they were lost. The client must start a new upload.
         try await end(upload, session)
         throw Problem.notFound(upload.uniqueID)
     }
@@ -120,7 +122,8 @@ struct Uploads: Resource {
         try await stage.remove(upload.uniqueID)
     }
 
-    /// The value of `Upload-Limit`.
+    /// The value of the header `Upload-Limit`: the maximum size in bytes, and the number of seconds until an unfinished upload is
+    /// removed.
     func limit(of upload: Upload) -> String {
         let age = max(backend.now().milliseconds - upload.creationDate.milliseconds, 0) / 1_000
         return "max-size=\(intake.limits.largest), max-age=\(max(Int64(intake.limits.uploadSeconds) - age, 0))"

@@ -4,8 +4,8 @@ public struct AddressRange: Sendable {
     private let bits: Int
 
     /// Parses an address or a network.
-    /// - Returns: nil if it is invalid, or if bits are set after the prefix: with a mistyped length, far more addresses than
-    ///   intended would be trusted.
+    /// - Returns: nil if the text is invalid, or if the address has bits after the prefix, as in `10.1.2.3/8`. Such a prefix
+    ///   length is probably a mistake, which would include far more addresses than intended.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(parts[0]) else { return nil }
@@ -21,7 +21,7 @@ public struct AddressRange: Sendable {
         address.bytes.indices.allSatisfy { address.bytes[$0] & mask(at: $0) == network.bytes[$0] }
     }
 
-    /// The bits of a byte that belong to the network.
+    /// The mask of the bits that belong to the network, for one byte of an address.
     private func mask(at index: Int) -> UInt8 {
         let here = min(max(bits - 8 * index, 0), 8)
         return ~UInt8(truncatingIfNeeded: 0xff >> here)

@@ -3,9 +3,9 @@ import NIOCore
 
 /// The address of a client, and the key by which its requests and connections are limited.
 struct ClientAddress: Sendable {
-    /// An IPv4 address, or the /64 network of an IPv6 address, because one subscriber has a whole network.
+    /// An IPv4 address, or the /64 network of an IPv6 address, because one subscriber usually has a whole network.
     let key: String
-    /// The full address, as shown to its owner; nil for a Unix socket.
+    /// The full address, as shown to the owner of the account; nil for a Unix socket.
     let text: String?
     let isLoopback: Bool
 

@@ -7,41 +7,42 @@ import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 import NIOHTTPTypesHTTP2
 
-/// Enforces the limits of one connection, and responds with the reason when one is exceeded: headers or path too long, slow body,
-/// invalid HTTP. Closes connections whose clients do not read the response.
+/// Enforces the limits of one connection. If headers or path are too long, a body arrives too slowly, or a request is not valid
+/// HTTP, responds with the reason and closes the connection. Closes connections whose clients do not read the response.
 ///
-/// It is placed between the HTTP codec and Hummingbird's handlers, which close such connections without a response. For HTTP/2 it
-/// guards one stream, which has one request; ``HTTP2Connection`` guards the connection.
+/// It is placed between the HTTP codec and Hummingbird's handlers, which would close such connections without a response. For
+/// HTTP/2 it guards one stream, which has only one request; ``HTTP2Connection`` guards the connection.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The time for which a connection stays open after its last response, so that the response arrives before the close.
+    /// How long a connection stays open after its last response, so that the response arrives before the connection closes.
     static let linger = TimeAmount.seconds(2)
 
     private let limits: ConnectionLimits
-    /// Whether a request's head has arrived and its end has not.
+    /// Whether the head of a request has arrived and the end of its body has not arrived yet.
     private var isReading = false
-    /// The bytes of the body that arrived since its deadline was set.
+    /// The number of bytes of the body that have arrived since `bodyDeadline` was set.
     private var progress = 0
-    /// The number of requests without a complete response.
+    /// The number of requests whose response is not complete yet.
     private var open = 0
-    /// Sent when no response is in progress. After it, no request is read.
+    /// The error with which the connection ends. It is sent as soon as no response is in progress; no further request is read.
     private var refusal: Problem?
     private var closesAfterResponse = false
     private var bodyDeadline: Scheduled<Void>?
     private var stallDeadline: Scheduled<Void>?
     private var lingering: Scheduled<Void>?
-    /// Runs when the client disconnects before its response is complete.
+    /// Runs if the client disconnects before the response to its request is complete.
     private var disconnectHandler: DisconnectHandler?
     private var isInputClosed = false
     private var isStream = false
-    /// The head of a stream's request without a length, held back until it is known whether a body follows.
+    /// The head of an HTTP/2 request without `Content-Length`. It is passed on as soon as it is known whether the request has a
+    /// body.
     private var pendingHead: HTTPRequest?
     private let permits: ConnectionPermits
-    /// The address whose permit this handler holds, if it took one.
+    /// The address for which this handler took a connection permit; nil if it took none.
     private var permitHolder: ClientAddress?
     private let unparsedBytes = UnparsedByteLimit()
 
@@ -100,8 +101,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// Passes on the head of a stream. A body of unknown length is marked as chunked, as in HTTP/1.1, so that later handlers need
-    /// not distinguish the versions.
+    /// Passes on the head that was held back. For a body of unknown length it adds `Transfer-Encoding: chunked`, as in HTTP/1.1,
+    /// so that later handlers need not distinguish the HTTP versions.
     private func passPendingHead(hasBody: Bool, context: ChannelHandlerContext) {
         guard var head = pendingHead else { return }
         pendingHead = nil
@@ -111,7 +112,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         passPendingHead(hasBody: true, context: context)
-        // Most requests are complete by now and need no timer.
+        // The timer is set only now, because most requests are complete by now and need none.
         if isReading, bodyDeadline == nil { setBodyDeadline(context) }
         context.fireChannelReadComplete()
     }
@@ -136,7 +137,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func bodyTimedOut(context: ChannelHandlerContext) {
         bodyDeadline = nil
         guard isReading else { return }
-        // A long body may take longer, as long as it makes progress.
+        // The timeout starts again if enough bytes of the body have arrived since the timer was set.
         if progress >= limits.bodyBytes { return setBodyDeadline(context) }
         closesAfterResponse = true
         if open == 0 { return context.close(promise: nil) }
@@ -169,7 +170,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head) where isReading && head.status.kind != .informational:
-            // The response begins before the body was read. The rest of the body is not read.
+            // The response begins before the whole body has arrived. The rest of the body is not read.
             closesAfterResponse = true
             head.headerFields[.connection] = "close"
             context.write(wrapOutboundOut(.head(fitting(head))), promise: promise)
@@ -185,8 +186,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Sets a deadline for a stream's response. If a client's window is full, NIO reports the stream as writable as long as the
-    /// rest of the response fits into a buffer, so ``channelWritabilityChanged(context:)`` does not detect it.
+    /// Sets a deadline for the response on an HTTP/2 stream. If a client has stopped reading, NIO still reports the stream as
+    /// writable as long as the rest of the response fits into a buffer, so ``channelWritabilityChanged(context:)`` is not called.
     private func timed(_ promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) -> EventLoopPromise<Void> {
         let sent = promise ?? context.eventLoop.makePromise()
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(Int64(limits.stallSeconds))) {
@@ -266,7 +267,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // A client that closed its side may still want a response, but not an endless one.
+        // Ends responses without an end, such as event streams. Other responses are completed, because the client may have closed
+        // only its sending side.
         if let event = event as? ChannelEvent, event == .inputClosed { runDisconnectHandler() }
         context.fireUserInboundEventTriggered(event)
     }

@@ -1,5 +1,5 @@
-/// Runs a closure when the client disconnects before its response is complete. Sent through the channel to ``ConnectionGuard``,
-/// the first handler that learns of it.
+/// Runs a closure if the client disconnects before its response is complete. It is sent through the channel to
+/// ``ConnectionGuard``, which is the first handler that notices the disconnection.
 struct DisconnectHandler: Sendable {
     let run: @Sendable () -> Void
 

@@ -7,15 +7,17 @@ import NIOHTTP2
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP2
 
-/// An HTTP/2 connection (RFC 9113), with the same limits as one of HTTP/1.1. Each request has its own stream, with its own
-/// ``ConnectionGuard``.
+/// An HTTP/2 connection (RFC 9113), with the same limits as an HTTP/1.1 connection. Each request has its own stream, and each
+/// stream has its own ``ConnectionGuard``.
 struct HTTP2Connection: Sendable {
     typealias Stream = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
     typealias Streams = NIOHTTP2Handler.AsyncStreamMultiplexer<Stream>
 
     let limits: ConnectionLimits
-    /// Shared with connections that have not negotiated a protocol yet.
+    /// Limits the number of open connections per address. Connections that have not negotiated a protocol yet use the same
+    /// permits.
     let permits: ConnectionPermits
+    /// Limits the number of open streams per address.
     let streamPermits: ConnectionPermits
     /// Handles the requests of the streams.
     let http1: HTTP1Channel
@@ -51,8 +53,8 @@ struct HTTP2Connection: Sendable {
             }
         }
         try pipeline.addHandlers(closer, manager)
-        // The channel became active before the handshake negotiated HTTP/2. Without this call, a connection on which no frame is
-        // ever sent would not time out.
+        // The handler is added after the channel became active, so NIO does not call this method. Without the call, a connection
+        // on which no frame is ever sent would not time out.
         try manager.channelActive(context: pipeline.context(handler: manager))
         return streams
     }
@@ -69,13 +71,14 @@ struct HTTP2Connection: Sendable {
         }
     }
 
-    /// NIO's default limits on resets, empty frames, continuations and control frames apply too.
+    /// The HTTP/2 settings. In addition, NIO's default limits on resets, empty frames, continuations and control frames apply.
     private var configuration: NIOHTTP2Handler.Configuration {
         var configuration = NIOHTTP2Handler.Configuration()
         configuration.connection.initialSettings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.streams),
-            // Exceeding this closes the connection. ConnectionGuard, which counts exactly, rejects a request with a reason. Each
-            // header counts 32 bytes more than its length (RFC 9113, 6.5.2).
+            // A request that exceeds this limit closes the connection. It is higher than the limit of ConnectionGuard, which
+            // counts exactly and responds with the reason. For this limit, each header counts 32 bytes more than its length (RFC
+            // 9113, 6.5.2).
             HTTP2Setting(parameter: .maxHeaderListSize, value: 2 * (Limits.headerBytes + limits.uriBytes)),
         ]
         configuration.connection.targetWindowSize = HTTP2Connection.connectionWindow
@@ -85,19 +88,21 @@ struct HTTP2Connection: Sendable {
         return configuration
     }
 
-    /// The time for requests in progress after the end of a connection was announced, and for clients that do not receive the
-    /// announcement: a shutdown must not wait longer for a sleeping phone.
+    /// How long requests in progress may take after the server has announced that it will close the connection (GOAWAY). After
+    /// this time the connection is closed. A client that does not react, such as a sleeping phone, must not delay a shutdown.
     private static let grace = TimeAmount.seconds(20)
-    /// The bytes that a client may send before they are read. With the standard's 64 KiB, an upload with a round-trip time of 50
-    /// ms would reach at most 1.3 MB/s.
+    /// The number of bytes that a client may send on a stream before the server reads them. With the default of 64 KiB, an upload
+    /// with a round-trip time of 50 ms would reach at most 1.3 MB/s.
     private static let streamWindow = 512 << 10
+    /// The number of bytes that a client may send on all streams of a connection before the server reads them.
     private static let connectionWindow = 1 << 20
-    /// The bytes of a response that may be buffered.
+    /// The maximum number of bytes of a response that are buffered.
     private static let outboundBuffer = 64 << 10
 }
 
-/// Closes a connection after NIO has announced its end: immediately after a protocol violation or a flood; after a short time if
-/// no request is in progress; otherwise after a grace period. NIO itself would wait for the client to close.
+/// Closes a connection after NIO has announced to the client that the connection will end (GOAWAY): immediately after a protocol
+/// violation or a flood; after a short time if no request is in progress; otherwise after a grace period. NIO itself would wait
+/// until the client closes the connection.
 private final class ConnectionCloser: ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
@@ -118,7 +123,7 @@ private final class ConnectionCloser: ChannelDuplexHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .goAway = unwrapOutboundIn(data).payload, deadline == nil {
-            // By then, requests that the client sent before it received the announcement have arrived.
+            // After this delay, requests that the client sent before it received the announcement (GOAWAY) have arrived.
             schedule(context, in: ConnectionGuard.linger) { self.open == 0 }
         }
         context.write(data, promise: promise)
@@ -139,7 +144,7 @@ private final class ConnectionCloser: ChannelDuplexHandler {
     }
 }
 
-/// Refuses a stream before it is processed, so that its request can safely be repeated (RFC 9113, 8.7).
+/// Refuses a stream before its request is processed, so that the client can safely repeat the request (RFC 9113, 8.7).
 private final class StreamRefusal: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
@@ -151,8 +156,8 @@ private final class StreamRefusal: ChannelInboundHandler {
 }
 
 extension Channel {
-    /// The connection of a stream; the channel itself for HTTP/1.1. An accepted connection's parent is the listening channel,
-    /// which has no parent.
+    /// The channel of the connection: for an HTTP/2 stream, the parent channel; for HTTP/1.1, the channel itself. The parent of
+    /// an HTTP/1.1 channel is the listening channel, which has no parent.
     var connection: any Channel {
         guard let parent, parent.parent != nil else { return self }
         return parent

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOTLS
 
-/// Closes a connection whose TLS handshake does not complete in time. Removes itself after the handshake.
+/// Closes a connection whose TLS handshake does not complete in time. The handler removes itself after the handshake.
 final class HandshakeDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
@@ -21,7 +21,8 @@ final class HandshakeDeadline: ChannelInboundHandler, RemovableChannelHandler {
         case TLSUserEvent.handshakeCompleted:
             context.fireUserInboundEventTriggered(event)
             context.pipeline.syncOperations.removeHandler(self, promise: nil)
-        // The server is shutting down, and no request was sent yet.
+        // The server is shutting down. The connection can be closed, because no request can be sent before the handshake is
+        // complete.
         case is ChannelShouldQuiesceEvent: context.close(promise: nil)
         default: context.fireUserInboundEventTriggered(event)
         }

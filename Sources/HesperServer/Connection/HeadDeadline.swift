@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Closes an HTTP/2 connection on which the client's preface, a frame other than `DATA`, or a head of several frames takes too
-/// long to arrive.
+/// Closes an HTTP/2 connection on which one of these takes too long to arrive: the preface (the first bytes from the client), a
+/// frame other than `DATA`, or a head that consists of several frames.
 ///
-/// NIO passes on only complete frames and heads, and other streams keep the connection from being idle. So this handler is placed
-/// before NIO's, and reads the length and type of each frame.
+/// NIO passes on only complete frames and heads, and its idle timeout does not apply while other streams are active. This handler
+/// is therefore placed before NIO's handlers, and reads the length and type of each frame itself.
 final class HeadDeadline: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -12,7 +12,7 @@ final class HeadDeadline: ChannelInboundHandler {
     private let seconds: Int
     private var frames = FrameCount()
     private var deadline: Scheduled<Void>?
-    /// The number of complete units when the deadline was set.
+    /// The number of complete units (``FrameCount/whole``) when the deadline was set.
     private var awaited = 0
 
     init(seconds: Int) { self.seconds = seconds }
@@ -25,7 +25,7 @@ final class HeadDeadline: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Most heads are complete by now and need no timer.
+        // The timer is set only now, because most heads are complete by now and need none.
         updateDeadline(context)
         context.fireChannelReadComplete()
     }
@@ -49,25 +49,26 @@ final class HeadDeadline: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 }
 
-/// Follows the frames that a client sends, by the nine bytes of their headers (RFC 9113, 3.4, 4.1 and 4.3).
+/// Counts the frames that a client sends, using the nine bytes of each frame's header (RFC 9113, 3.4, 4.1 and 4.3).
 struct FrameCount {
-    /// The number of complete units: the preface, frames, and heads of several frames, which count as one.
+    /// The number of units that have arrived completely. A unit is the preface, a frame, or all frames of one head.
     private(set) var whole = 0
-    /// The bytes of the preface that are missing.
+    /// The number of bytes of the preface that have not arrived yet.
     private var preface = 24
-    /// The received bytes of a frame's header.
+    /// The bytes of the current frame's header that have arrived.
     private var header: [UInt8] = []
-    /// The bytes of a frame's payload that are missing.
+    /// The number of bytes of the current frame's payload that have not arrived yet.
     private var payload = 0
     private var isBody = false
-    /// Whether the last frame of a head is missing.
+    /// Whether a head has begun and its last frame has not arrived yet.
     private var isInHead = false
 
     private static let headerBytes = 9
     private static let (data, headers, continuation): (UInt8, UInt8, UInt8) = (0, 1, 9)
     private static let endOfHead: UInt8 = 4
 
-    /// Whether a unit has begun and is not complete. Bodies are not counted, as they have a deadline of their own.
+    /// Whether a unit (the preface, a frame, or a head) has not arrived completely yet. The payload of a `DATA` frame does not
+    /// count, because bodies have their own deadline.
     var isWaiting: Bool { preface > 0 || isInHead || !header.isEmpty || payload > 0 && !isBody }
 
     mutating func count(_ bytes: UnsafeRawBufferPointer) {

@@ -1,7 +1,7 @@
 import Hummingbird
 import NIOCore
 
-/// The context that Hummingbird passes with each request. Everything else is in ``APIRequest``.
+/// The context that Hummingbird passes with each request. All other data about a request is in ``APIRequest``.
 struct HesperContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel

@@ -1,13 +1,13 @@
 import NIOCore
 
-/// An IP address of 16 bytes. An IPv4 address is mapped to IPv6 (RFC 4291, 2.5.5.2), so that it is the same on a dual-stack
-/// socket.
+/// An IP address as 16 bytes. An IPv4 address is mapped to IPv6 (RFC 4291, 2.5.5.2), because sockets that accept both versions
+/// report IPv4 clients in this form.
 struct IPAddress: Equatable, Sendable {
     let bytes: [UInt8]
 
     private static let mapping: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 
-    /// Nil for other addresses, such as those of Unix sockets.
+    /// Nil if this is not an IP address but, for example, the address of a Unix socket.
     init?(_ address: SocketAddress?) {
         switch address {
         case .v4(let v4)?: bytes = IPAddress.mapping + withUnsafeBytes(of: v4.address.sin_addr) { Array($0) }

@@ -1,13 +1,15 @@
 import HTTPTypes
 import NIOCore
 
-/// A response of status 1xx (RFC 9110, 15.2). Sent through the channel to ``ConnectionGuard``, which writes it.
+/// A response with a status 1xx, sent before the final response (RFC 9110, 15.2). It is sent through the channel to
+/// ``ConnectionGuard``, which writes it to the connection.
 struct InterimResponse: Sendable {
     let head: HTTPResponse
-    /// Whether it is sent even after the whole request has arrived.
+    /// Whether the response is sent even if the whole request has already arrived.
     let isSentAfterRequest: Bool
 
-    /// For a client that waits before it sends its body (`Expect: 100-continue`, as curl does above 1 MiB).
+    /// Asks a client to send its body, if the client waits for this (`Expect: 100-continue`, as curl does for bodies above 1
+    /// MiB).
     static let `continue` = InterimResponse(head: HTTPResponse(status: .continue), isSentAfterRequest: false)
 
     /// Tells the client where to resume an upload (draft-ietf-httpbis-resumable-upload, Upload Creation).

@@ -2,18 +2,18 @@ import HesperModel
 import NIOCore
 import NIOHTTP1
 
-/// Handles the parts of HTTP/1 message framing that later handlers do not see: the version, and all values of `Connection`,
-/// `Host` and `Transfer-Encoding` (RFC 9112, 3.2, 6.1 and 9.3).
+/// Handles what later handlers cannot see of an HTTP/1 request: the HTTP version, and multiple values of `Connection`, `Host` and
+/// `Transfer-Encoding` (RFC 9112, 3.2, 6.1 and 9.3).
 ///
-/// It is placed before the codec that creates Hummingbird's requests. Those have no version, and only the exact value
-/// `Connection: close` ends the connection.
+/// It is placed before the codec that creates Hummingbird's requests. Hummingbird's requests have no HTTP version, and
+/// Hummingbird closes a connection only if the value of `Connection` is exactly `close`.
 final class MessageFraming: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// The requests without a complete response.
+    /// The version and method of each request whose response is not complete yet.
     private var requests = CircularBuffer<(version: HTTPVersion, isHead: Bool)>()
     private var isRefused = false
 
@@ -35,11 +35,12 @@ final class MessageFraming: ChannelDuplexHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head) where requests.first?.version == .http1_0:
-            // With this version the encoder does not send chunks: a response without a length ends with the connection.
+            // For HTTP/1.0 the encoder does not send chunks. A response without a length ends when the connection closes.
             head.version = .http1_0
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .head(var head) where requests.first?.isHead == true && head.headers.contains(name: "transfer-encoding"):
-            // The response to HEAD has no body, so not even a last chunk may be sent. As above, it ends with the connection.
+            // The response to HEAD has no body, and an encoder for HTTP/1.1 would send the chunk that ends a body. The version
+            // 1.0 prevents this, and the connection closes after the response.
             head.version = .http1_0
             head.headers.remove(name: "transfer-encoding")
             head.headers.replaceOrAdd(name: "connection", value: "close")

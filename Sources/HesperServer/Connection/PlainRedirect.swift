@@ -8,10 +8,10 @@ import ServiceLifecycle
 
 /// Serves plain HTTP on a separate port: redirects browsers to HTTPS, and rejects all other requests.
 ///
-/// Requests with credentials are rejected and not redirected, so that a client that sends its token or password unencrypted does
-/// not go unnoticed.
+/// Requests with credentials are rejected instead of redirected, so that people notice if their client sends its token or
+/// password unencrypted.
 struct PlainRedirect: HTTPResponder {
-    /// The HTTPS port. 443 is omitted from URLs.
+    /// The HTTPS port. Port 443 is omitted from URLs.
     let port: Int
 
     func respond(to request: Request, context: HesperContext) async throws -> Response {
@@ -39,7 +39,7 @@ struct PlainRedirect: HTTPResponder {
         return Response(status: .permanentRedirect, headers: [.location: origin + (path.hasPrefix("/") ? path : "/")])
     }
 
-    /// The host without its port; nil if it contains characters that no host name or address has.
+    /// The host without its port; nil if it contains a character that is not allowed in host names and addresses.
     static func name(_ authority: String) -> String? {
         var host = authority[...]
         if host.hasPrefix("[") {
@@ -60,12 +60,13 @@ struct PlainRedirect: HTTPResponder {
     }
 }
 
-/// The server cannot listen on the port for plain HTTP.
+/// The error if serving plain HTTP fails, for example because the server cannot listen on the port.
 public struct PlainRedirectFailure: Error {
     public let cause: any Error
 }
 
-/// Runs a ``PlainRedirect`` with the server, and distinguishes its errors from those of the server.
+/// Runs the server of a ``PlainRedirect`` together with the main server. Its errors are wrapped, to distinguish them from errors
+/// of the main server.
 struct PlainRedirectService<Server: ApplicationProtocol>: Service {
     let application: Server
 

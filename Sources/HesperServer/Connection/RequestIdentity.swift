@@ -3,12 +3,12 @@ import Hummingbird
 /// The ID of a request in the log, in problem details, and in `X-Request-ID` of the response.
 struct RequestIdentity {
     let text: String
-    /// Whether the client sent it.
+    /// Whether the client sent the ID.
     let isFromClient: Bool
 
     static let lengths = 1...128
 
-    /// The client's ID if it is safe to log, else `generated`.
+    /// Uses the client's ID if it is safe to log, otherwise `generated`.
     static func adopt(from request: Request, or generated: @autoclosure () -> String) -> RequestIdentity {
         if let id = request.headers[.requestID], isSafe(id) {
             return RequestIdentity(text: id, isFromClient: true)

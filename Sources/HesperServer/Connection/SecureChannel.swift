@@ -6,8 +6,8 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// A TLS connection, on which the handshake negotiates HTTP/2 or HTTP/1.1 (ALPN, RFC 7301). A connection beyond the limit of its
-/// address is closed before the handshake, because a response would require the handshake.
+/// A TLS connection. The handshake negotiates HTTP/2 or HTTP/1.1 (ALPN, RFC 7301). If the address of the client has too many
+/// connections already, the connection is closed before the handshake, because a response can be sent only after the handshake.
 struct SecureChannel: HTTPChannelHandler {
     let certificate: ServerCertificate
     let http1: HTTP1Channel

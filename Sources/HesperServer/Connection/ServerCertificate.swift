@@ -2,7 +2,7 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOSSL
 
-/// The certificate for new connections. It is read again when its files change; open connections are not affected.
+/// The TLS certificate for new connections. It is read again when its files change; open connections are not affected.
 final class ServerCertificate: Sendable {
     private let files: TLSFiles
     private let logger: Logger
@@ -10,13 +10,13 @@ final class ServerCertificate: Sendable {
 
     private struct State {
         var context: NIOSSLContext
-        /// The contents that were loaded last, successfully or not.
+        /// The contents of the files at the most recent attempt to load them, successful or not.
         var tried: TLSFiles.Contents
-        /// The contents at the last check.
+        /// The contents of the files at the most recent check.
         var seen: TLSFiles.Contents
     }
 
-    /// The interval between checks of the files. A renewed certificate is in use after two checks.
+    /// The interval between checks of the files. A new certificate is used after it was found unchanged by a second check.
     static let interval = Duration.seconds(5)
 
     /// - Throws: an error if the files cannot be read or are invalid.
@@ -34,10 +34,10 @@ final class ServerCertificate: Sendable {
         BackgroundLoop("Reading the certificate", every: ServerCertificate.interval, logger: logger) { self.reload() }
     }
 
-    /// Loads the files if they have changed and are the same as at the last check. The two files cannot be replaced atomically,
-    /// so a certificate that was just written may not match its key yet.
+    /// Loads the files if their contents differ from the loaded contents and are the same as at the previous check. The two files
+    /// cannot be replaced atomically, so a new certificate may not match the key that is still in the other file.
     func reload() {
-        // A missing file is probably being replaced.
+        // If a file cannot be read, it is probably being replaced. The next check tries again.
         guard let found = try? files.contents() else { return }
         state.withLockedValue { state in
             defer { state.seen = found }

@@ -5,7 +5,7 @@ import NIOSSL
 public struct TLSFiles: Sendable {
     public var certificate: String
     public var key: String
-    /// Whether the certificate is from Hesper's own authority, which browsers trust only if it was installed.
+    /// Whether Hesper's own certificate authority issued the certificate. Browsers trust this authority only if it was installed.
     public var isOwn: Bool
 
     public init(certificate: String, key: String, isOwn: Bool = false) {
@@ -20,6 +20,7 @@ public struct TLSFiles: Sendable {
         let key: [UInt8]
     }
 
+    /// Reads the two files.
     /// - Throws: an error if a file cannot be read.
     func contents() throws -> Contents {
         Contents(
@@ -29,7 +30,8 @@ public struct TLSFiles: Sendable {
 }
 
 extension TLSFiles.Contents {
-    /// A context for TLS 1.2 and 1.3, with forward-secret authenticated ciphers, that prefers HTTP/2 over HTTP/1.1.
+    /// A TLS context for versions 1.2 and 1.3, with authenticated ciphers that have forward secrecy. It prefers HTTP/2 to
+    /// HTTP/1.1.
     /// - Throws: an error if there is no certificate, or the key does not match it.
     func context() throws -> NIOSSLContext {
         let chain = try NIOSSLCertificate.fromPEMBytes(certificate)
@@ -42,7 +44,7 @@ extension TLSFiles.Contents {
         return try NIOSSLContext(configuration: configuration)
     }
 
-    /// The ciphers for TLS 1.2. All ciphers of TLS 1.3 have these properties (RFC 9325, 4.2).
+    /// The ciphers for TLS 1.2. They are authenticated and have forward secrecy, as all ciphers of TLS 1.3 are (RFC 9325, 4.2).
     private static let ciphers: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,

@@ -2,13 +2,14 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The proxies whose headers about the client are trusted. Such headers from other addresses are ignored.
+/// The proxies whose headers about the client (`X-Forwarded-…`) are trusted. Such headers from other addresses are ignored.
 struct TrustedProxies: Sendable {
     let ranges: [AddressRange]
 
     private func trusts(_ address: IPAddress) -> Bool { ranges.contains { $0.contains(address) } }
 
-    /// The address of the client: the last one in `X-Forwarded-For` that is not a trusted proxy. Earlier ones may be forged.
+    /// The address of the client. If the connection is from a trusted proxy, this is the last address in `X-Forwarded-For` that
+    /// is not a trusted proxy, because earlier addresses may be forged. Otherwise it is the address of the connection.
     func client(of request: Request, from peer: SocketAddress?) -> ClientAddress {
         guard var client = IPAddress(peer) else { return ClientAddress(ip: nil) }
         guard !ranges.isEmpty, let header = request.headers[.xForwardedFor] else { return ClientAddress(ip: client) }
@@ -19,8 +20,8 @@ struct TrustedProxies: Sendable {
         return ClientAddress(ip: client)
     }
 
-    /// The request as the client sent it to the proxy, with scheme and host from `X-Forwarded-Proto` and `-Host`. After this, the
-    /// scheme of a request is that of the connection or from a trusted proxy, never from the client.
+    /// The request as the client sent it to the proxy, with scheme and host from `X-Forwarded-Proto` and `X-Forwarded-Host`. The
+    /// scheme of the result is that of the connection or from a trusted proxy, never from the client.
     /// - Parameter isSecure: whether the connection itself uses TLS.
     func asSent(_ request: Request, from peer: SocketAddress?, isSecure: Bool) -> Request {
         var head = request.head
@@ -36,12 +37,12 @@ struct TrustedProxies: Sendable {
 }
 
 extension Request {
-    /// Whether the client uses TLS, to this server or to a trusted proxy.
+    /// Whether the client uses TLS, either to this server or to a trusted proxy.
     var isSecure: Bool { head.scheme == "https" }
 }
 
 extension String {
-    /// The last element of a list, which the nearest proxy wrote.
+    /// The last element of a comma-separated list, which is the element that the nearest proxy wrote.
     fileprivate var lastOfList: String {
         split(separator: ",", omittingEmptySubsequences: false).last.map { String($0.trimmed) } ?? ""
     }

@@ -1,16 +1,16 @@
 import NIOCore
 
-/// Closes a connection that sends endless input without ever completing a part of a request, such as blank lines or chunk
-/// extensions.
+/// Closes a connection on which the client sends endless input, such as blank lines or chunk extensions, without completing a
+/// part of a request.
 ///
-/// It is placed before the HTTP decoder, which skips such input without an event. ``ConnectionGuard`` resets it for every part
-/// that the decoder produces.
+/// It is placed before the HTTP decoder, which skips such input without an event. ``ConnectionGuard`` sets the count to 0 for
+/// every part that the decoder produces.
 final class UnparsedByteLimit: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// The maximum number of bytes between two parts, more than all headers that are allowed. A single read may exceed it,
-    /// because TLS passes on all available data; so it is checked after the decoder has processed the data.
+    /// The maximum number of bytes between two parts of a request, greater than the maximum size of all headers. The count is
+    /// checked only after the decoder has processed the data, because a single read over TLS may be larger than the maximum.
     static let maximumBytes = 256 << 10
 
     private var count = 0

@@ -1,6 +1,6 @@
 import Yams
 
-/// `openapi.yaml`, as far as the page about it needs it.
+/// The parts of `openapi.yaml` that the HTML page about the API (``ContractPage``) shows.
 struct Contract {
     struct Tag {
         let name: String
@@ -9,11 +9,11 @@ struct Contract {
 
     struct Operation {
         let id: String
-        /// In upper case.
+        /// The HTTP method in upper case.
         let method: String
         let path: String
         let isOpen: Bool
-        /// Those of the path, then those of the operation, with references resolved.
+        /// The parameters of the path, followed by the parameters of the operation. References are resolved.
         let parameters: [Node]
         let node: Node
         let tag: String
@@ -24,6 +24,7 @@ struct Contract {
     let root: Node
     private(set) var operations: [Operation] = []
 
+    /// Parses the document.
     /// - Throws: an error of the YAML parser, or ``Failure`` if the document has no paths.
     init(yaml: String) throws {
         guard let root = try Yams.compose(yaml: yaml), root["paths"]?.mapping != nil else { throw Failure() }
@@ -55,12 +56,12 @@ struct Contract {
 
     var schemas: [(String, Node)] { members(root["components"]?["schemas"]) }
 
-    /// The members of a mapping, in their order, with references resolved.
+    /// The members of a YAML mapping, in the order of the document. References are resolved unless `resolving` is false.
     func members(_ node: Node?, resolving: Bool = true) -> [(String, Node)] {
         (node?.mapping ?? [:]).map { ($0.key.string ?? "", resolving ? resolved($0.value) : $0.value) }
     }
 
-    /// The target of a reference within the document; other nodes unchanged.
+    /// If the node is a reference within the document, the node to which it refers; otherwise the node itself.
     func resolved(_ node: Node) -> Node {
         guard let reference = node["$ref"]?.string, reference.hasPrefix("#/") else { return node }
         var target: Node? = root

@@ -1,9 +1,9 @@
 import HesperModel
 import Yams
 
-/// Formats an example of the contract as indented JSON.
+/// Formats examples of the contract as indented JSON.
 enum ContractExample {
-    /// A scalar is returned as its text.
+    /// The example as indented JSON. If the example is a single value and not an object or array, its text without quotes.
     static func text(_ node: Node) -> String {
         if case .scalar(let scalar) = node { return scalar.string }
         return json(node, indent: "")

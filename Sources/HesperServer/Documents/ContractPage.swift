@@ -76,7 +76,7 @@ struct ContractPage {
         for (status, response) in contract.members(node) {
             let summary =
                 "<code>\(HTMLPage.escape(status))</code> \(Markdown.inline(response["description"]?.string ?? ""))"
-            // Errors have similar examples, so they are collapsed.
+            // Responses with errors are collapsed, because their examples are similar.
             html +=
                 status.hasPrefix("2")
                 ? "<p>\(summary)</p>\(content(response["content"]))"
@@ -125,7 +125,7 @@ struct ContractPage {
         """
     }
 
-    /// A schema in a few words, with a link if it has a name.
+    /// Describes a schema in a few words. If the schema has a name, the description is a link to it.
     private func type(of node: Node?) -> String {
         guard let node else { return "anything" }
         if let name = node["$ref"]?.string?.split(separator: "/").last {

@@ -5,15 +5,16 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// Serves the contract as a file and as an HTML page, and an HTML page for each error.
+/// Serves the contract (`openapi.yaml`) as a file and as an HTML page, and an HTML page about each error.
 struct Documents: Resource {
     private let contract: ByteBuffer?
     private let cache: ContractCache?
 
-    /// - Parameter path: the file `openapi.yaml`; without it the API works, and its own routes respond with 404.
+    /// - Parameter path: the path of `openapi.yaml`; nil if there is none. Without the file, the routes that need it respond with
+    ///   404, and all other routes work.
     init(contract path: String?, logger: Logger) {
         guard let path, let data = FileManager.default.contents(atPath: path) else {
-            // If no path was given, the command has logged where it searched.
+            // If no path was given, the command has already logged where it searched for the file.
             if let path { logger.warning("\(path) cannot be read; /openapi.yaml and /docs are unavailable") }
             contract = nil
             cache = nil
@@ -53,13 +54,13 @@ struct Documents: Resource {
 
     @Sendable private func problem(_ request: APIRequest) throws -> Response {
         guard let slug = Problem.Slug(rawValue: request.parameter) else {
-            throw Problem(.notFound, "There is no error \(request.parameter.prefix(64)).")
+            throw Problem(.notFound, "There is no error type \(request.parameter.prefix(64)).")
         }
         return ProblemPage.page(of: slug).response()
     }
 }
 
-/// The contract as a page and as JSON, computed when one of them is first requested.
+/// The contract as an HTML page and as JSON. Both are computed when one of them is first requested.
 private actor ContractCache {
     struct Rendered: Sendable {
         let page: HTMLPage
@@ -75,7 +76,7 @@ private actor ContractCache {
         get async throws {
             if let task { return try await task.value }
             let yaml = yaml
-            // Parsing the contract takes too long for the threads that handle requests.
+            // The contract is parsed on a background thread, because this takes too long for the threads that handle requests.
             let newTask = Task {
                 try await NIOThreadPool.singleton.runIfActive {
                     let contract = try Contract(yaml: yaml)

@@ -8,7 +8,7 @@ import NIOCore
 /// An HTML page that loads nothing from other servers and runs no script.
 struct HTMLPage: Sendable {
     let title: String
-    /// HTML.
+    /// The content of `<body>`, as HTML.
     let body: String
 
     /// Escapes text for HTML.
@@ -28,12 +28,12 @@ struct HTMLPage: Sendable {
         return escaped
     }
 
-    /// The error message above a form that was submitted with invalid values.
+    /// The error message above a form that was submitted with invalid values; empty if there is no problem.
     static func alert(_ problem: Problem?) -> String {
         problem.map { "<p class=\"error\" role=\"alert\">\(escape($0.detail))</p>" } ?? ""
     }
 
-    /// A link to the web app; empty if there is none.
+    /// A link to the web app; empty if the server has no web app.
     static func webAppLink(_ text: String, hasWebApp: Bool) -> String {
         hasWebApp ? "<p><a href=\"/\">\(escape(text))</a></p>" : ""
     }
@@ -76,7 +76,8 @@ struct HTMLPage: Sendable {
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: html)))
     }
 
-    /// Nothing may be loaded or run except the one style, by its hash (Content Security Policy 3).
+    /// The headers of a page. They permit only the page's own style, which is identified by its hash (Content Security Policy 3).
+    /// Nothing else may be loaded or run.
     private static let headers = BrowserDefences.page(
         policy:
             "default-src 'none'; style-src 'sha256-\(Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString())'; "

@@ -1,7 +1,8 @@
 /// Converts the subset of Markdown that descriptions in the contract use: paragraphs, headings, lists, indented code; `code`,
 /// **strong** and *emphasis*.
 enum Markdown {
-    /// - Parameter level: the HTML heading level of `#`.
+    /// Converts text to HTML.
+    /// - Parameter level: the level of the HTML heading for a line that begins with a single `#`.
     static func html(_ text: String, level: Int = 2) -> String {
         var html = ""
         var paragraph: [Substring] = []
@@ -48,11 +49,12 @@ enum Markdown {
         return html
     }
 
-    /// Formats one line: text between backquotes as code, the rest with strong and emphasis.
+    /// Converts the text of one paragraph, heading or list item. Text between backquotes becomes code; strong and emphasis are
+    /// converted in the rest.
     static func inline(_ text: String) -> String {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in
-            // Parts with an odd index are between backquotes, except after a last backquote without a partner.
+            // Parts with an odd index are between two backquotes, except the last part if the number of backquotes is odd.
             if index % 2 == 1, index < parts.count - 1 || parts.count % 2 == 1 {
                 return "<code>\(HTMLPage.escape(part))</code>"
             }

@@ -1,6 +1,7 @@
 import HesperModel
 
-/// The page of a problem's `type`: what the error means, and what a client should do (protocol.md, Errors).
+/// The HTML page at the URL in the `type` of a problem. It tells what the error means and what a client should do (protocol.md,
+/// Errors).
 enum ProblemPage {
     static func page(of slug: Problem.Slug) -> HTMLPage {
         HTMLPage(

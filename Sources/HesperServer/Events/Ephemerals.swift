@@ -3,12 +3,13 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// `POST /v1/ephemeral`: a message to the other devices of the account that listen to events, such as who is typing where. It is
-/// not stored (protocol.md, Events).
+/// `POST /v1/ephemeral`: sends a message, such as who is typing where, to the other devices of the account that listen to events.
+/// The message is not stored (protocol.md, Events).
 struct Ephemerals: Resource {
     let hub: EventHub
     private let limiter: RateLimiter<NodeID>
-    /// The maximum size of the request in bytes. Escapes in JSON are longer than the characters they stand for.
+    /// The maximum size of the request, in bytes. It allows for JSON escapes, which are longer than the characters that they
+    /// stand for.
     private static let bodyBytes = 8 * Limits.ephemeralBytes
 
     init(hub: EventHub, rate: Rate) {

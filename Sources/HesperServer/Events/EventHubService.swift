@@ -3,8 +3,8 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Sends pings to event streams and notifies them of commits of other processes. Other servers send signals if the store supports
-/// them. Without signals, and for signals that were lost, the store is queried at intervals.
+/// Sends pings to event streams and notifies them of commits by other processes. If the store supports signals, other servers
+/// signal their commits. The store is also queried at intervals, because signals may be lost, or not supported by the store.
 struct EventHubService: Service {
     let hub: EventHub
     let pages: EventPages
@@ -14,9 +14,10 @@ struct EventHubService: Service {
     private let hasLoggedUnreadable = NIOLockedValueBox(false)
     private let isDisconnected = NIOLockedValueBox(false)
 
-    /// The interval between two queries for commits of other processes, without signals.
+    /// The interval between two queries for commits of other processes, if the store does not support signals.
     private static let pollInterval = Duration.milliseconds(250)
-    /// The interval between two refreshes with signals, some of which may be lost.
+    /// The interval between two refreshes of all scopes, if the store supports signals. The refreshes find commits whose signal
+    /// was lost.
     private static let signalledPollInterval = Duration.seconds(5)
     private static let pauseAfterFailure = Duration.seconds(5)
 
@@ -65,7 +66,7 @@ struct EventHubService: Service {
         return [ticks, refreshing, polling]
     }
 
-    /// Refreshes the hub for all scopes for which that was requested.
+    /// Reads the commits of other processes for all pending scopes, and notifies the listeners of these scopes.
     private func refresh() async throws {
         let scopes = refreshes.take()
         do {
@@ -93,9 +94,9 @@ struct EventHubService: Service {
             guard !set(isDisconnected, to: true) else { return }
             logger.warning(
                 """
-                Signals of other servers are not received: their changes arrive up to \
+                Signals of other servers are not received. Changes from other servers arrive up to \
                 \(EventHubService.signalledPollInterval) late, \
-                and messages between devices do not arrive.
+                and messages to devices at other servers do not arrive.
                 """)
         case .unreadable(let text):
             guard !set(hasLoggedUnreadable, to: true) else { return }
@@ -105,7 +106,8 @@ struct EventHubService: Service {
         }
     }
 
-    /// - Returns: the previous value.
+    /// Sets a flag.
+    /// - Returns: the previous value of the flag.
     private func set(_ flag: NIOLockedValueBox<Bool>, to value: Bool) -> Bool {
         flag.withLockedValue { flag in
             defer { flag = value }

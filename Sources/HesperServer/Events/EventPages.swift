@@ -6,16 +6,17 @@ import NIOCore
 /// A page of changes, encoded as an event.
 struct EventPage: Sendable {
     let chunks: [ByteBuffer]
-    /// The sync token after the page, which is the ID of the event.
+    /// The sync token after the page. It is also the ID of the event.
     let token: SyncToken
 }
 
-/// Reads and encodes pages of changes for event streams. Streams of a scope that wait at the same token share one page, which is
-/// read and encoded once.
+/// Reads and encodes pages of changes for event streams. If several streams of a scope wait at the same sync token, the page is
+/// read and encoded once and shared.
 final class EventPages: Sendable {
     private let backend: Backend
     private let feed = Feed(.all, bytes: Limits.eventBytes)
-    /// The maximum number of pages per scope that are cached or being read. Slow readers are at other tokens than fast ones.
+    /// The maximum number of pages per scope that are cached or being read. There may be more than one, because slow readers need
+    /// other pages than fast readers.
     private static let pagesPerScope = 4
 
     private struct Entry {
@@ -28,8 +29,8 @@ final class EventPages: Sendable {
 
     init(backend: Backend) { self.backend = backend }
 
-    /// The page after a token.
-    /// - Parameter sequence: the last sequence of the scope that is known.
+    /// The page of changes after a token. It is read only if it is not cached.
+    /// - Parameter sequence: the highest known sequence of the scope. A page that was cached at another sequence is not used.
     func page(after token: SyncToken, upTo sequence: Int64) async throws -> EventPage {
         let page = recent.withLockedValue { recent in
             var entries = recent[token.scope] ?? []
@@ -43,7 +44,8 @@ final class EventPages: Sendable {
         return try await page.value
     }
 
-    /// The first page of a stream without a token, which receives only later changes.
+    /// The first page of a stream that starts without a token. The page has no changes, because such a stream receives only later
+    /// changes.
     func empty(at head: ScopeHead) -> EventPage {
         let page = feed.emptyPage(at: head, epoch: backend.epoch)
         let builder = EventPageBuilder()
@@ -52,10 +54,10 @@ final class EventPages: Sendable {
         return builder.page(page.token)
     }
 
-    /// The sync token at a scope's current state.
+    /// The sync token that stands for a scope's current state.
     func token(at head: ScopeHead) -> SyncToken { feed.emptyPage(at: head, epoch: backend.epoch).token }
 
-    /// Checks that a token is valid for a stream: from a complete sync, without a filter.
+    /// Checks that a stream may start at a token: the token must be from a complete sync without a filter.
     func check(_ token: SyncToken, head: ScopeHead) throws(Problem) {
         try feed.check(token, epoch: backend.epoch, head: head)
         guard case .after = token.position else {
@@ -63,7 +65,7 @@ final class EventPages: Sendable {
         }
     }
 
-    /// Removes all cached pages. They are useful only to streams that are woken together.
+    /// Removes all cached pages. A page is useful only for a short time, while streams that were notified together read it.
     func removeAll() { recent.withLockedValue { $0 = [:] } }
 
     private func read(after token: SyncToken) async throws -> EventPage {
@@ -80,7 +82,7 @@ final class EventPages: Sendable {
     private var response: FeedResponse { FeedResponse(backend: backend, feed: feed, shape: .changes) }
 }
 
-/// Collects the chunks of one event.
+/// Collects the encoded pieces of one event.
 private final class EventPageBuilder {
     private var chunks: [ByteBuffer] = []
 
@@ -93,7 +95,7 @@ private final class EventPageBuilder {
         ServerSentEvent.begin(.changes, in: &head)
         var tail = ByteBuffer()
         ServerSentEvent.end(id: token.text, in: &tail)
-        // Most events consist of one short chunk. They are sent in one write.
+        // Most events have only one piece of data. The event is then joined into one buffer, so that it is sent in one write.
         if chunks.count == 1 {
             head.writeImmutableBuffer(chunks[0])
             head.writeImmutableBuffer(tail)

@@ -5,19 +5,19 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// The events of one listener, from the first to the end of the connection.
+/// Writes the events of one listener until the connection or the stream ends.
 ///
-/// Nothing is queued for a listener except the sequence that its scope has reached. However slowly it reads, it gets one page
-/// after its token, which contains all changes that were committed in the meantime.
+/// Changes are not queued for a listener; only the sequence that its scope has reached is stored. A slow reader therefore
+/// receives all changes that were committed since its token in one page, or in as few pages as their size permits.
 struct EventStream: Sendable {
     let listener: Listener
     let pages: EventPages
     let progress: StreamProgress
-    /// The sync token of the reader.
+    /// The sync token after which the reader wants changes.
     let token: SyncToken
     /// The sequence of the scope when the listener was registered.
     let sequence: Int64
-    /// The state of the scope at which a reader without a token starts.
+    /// The state of the scope at which a reader without a token starts; nil if the reader has a token.
     let start: ScopeHead?
     let endsAfterChanges: Bool
     let logger: Logger
@@ -26,7 +26,7 @@ struct EventStream: Sendable {
         var writer = writer
         var token = token
         defer { progress.end(at: token.sequence) }
-        // If the task is cancelled, the connection closes, which ends the listener too.
+        // Cancellation needs no handler: it closes the connection, which also ends the listener.
         try await withGracefulShutdownHandler {
             guard try await begin(&token, to: &writer) else { return }
             while try await write(await listener.next(), from: &token, to: &writer) {}
@@ -36,7 +36,7 @@ struct EventStream: Sendable {
         try await writer.finish(nil)
     }
 
-    /// Writes the first events.
+    /// Writes the first events of the stream.
     /// - Returns: whether the stream continues.
     private func begin(_ token: inout SyncToken, to writer: inout any ResponseBodyWriter) async throws -> Bool {
         guard let start else { return try await writeChanges(upTo: sequence, from: &token, to: &writer) }
@@ -44,7 +44,7 @@ struct EventStream: Sendable {
         return !endsAfterChanges
     }
 
-    /// Writes the events for one notification.
+    /// Writes the events for one notification from the hub.
     /// - Returns: whether the stream continues.
     private func write(
         _ news: ListenerUpdate, from token: inout SyncToken, to writer: inout any ResponseBodyWriter
@@ -71,7 +71,7 @@ struct EventStream: Sendable {
         return true
     }
 
-    /// Writes all pages up to a sequence.
+    /// Writes all pages of changes up to a sequence.
     /// - Returns: whether the stream continues.
     private func writeChanges(
         upTo sequence: Int64, from token: inout SyncToken, to writer: inout any ResponseBodyWriter
@@ -82,15 +82,16 @@ struct EventStream: Sendable {
             do {
                 page = try await pages.page(after: token, upTo: sequence)
             } catch let problem as Problem {
-                // Any other problem means that the account was deleted, which the client learns when it reconnects.
+                // Any other problem means that the account was deleted. The client learns this when it reconnects.
                 if problem.slug == .tokenExpired { try await writer.write(EventStream.expired(problem)) }
                 return false
             } catch {
-                // The client reconnects. The database may be available by then.
-                logger.error("Event stream ended: its changes cannot be read", metadata: ["error": "\(error)"])
+                // The stream ends, so that the client reconnects. The database may be available again by then.
+                logger.error(
+                    "Event stream ended, because the changes cannot be read", metadata: ["error": "\(error)"])
                 return false
             }
-            // An older copy of the database was restored.
+            // There are no changes after the token if an older copy of the database was restored in the meantime.
             guard page.token.sequence > token.sequence else { return true }
             for chunk in page.chunks { try await writer.write(chunk) }
             token = page.token
@@ -99,8 +100,8 @@ struct EventStream: Sendable {
         return true
     }
 
-    /// The event that tells the reader to start over. It is an event because `EventSource` does not expose the status of a
-    /// response.
+    /// The event that tells the reader to start over. It is an event and not a status code, because `EventSource` does not expose
+    /// the status of a response.
     static func expired(_ problem: Problem) -> ByteBuffer {
         ServerSentEvent.bytes(.expired, problem.json.bytes)
     }

@@ -5,7 +5,7 @@ import HesperStore
 import Hummingbird
 import NIOCore
 
-/// `GET /v1/events`: changes as they are committed, and messages of other devices (protocol.md, Events).
+/// `GET /v1/events`: sends changes as they are committed, and messages from other devices (protocol.md, Events).
 struct Events: Resource {
     let backend: Backend
     let pages: EventPages
@@ -34,8 +34,8 @@ struct Events: Resource {
             }
         }
         let listener = try backend.hub.listen(to: session.scope, as: session.device.node, ping: ping)
-        // Later commits are announced to the listener. This lookup finds earlier ones, and whether the device was signed out
-        // since.
+        // The listener is notified of all later commits. This lookup finds earlier commits, and rejects a device that was signed
+        // out after the request was authenticated.
         let head = try await authenticator.session(of: request.http).head
         request.onDisconnect(DisconnectHandler { [weak listener] in listener?.end(.disconnected) })
         request.channel.setAcknowledgementTimeout()
@@ -49,7 +49,7 @@ struct Events: Resource {
         return response(request) { try await stream.write(to: $0) }
     }
 
-    /// The problem to report if the reader must start over.
+    /// The problem `token-expired` if the reader must start over; nil if the token is valid.
     private func expiry(of token: SyncToken?, _ session: Session) throws -> Problem? {
         guard let token else { return nil }
         do {
@@ -66,10 +66,10 @@ struct Events: Resource {
     ) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store, no-transform",
-            // nginx would buffer events.
+            // Without this header, nginx would buffer events.
             .accelBuffering: "no",
         ]
-        // The length is unknown.
+        // The length of the response to GET is unknown, so the response to HEAD must not have a length either.
         if request.http.method == .head { headers[.transferEncoding] = "chunked" }
         return Response(status: .ok, headers: headers, body: ResponseBody { writer in try await body(writer) })
     }
@@ -78,18 +78,19 @@ struct Events: Resource {
         switch request.query["closeAfter"] {
         case nil: false
         case "changes"?: true
-        default: throw Problem(.invalidField, "closeAfter must be changes, or omitted.", at: "closeAfter")
+        default: throw Problem(.invalidField, "closeAfter must be \"changes\", or omitted.", at: "closeAfter")
         }
     }
 }
 
 extension APIRequest {
-    /// The token at which a stream starts: that of `Last-Event-ID` if the client reconnects, else that of the query.
+    /// The token at which a stream starts: the token in `Last-Event-ID` if the client reconnects, otherwise the token in the
+    /// query.
     fileprivate func lastEvent() throws(Problem) -> SyncToken? {
         guard let text = self[.lastEventID], !text.isEmpty else { return try token() }
         guard let token = SyncToken(text) else {
             throw Problem(
-                .invalidField, "Last-Event-ID must be the ID of an earlier event, unchanged.", at: "Last-Event-ID")
+                .invalidField, "Last-Event-ID must be exactly the ID of an earlier event.", at: "Last-Event-ID")
         }
         return token
     }
@@ -102,7 +103,7 @@ extension Channel {
         #if os(Linux)
             let userTimeout = ChannelOptions.Types.SocketOption(
                 level: .tcp, name: NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT))
-            // Without this option, the timeout of the system applies.
+            // If the option cannot be set, the timeout of the operating system applies.
             connection.setOption(userTimeout, value: 60_000).whenFailure { _ in }
         #endif
     }

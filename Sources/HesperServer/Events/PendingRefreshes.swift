@@ -1,7 +1,8 @@
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// The scopes whose listeners must be refreshed from the store. Many tasks add to them, one loop takes them.
+/// The scopes whose listeners must be refreshed from the store. Many tasks add scopes; one loop takes the scopes and refreshes
+/// them.
 final class PendingRefreshes: Sendable {
     enum Scopes: Sendable, Equatable {
         case only(Set<ScopeID>)
@@ -24,7 +25,7 @@ final class PendingRefreshes: Sendable {
         trigger.fire()
     }
 
-    /// Returns the pending scopes and removes them.
+    /// Removes and returns the pending scopes.
     func take() -> Scopes {
         pending.withLockedValue { pending in
             defer { pending = .only([]) }

@@ -3,15 +3,15 @@ import NIOCore
 
 /// Encodes server-sent events (WHATWG HTML, Server-sent events). The data is JSON without line breaks.
 enum ServerSentEvent {
-    /// All events of a stream (protocol.md, Events).
+    /// The names of all events that a stream may contain (protocol.md, Events).
     enum Name: String, CaseIterable {
-        /// A page of changes.
+        /// The event contains a page of changes.
         case changes
-        /// A message of another device.
+        /// The event contains a message from another device.
         case ephemeral
-        /// The number of other listening devices.
+        /// The event contains the number of other devices that are listening.
         case listeners
-        /// The sync token has expired; the reader must start over.
+        /// The sync token has expired, so the reader must start over.
         case expired
     }
 
@@ -40,12 +40,15 @@ enum ServerSentEvent {
         buffer.writeStaticString("\n\n")
     }
 
-    /// The last bytes of a stream that the server ends, with the time after which to reconnect, in milliseconds.
+    /// The bytes that the server sends before it ends a stream: a comment, and the number of milliseconds after which the client
+    /// should reconnect. Nil if nothing is sent.
     static func closing(_ end: ListenerUpdate.End) -> ByteBuffer? {
         switch end {
-        // Clients must not reconnect all at the same time, nor before another server had time to take over.
+        // The time is random and not too short, so that clients do not all reconnect at the same time, or before another server
+        // is ready.
         case .shutdown: ByteBuffer(string: "retry: \(Int.random(in: 500...3_000))\n: the server is shutting down\n\n")
-        // The device's own newer streams replaced this one. Without the delay, it would replace one of them immediately.
+        // Newer streams of the same device replaced this stream. Without the long delay, the client would reconnect and replace
+        // one of them.
         case .replaced: ByteBuffer(string: "retry: 60000\n: replaced by newer streams of this device\n\n")
         case .signedOut, .disconnected: nil
         }

@@ -2,11 +2,13 @@ import HesperModel
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Records how far a listening device has read, because thinning retains what a device may still start from (merge.md, Thinning).
+/// Records the position up to which a listening device has read, because thinning keeps the texts that a device may still use as
+/// a base (merge.md, Thinning).
 ///
-/// It is recorded every minute while the position changes, every hour while it does not, and at the end of the stream.
+/// The position is recorded every minute while it changes, every hour while it does not, and at the end of the stream.
 final class StreamProgress: Sendable {
-    /// The time that is subtracted from the date of a recorded position, in milliseconds.
+    /// The time that is subtracted from the date of a recorded position, in milliseconds, because data that was just sent may not
+    /// have arrived.
     private static let margin: Int64 = 60_000
 
     private let device: NodeID
@@ -21,7 +23,7 @@ final class StreamProgress: Sendable {
         last = NIOLockedValueBox((sequence, now()))
     }
 
-    /// Called when everything up to a sequence was written to the connection.
+    /// Records the position if that is due. Called when all changes up to a sequence were written to the connection.
     func update(to sequence: Int64) {
         let (last, now) = (last.withLockedValue { $0 }, now())
         let age = now.milliseconds - last.date.milliseconds
@@ -36,8 +38,8 @@ final class StreamProgress: Sendable {
 
     private func record(_ sequence: Int64, _ now: Timestamp) {
         last.withLockedValue { $0 = (sequence, now) }
-        // Data that was sent in the last minute or two may not have arrived (see Channel.setAcknowledgementTimeout), so the
-        // values of that time must be retained too.
+        // Data that was sent in the last minute or two may not have arrived (see Channel.setAcknowledgementTimeout). The recorded
+        // date is therefore earlier, so that values that were current at that time are kept too.
         uses.record(DeviceUse(of: device, hasRead: sequence, at: now.adding(-StreamProgress.margin)))
     }
 }

@@ -1,15 +1,16 @@
-/// The time to wait after failures: doubled with each of them, up to a maximum.
+/// Computes how long to wait after failures in a row. The time doubles with each failure, up to a maximum.
 public struct Backoff: Sendable {
     public let first: Duration
     public let longest: Duration
 
-    /// - Parameter longest: without it, every wait is as long as the first.
+    /// - Parameter longest: the maximum time to wait. If it is nil, every wait is as long as the first.
     public init(first: Duration, longest: Duration? = nil) {
         self.first = first
         self.longest = longest ?? first
     }
 
-    /// - Parameter failures: the number of failures in a row, from 1.
+    /// The time to wait before the next attempt.
+    /// - Parameter failures: the number of failures in a row, at least 1.
     public func delay(after failures: Int) -> Duration {
         min(first * (1 << min(max(failures - 1, 0), 20)), longest)
     }

@@ -1,16 +1,17 @@
-/// A permit for a large body, limited globally and per account. Without it, the bodies of one account could occupy any amount of
-/// memory while they arrive.
+/// A permit to receive a large body. The number of permits is limited, globally and per account. Without this limit, the bodies
+/// that one account sends at the same time could occupy any amount of memory.
 struct BodyPermit {
     private let caller: AuthenticatedCaller?
     private var isHeld = false
 
-    /// The size of a body that needs no permit, in bytes.
+    /// The maximum size of a body that needs no permit, in bytes.
     static let freeBytes = 256 << 10
 
-    /// - Parameter caller: the sender of the body. Without one no permit is taken, as open routes accept only small bodies.
+    /// - Parameter caller: the sender of the body; nil on routes without authentication. Such routes accept only small bodies, so
+    ///   no permit is taken.
     init(_ caller: AuthenticatedCaller?) { self.caller = caller }
 
-    /// Waits for the permit, if it is not held already.
+    /// Waits for a permit, unless one is held already.
     /// - Throws: `too-many-requests` if too many bodies of the account are waiting; `CancellationError`.
     mutating func acquire() async throws {
         guard !isHeld, let caller else { return }

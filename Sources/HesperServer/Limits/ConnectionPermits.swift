@@ -1,8 +1,9 @@
 import HesperModel
 import NIOCore
 
-/// Limits how many connections, or streams on them, each address has open. Loopback and trusted proxies are not limited: they
-/// connect on behalf of many clients.
+/// Limits the number of open connections, or of open HTTP/2 streams, per address. Trusted proxies and processes on this machine
+/// connect on behalf of many clients. Therefore, proxies are not limited, and loopback only if
+/// ``ConnectionLimits/countsLoopback`` is set.
 struct ConnectionPermits: Sendable {
     private let semaphore: Semaphore<String>
     private let countsLoopback: Bool
@@ -17,10 +18,11 @@ struct ConnectionPermits: Sendable {
         self.proxies = proxies
     }
 
-    /// The number of addresses that are connected.
+    /// The number of addresses that hold permits.
     var addressCount: Int { semaphore.keyCount }
 
-    /// - Returns: whether a permit was acquired. If so, call ``release(_:)`` when the connection or stream closes.
+    /// Takes a permit.
+    /// - Returns: whether a permit was free. If so, call ``release(_:)`` when the connection or stream closes.
     func tryAcquire(_ address: ClientAddress) -> Bool { !isLimited(address) || semaphore.tryAcquire(address.key) }
 
     func release(_ address: ClientAddress) {
@@ -34,15 +36,15 @@ struct ConnectionPermits: Sendable {
     }
 }
 
-/// Holds a connection's permit from before the TLS handshake until the connection is closed. A handler that finds this one in
-/// the pipeline takes no second permit.
+/// Holds a connection's permit from before the TLS handshake until the connection is closed. ``ConnectionGuard`` takes no second
+/// permit if this handler is in the pipeline.
 final class ConnectionPermit: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let permits: ConnectionPermits
     private let address: ClientAddress
 
-    /// Nil if no permit is free.
+    /// Takes a permit for the address. Nil if no permit is free.
     init?(of address: ClientAddress, from permits: ConnectionPermits) {
         guard permits.tryAcquire(address) else { return nil }
         self.permits = permits

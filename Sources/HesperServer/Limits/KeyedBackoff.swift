@@ -1,14 +1,14 @@
 import NIOConcurrencyHelpers
 
-/// Counts failed attempts, or e-mails, by key. The first few are free; after that, each wait is twice as long as the one before.
-/// A successful attempt resets the key. Memory is bounded.
+/// Limits how fast failed attempts, or e-mails, can follow one another, per key. The first few attempts need not wait; after
+/// that, each wait is twice as long as the previous one. A successful attempt resets the key. The number of keys is limited.
 final class KeyedBackoff: Sendable {
-    /// The maximum number of keys. When it is reached, the half with the fewest attempts is removed.
+    /// The maximum number of keys. When it is reached, half of the keys are removed: those with the fewest attempts.
     static let capacity = 20_000
 
     private struct Count {
         var attempts: Int
-        /// The time of the next attempt at the earliest.
+        /// The earliest time at which another attempt is permitted.
         var next: ContinuousClock.Instant
     }
 
@@ -16,7 +16,7 @@ final class KeyedBackoff: Sendable {
     private let lifetime: Duration
     private let counts = NIOLockedValueBox<[String: Count]>([:])
 
-    /// - Parameter lifetime: the time without an attempt after which a key starts anew.
+    /// - Parameter lifetime: if a key has no attempt for this time, its count starts again at 0.
     init(_ backoff: Backoff, lifetime: Duration) {
         self.backoff = backoff
         self.lifetime = lifetime
@@ -31,9 +31,10 @@ final class KeyedBackoff: Sendable {
     /// The number of keys.
     var count: Int { counts.withLockedValue(\.count) }
 
-    /// Takes one attempt. It counts as failed until ``reset(_:)``, so concurrent attempts cannot exceed the limit.
+    /// Takes one attempt. The attempt counts as failed until ``reset(_:)`` is called, so concurrent attempts cannot exceed the
+    /// limit.
     /// - Parameter free: the number of attempts before the first wait.
-    /// - Returns: nil, or the time until the next attempt, in seconds.
+    /// - Returns: nil if the attempt is permitted; otherwise the time until the next one is permitted, in seconds.
     func take(_ key: String, free: Int, at now: ContinuousClock.Instant = .now) -> Int? {
         counts.withLockedValue { counts in
             var count = counts[key] ?? Count(attempts: 0, next: now)
@@ -48,7 +49,7 @@ final class KeyedBackoff: Sendable {
         }
     }
 
-    /// Gives back an attempt whose outcome was not determined. The next one need not wait for it.
+    /// Undoes the count of an attempt that neither succeeded nor failed, so that this attempt does not delay the next one.
     func giveBack(_ key: String, at now: ContinuousClock.Instant = .now) {
         counts.withLockedValue { counts in
             guard var count = counts[key] else { return }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Counts requests that are being processed. Beyond a limit, responses carry `Retry-After` (protocol.md, HTTP rules).
+/// Counts the requests that are being processed. If there are more than a limit, responses contain `Retry-After` (protocol.md,
+/// HTTP rules).
 final class Load: Sendable {
     private let limit: Int
     private let requests = Atomic<Int>(0)
@@ -10,6 +11,7 @@ final class Load: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
+    /// Counts a request that begins.
     /// - Returns: whether the limit is exceeded.
     func begin() -> Bool { requests.add(1, ordering: .relaxed).newValue > limit }
 

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// Limits how often something happens, with a token bucket per key. Memory is bounded.
+/// Limits how often something happens, with a token bucket per key. The number of keys is limited.
 final class RateLimiter<Key: Hashable & Sendable>: Sendable {
-    /// The maximum number of keys. When it is reached, the half with the most tokens left is removed.
+    /// The maximum number of keys. When it is reached, half of the keys are removed: those whose buckets have the most tokens.
     static var capacity: Int { 20_000 }
 
     private struct Bucket {
@@ -18,8 +18,8 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// The number of keys.
     var count: Int { buckets.withLockedValue(\.count) }
 
-    /// Takes one token.
-    /// - Returns: nil, or the time until there is one, in seconds.
+    /// Takes one token from the bucket of a key.
+    /// - Returns: nil if there was a token; otherwise the time until there will be one, in seconds.
     func take(_ key: Key, at now: ContinuousClock.Instant = .now) -> Int? {
         buckets.withLockedValue { buckets in
             let tokens = buckets[key].map { refilled($0, at: now) } ?? Double(rate.burst)
@@ -30,14 +30,14 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// The number of tokens left, and the time until the bucket is full again, in seconds.
+    /// The number of tokens left in the bucket of a key, and the time until the bucket is full again, in seconds.
     func left(_ key: Key, at now: ContinuousClock.Instant = .now) -> (tokens: Int, fullAfter: Int) {
         let tokens = buckets.withLockedValue { $0[key].map { refilled($0, at: now) } } ?? Double(rate.burst)
         let missing = Double(rate.burst) - tokens
         return (Int(tokens), Int((missing * 60 / Double(rate.perMinute)).rounded(.up)))
     }
 
-    /// Gives a token back.
+    /// Puts a token back into the bucket of a key, to undo ``take(_:at:)``.
     func giveBack(_ key: Key) {
         buckets.withLockedValue { buckets in
             guard let bucket = buckets[key] else { return }

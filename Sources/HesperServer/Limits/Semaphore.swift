@@ -2,8 +2,8 @@ import HesperModel
 import HesperStore
 import NIOConcurrencyHelpers
 
-/// Limits how many tasks do something concurrently: in total and per key. Other tasks wait in the order of their arrival, up to a
-/// number per key. A wait ends when its task is cancelled.
+/// Limits how many tasks hold a permit at the same time, in total and per key. Other tasks wait in the order of their arrival.
+/// The number of waiting tasks per key is limited too. A task that is cancelled stops waiting.
 ///
 ///     let searches = Semaphore<ScopeID>(limits, refusal: .tooManyRequests("Too many searches.", retryAfter: 2))
 ///     try await searches.withPermit(scope) { … }
@@ -31,7 +31,7 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
     }
 
     private let limits: PermitLimits
-    /// Thrown when no permit is free and no more may wait.
+    /// The error that is thrown if no permit is free and the maximum number of tasks is already waiting.
     let refusal: Problem
     private let state = NIOLockedValueBox(State())
 
@@ -46,8 +46,8 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
     /// The number of tasks that wait for a permit.
     var waitingCount: Int { state.withLockedValue(\.waiters.count) }
 
-    /// Runs `body` while holding a permit.
-    /// - Throws: the refusal; `CancellationError` if the task is cancelled while it waits; what `body` throws.
+    /// Waits for a permit, and holds it while `body` runs.
+    /// - Throws: ``refusal``; `CancellationError` if the task is cancelled while it waits; the errors of `body`.
     func withPermit<T>(_ key: Key, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T)
         async throws -> T
     {
@@ -56,7 +56,8 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
         return try await body()
     }
 
-    /// Takes a permit if one is free. Give it back with ``release(_:)``.
+    /// Takes a permit if one is free. Call ``release(_:)`` when it is no longer needed.
+    /// - Returns: whether a permit was taken.
     func tryAcquire(_ key: Key) -> Bool {
         state.withLockedValue { state in
             guard state.isFree(key, limits) else { return false }
@@ -65,8 +66,8 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Waits for a permit. Give it back with ``release(_:)``.
-    /// - Throws: the refusal; `CancellationError` if the task is cancelled while it waits.
+    /// Waits for a permit. Call ``release(_:)`` when it is no longer needed.
+    /// - Throws: ``refusal``; `CancellationError` if the task is cancelled while it waits.
     func acquire(_ key: Key) async throws {
         let id = state.withLockedValue { state in
             defer { state.nextID += 1 }
@@ -79,7 +80,7 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
                         state.take(key)
                         return .success(())
                     }
-                    // If the task is cancelled after this check, onCancel finds the waiter in the queue.
+                    // If the task is cancelled after this check, `onCancel` finds the waiting task in the queue.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     guard state.waiters.count(where: { $0.key == key }) < limits.waitingPerKey else {
                         return .failure(refusal)
@@ -97,7 +98,7 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Gives a permit back. The first waiter whose key is below its limit gets it.
+    /// Returns a permit. The permit goes to the first waiting task whose key is below its limit.
     func release(_ key: Key) {
         let next = state.withLockedValue { state -> Waiter? in
             state.total -= 1
@@ -112,21 +113,21 @@ final class Semaphore<Key: Hashable & Sendable>: Sendable {
 
 extension Semaphore where Key == ScopeID {
     /// Limits concurrent expensive operations, globally and per account.
-    /// - Parameter what: the operations, for the refusal: "searches".
+    /// - Parameter what: the name of the operations in the error message, such as "searches".
     static func perAccount(_ what: String, _ limits: PermitLimits) -> Semaphore {
         Semaphore(limits, refusal: .tooManyRequests("Too many concurrent \(what) of this account.", retryAfter: 2))
     }
 }
 
-/// The only key of a semaphore without a limit per key.
+/// The only key of a semaphore that has no separate limits per key.
 enum SingleKey: Hashable, Sendable { case shared }
 
-/// The number of permits of a semaphore, and of tasks that may wait for one.
+/// The maximum number of permits of a semaphore, and of tasks that wait for a permit.
 public struct PermitLimits: Sendable {
-    /// For all keys together.
+    /// The maximum number of permits for all keys together.
     public var total: Int
     public var perKey: Int
-    /// The maximum number of waiting tasks per key. Further ones are refused.
+    /// The maximum number of waiting tasks per key. Further tasks are refused.
     public var waitingPerKey: Int
 
     public init(total: Int = .max, perKey: Int, waitingPerKey: Int = 0) {

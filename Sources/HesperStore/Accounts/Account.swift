@@ -3,17 +3,17 @@ import HesperModel
 /// An account: the credentials of a user and the ID of the scope with the user's data.
 public struct Account: Sendable, Equatable {
     public let uniqueID: UniqueID
-    /// As the user entered it. Lookups use ``Account/key(of:)``.
+    /// The e-mail address as the user entered it. Lookups use ``Account/key(of:)``.
     public let email: String
-    /// The password's hash with its parameters, as text that the store does not interpret.
+    /// The hash of the password and the parameters of the hash function, as text that the store does not interpret.
     public var passwordHash: String
     public let creationDate: Timestamp
     public let scope: ScopeID
-    /// The time at which a link sent to the address was used; nil if none was. Password reset links are sent only to verified
-    /// addresses.
+    /// The time at which the user followed a verification link sent to the e-mail address; nil if the address is not verified.
+    /// Password reset links are sent only to verified addresses.
     public var emailVerificationDate: Timestamp?
-    /// The time at which the operator disabled the account; nil if it is enabled. A disabled account accepts neither sign-ins nor
-    /// requests of its devices.
+    /// The time at which the operator disabled the account; nil if the account is enabled. While an account is disabled, its user
+    /// cannot sign in, and requests of its devices are refused.
     public var disabledSince: Timestamp?
 
     public init(
@@ -29,11 +29,12 @@ public struct Account: Sendable, Equatable {
         self.disabledSince = disabledSince
     }
 
-    /// The key under which an e-mail address is unique: its lower case, so that a user does not create two accounts by accident.
+    /// The key under which an e-mail address must be unique: the address in lower case. Two accounts can therefore not have
+    /// addresses that differ only in case.
     public static func key(of email: String) -> String { email.lowercased() }
 
     /// Whether a text has the form of an e-mail address: one `@` with text on both sides, no spaces or control characters, and at
-    /// most ``Limits/emailBytes`` bytes. It does not check that the address exists.
+    /// most ``Limits/emailBytes`` bytes. This function does not check whether the address exists.
     public static func isEmail(_ text: String) -> Bool {
         let halves = text.split(separator: "@", omittingEmptySubsequences: false)
         return halves.count == 2 && halves.allSatisfy { !$0.isEmpty } && text.utf8.count <= Limits.emailBytes
@@ -43,13 +44,13 @@ public struct Account: Sendable, Equatable {
     }
 }
 
-/// The size of an account.
+/// The amount of data of an account.
 public struct Usage: Sendable, Equatable {
     /// The number of live objects of all types.
     public let objects: Int
-    /// The size of their JSON in bytes.
+    /// The total size of the JSON of these objects, in bytes.
     public let bytes: Int
-    /// The storage that counts against the quota: all versions of all objects, and attachments.
+    /// The storage that counts against the quota. It includes all stored edits of all objects, and attachments.
     public let storage: Storage
 
     public init(objects: Int, bytes: Int, storage: Storage = Storage()) {

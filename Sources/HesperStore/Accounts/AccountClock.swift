@@ -1,6 +1,6 @@
 import HesperModel
 
-/// An account's e-mail address and the greatest clock of its edits.
+/// An account's e-mail address, and the greatest clock of the account's edits.
 public struct AccountClock: Sendable, Equatable {
     public let email: String
     public let clock: Clock

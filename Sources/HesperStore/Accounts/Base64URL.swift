@@ -19,7 +19,7 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes a text that ``encode(_:)`` returned; nil for any other text.
+    /// Decodes a text that ``encode(_:)`` has returned; nil for any other text.
     public static func decode(_ text: String) -> [UInt8]? {
         guard text.utf8.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []
@@ -35,7 +35,7 @@ public enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
             }
         }
-        // The unused bits must be zero, so that each byte sequence has exactly one text (RFC 4648, 3.5).
+        // The unused bits of the last character must be zero, so that each byte sequence has exactly one text (RFC 4648, 3.5).
         return buffer & (1 << UInt32(bits) - 1) == 0 ? bytes : nil
     }
 

@@ -1,19 +1,20 @@
 import HesperModel
 
-/// A signed-in device. Its node is its unique ID.
+/// A device that is signed in. Its node is its unique ID.
 public struct Device: Sendable, Equatable {
     public let node: NodeID
     public let account: UniqueID
-    /// The name that the user gave it, at most ``Limits/deviceNameLength`` characters.
+    /// The name that the user gave the device, at most ``Limits/deviceNameLength`` characters.
     public let name: String
     public var appVersion: String?
     public var userAgent: String?
     public let creationDate: Timestamp
-    /// The time of its latest request, to the minute.
+    /// The time of the device's most recent request, to the minute.
     public var lastUseDate: Timestamp
-    /// The IP address of its latest request. Earlier addresses are not stored.
+    /// The IP address from which the device sent its most recent request. Earlier addresses are not stored.
     public var lastUseAddress: String?
-    /// The time at which it last requested a feed of the notes, to the minute; nil if it never did.
+    /// The time at which the device most recently requested a feed that contains notes, to the minute; nil if it never requested
+    /// one.
     public var readDate: Timestamp?
 
     public init(
@@ -39,11 +40,11 @@ public struct TokenHash: Sendable, Hashable {
     public init(bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// The device that sent a request, and the head of its scope, read in one query.
+/// The device that sent a request, and the head of the device's scope. Both are read in one query.
 public struct Session: Sendable, Equatable {
     public let device: Device
     public let head: ScopeHead
-    /// Whether the operator disabled the account.
+    /// Whether the operator has disabled the account.
     public let isDisabled: Bool
 
     public init(device: Device, head: ScopeHead, isDisabled: Bool = false) {

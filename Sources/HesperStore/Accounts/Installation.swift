@@ -1,10 +1,11 @@
 import HesperModel
 
-/// The identity of a database, which all of its servers share.
+/// The identity of a database. All servers on the database share it.
 public struct Installation: Sendable, Equatable {
-    /// A random number that a restore from a backup changes. Sync tokens of another epoch are invalid (protocol.md, Sync).
+    /// A random number, which changes when the database is restored from a backup. Sync tokens with another epoch are invalid
+    /// (protocol.md, Sync).
     public let epoch: UInt64
-    /// The node of the clocks that servers create.
+    /// The node in the clocks of edits that servers make.
     public let node: NodeID
 
     public init(epoch: UInt64, node: NodeID) {

@@ -1,29 +1,30 @@
 import HesperModel
 
-/// A single-use permission for the holder of a code: to set a new password, to create an account, or to verify an e-mail address.
-/// The store has only the hash of the code.
+/// A ticket allows the holder of a code to do one thing once: set a new password, create an account, or verify an e-mail address.
+/// The store contains only the hash of the code.
 public struct Ticket: Sendable, Equatable {
     public enum Purpose: String, Sendable, CaseIterable {
-        /// Created by the operator.
+        /// A password reset link that was created by the operator.
         case passwordReset = "password-reset"
-        /// Sent by e-mail. Anyone can request one for an address.
+        /// A password reset link that was sent by e-mail. Anyone can request such a link for an address.
         case mailedPasswordReset = "mailed-password-reset"
         case invitation
         case emailVerification = "email-verification"
 
-        /// The purposes of tickets that are valid for this purpose, and that a new ticket of this purpose replaces. A ticket
-        /// sent by e-mail, which anyone can request, must not replace one that the operator created.
+        /// The purposes of the tickets that can be used for this purpose. A new ticket with this purpose replaces the account's
+        /// tickets with these purposes. A link sent by e-mail, which anyone can request, must not replace a link that the
+        /// operator created.
         var acceptedPurposes: [Purpose] {
             self == .passwordReset ? [.passwordReset, .mailedPasswordReset] : [self]
         }
     }
 
     public let purpose: Purpose
-    /// The account whose password or address it is for; nil for an invitation.
+    /// The account whose password is reset or whose address is verified; nil for an invitation.
     public let account: UniqueID?
-    /// The e-mail address that an invitation is for; nil for any address.
+    /// The e-mail address to which an invitation is restricted; nil if the invitation is valid for any address.
     public let email: String?
-    /// The time at which it expires.
+    /// The time at which the ticket expires.
     public let endDate: Timestamp
 
     public init(_ purpose: Purpose, account: UniqueID? = nil, email: String? = nil, endDate: Timestamp) {
@@ -33,10 +34,10 @@ public struct Ticket: Sendable, Equatable {
         self.endDate = endDate
     }
 
-    /// The lifetime of a password reset link from the operator, in milliseconds. It is long because the link is passed on by
-    /// hand.
+    /// The lifetime of a password reset link that the operator creates, in milliseconds. It is long because the operator passes
+    /// the link on to the user.
     public static let resetLifetime = Timestamp.day
-    /// The lifetime of a password reset link sent by e-mail, in milliseconds.
+    /// The lifetime of a password reset link that is sent by e-mail, in milliseconds.
     public static let mailedResetLifetime = Timestamp.hour
     /// The lifetime of a link that verifies an e-mail address, in milliseconds.
     public static let verificationLifetime = Timestamp.day
@@ -49,39 +50,39 @@ public struct Ticket: Sendable, Equatable {
 }
 
 extension Snapshot {
-    /// The ticket with this code, if it is valid for a purpose at `date`.
+    /// The ticket whose code has this hash; nil if there is none or if it is not valid for `purpose` at `date`.
     public func ticket(_ token: TokenHash, for purpose: Ticket.Purpose, at date: Timestamp) throws -> Ticket? {
         try ticket(token).flatMap { $0.isValid(for: purpose, at: date) ? $0 : nil }
     }
 }
 
 extension Transaction {
-    /// Creates a ticket. It replaces the account's tickets for the same purpose, and a ticket from the operator also replaces
-    /// those sent by e-mail. All expired tickets are deleted.
+    /// Creates a ticket. The new ticket replaces the account's tickets with the same purpose. A password reset link from the
+    /// operator also replaces the links sent by e-mail. All expired tickets of all accounts are deleted.
     public func issue(_ ticket: Ticket, token: TokenHash, at date: Timestamp) throws {
         try deleteTickets(endedBy: date)
         if let account = ticket.account { try deleteTickets(acceptedFor: ticket.purpose, of: account) }
         try insert(ticket, token: token)
     }
 
-    /// Uses a ticket, which deletes it. Of several concurrent uses of one code, only one succeeds.
-    /// - Returns: nil if there is no ticket valid for this purpose.
+    /// Uses a ticket and deletes it. If several requests use the same code concurrently, only one of them succeeds.
+    /// - Returns: the ticket; nil if no ticket with this code is valid for `purpose`.
     public func useTicket(_ token: TokenHash, for purpose: Ticket.Purpose, at date: Timestamp) throws -> Ticket? {
         guard let ticket = try ticket(token, for: purpose, at: date) else { return nil }
-        // Lock the account before its ticket, in the same order as `issue`, to avoid a deadlock.
+        // The account is locked before its ticket, in the same order as in `issue`, to avoid a deadlock.
         if let account = ticket.account { _ = try self.account(account) }
         return try deleteTicket(token) ? ticket : nil
     }
 
-    /// Uses a ticket to mark the e-mail address of its account as verified.
-    /// - Returns: whether there was a valid ticket.
+    /// Uses a ticket to mark the e-mail address of the ticket's account as verified.
+    /// - Returns: whether the ticket was valid.
     public func verifyEmail(with token: TokenHash, at date: Timestamp) throws -> Bool {
         guard let account = try useTicket(token, for: .emailVerification, at: date)?.account else { return false }
         try setEmailVerificationDate(date, of: account)
         return true
     }
 
-    /// Sets a password, deletes all password reset tickets of the account, and signs out devices.
+    /// Sets a password, deletes all password reset tickets of the account, and signs out the given devices.
     public func changePassword(to hash: String, of account: UniqueID, signingOut devices: DevicesToSignOut) throws {
         try setPasswordHash(hash, of: account)
         try deleteTickets(acceptedFor: .passwordReset, of: account)
@@ -97,9 +98,9 @@ extension Transaction {
     }
 }
 
-/// The devices that a change of the password signs out.
+/// The devices that are signed out when a password is changed.
 public enum DevicesToSignOut: Sendable {
     case none, all
-    /// All devices except the one that changes the password.
+    /// All devices except this device, which changes the password.
     case others(than: NodeID)
 }

@@ -1,4 +1,4 @@
-/// The size of an installation.
+/// The amount of data in an installation.
 public struct Totals: Sendable, Equatable {
     public let accounts: Int
     public let devices: Int

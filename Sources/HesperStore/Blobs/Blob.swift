@@ -1,6 +1,6 @@
 import HesperModel
 
-/// The stored bytes of an attachment. They arrive before the attachment object exists.
+/// The metadata of an attachment's stored bytes. The bytes arrive before the attachment object is created.
 public struct Blob: Sendable, Equatable {
     public let name: BlobName
     public let data: AttachmentData
@@ -13,15 +13,15 @@ public struct Blob: Sendable, Equatable {
     }
 }
 
-/// A resumable upload. Its row remains for some time after it has finished.
+/// A resumable upload. Its row remains in the database for some time after the upload has finished.
 public struct Upload: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let attachment: UniqueID
-    /// The total number of bytes; nil until the client states it.
+    /// The total number of bytes; nil until the client has stated it.
     public var length: Int64?
-    /// The SHA-256 hash that the bytes must have, in hex; nil if the client did not state it.
+    /// The SHA-256 hash, in hex, that the bytes must have; nil if the client did not state it.
     public let sha256: String?
-    /// Whether all bytes have arrived and are in the blob store.
+    /// Whether all bytes have arrived and have been stored in the blob store.
     public var isFinished: Bool
     public let creationDate: Timestamp
 

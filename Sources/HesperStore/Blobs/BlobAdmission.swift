@@ -1,12 +1,12 @@
 import HesperModel
 
-/// Decides whether bytes may be stored for an attachment. It is checked before an upload and again after it.
+/// Decides whether bytes may be stored for an attachment. This is checked before an upload and again after the upload.
 public struct BlobAdmission: Sendable {
     public let scope: ScopeID
     public let attachment: UniqueID
-    /// The maximum size of an attachment, in bytes.
+    /// The maximum size of an attachment in bytes.
     public let largest: Int64
-    /// The default quota, in bytes, for accounts without one of their own; nil for no limit.
+    /// The default quota in bytes, for accounts that have no quota of their own; nil for no limit.
     public let quota: Int64?
 
     public init(scope: ScopeID, attachment: UniqueID, largest: Int64, quota: Int64?) {
@@ -16,12 +16,12 @@ public struct BlobAdmission: Sendable {
         self.quota = quota
     }
 
-    /// Checks whether an attachment may be uploaded.
+    /// Checks whether bytes may be uploaded for the attachment.
     /// - Parameters:
     ///   - byteCount: the number of bytes; nil if it is unknown.
-    ///   - upload: the upload in progress for them. If it was admitted with this length, its space is reserved, whatever was
-    ///     stored since.
-    /// - Returns: the blob, if the bytes of this attachment are already stored.
+    ///   - upload: the upload in progress for these bytes; nil if there is none. If the upload has the length `byteCount`, its
+    ///     space is already reserved, so that the quota is not checked again.
+    /// - Returns: the existing blob if the attachment's bytes are already stored; nil if the bytes may be uploaded.
     /// - Throws: ``Problem`` `deleted`, `too-large`, `immutable` or `quota-exceeded`.
     @discardableResult
     public func check(byteCount: Int64?, upload: UniqueID? = nil, in snapshot: any Snapshot) throws -> Blob? {
@@ -49,8 +49,9 @@ public struct BlobAdmission: Sendable {
     }
 
     /// Records a blob whose bytes are in the blob store.
-    /// - Returns: the recorded blob, which is an existing one if it has the same bytes.
-    /// - Throws: the same errors as ``check(byteCount:upload:in:)``. `blob` is then not recorded, and the caller must remove it.
+    /// - Returns: `blob`. If another blob with the same bytes is already recorded for the attachment, the recorded blob.
+    /// - Throws: the same errors as ``check(byteCount:upload:in:)``. In that case, `blob` has not been recorded, and the caller
+    ///   must remove it from the blob store.
     public func add(_ blob: Blob, upload: UniqueID? = nil, in transaction: any Transaction) throws -> Blob {
         if let known = try check(byteCount: blob.data.byteCount, upload: upload, in: transaction) {
             guard known.data == blob.data else { throw immutable }

@@ -1,8 +1,9 @@
 import HesperModel
 
-/// The name of a blob: its scope, its attachment, and a random nonce, so that two uploads never write under the same name.
+/// The name of a blob. It consists of the scope, the attachment, and a random nonce, so that no two uploads write to the same
+/// name.
 ///
-/// As text it is a path, both in a folder and in a bucket, in which an operator can find an attachment by its ID.
+/// The text form is a path in a folder or a bucket. It contains the attachment's ID, so that an operator can find the attachment.
 ///
 ///     12/3f/3f2a1c04-77de-4c1b-9a55-0c6a6f1be0d2.9f86d081884c7d65
 public struct BlobName: Sendable, Hashable {
@@ -16,7 +17,7 @@ public struct BlobName: Sendable, Hashable {
         self.nonce = nonce
     }
 
-    /// Parses a ``path``; nil for any other text.
+    /// Parses a ``path``; nil if the text is not the path of a blob.
     public init?(path: some StringProtocol) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 3, let scope = Int64(parts[0]) else { return nil }
@@ -27,7 +28,8 @@ public struct BlobName: Sendable, Hashable {
         guard self.path == path else { return nil }
     }
 
-    /// The two hex digits in the middle keep folders below a few thousand entries.
+    /// The path of the blob, relative to the folder or the prefix of the bucket. The two hex digits in the middle limit the
+    /// number of entries per folder.
     public var path: String {
         let id = attachment.description
         let digits = String(nonce, radix: 16)

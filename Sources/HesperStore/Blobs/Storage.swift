@@ -1,8 +1,8 @@
-/// The bytes that a scope stores, and its quota.
+/// The number of bytes that a scope stores, and the scope's quota.
 public struct Storage: Sendable, Equatable {
-    /// The size of the bodies of all parcels.
+    /// The total size of the bodies of all parcels, in bytes.
     public var parcelBytes: Int64
-    /// The size of all attachments.
+    /// The total size of all attachments, in bytes.
     public var attachmentBytes: Int64
     public var quota: Quota
 
@@ -12,20 +12,20 @@ public struct Storage: Sendable, Equatable {
         self.quota = quota
     }
 
-    /// The bytes that count against the quota.
+    /// The number of bytes that count against the quota.
     public var bytes: Int64 { parcelBytes + attachmentBytes }
 }
 
 /// The number of bytes that an account may store.
 public enum Quota: Sendable, Equatable {
-    /// The server's default.
+    /// The server's default quota.
     case standard
     case unlimited
     case bytes(Int64)
 
     private static let storedUnlimited: Int64 = -1
 
-    /// - Parameter stored: the value of the column `quota`.
+    /// - Parameter stored: the value of the column `quota`. Nil stands for the default quota, and a negative number for no limit.
     public init(stored: Int64?) {
         switch stored {
         case nil: self = .standard
@@ -34,7 +34,7 @@ public enum Quota: Sendable, Equatable {
         }
     }
 
-    /// The value of the column `quota`.
+    /// The value that is stored in the column `quota`.
     public var stored: Int64? {
         switch self {
         case .standard: nil
@@ -43,8 +43,8 @@ public enum Quota: Sendable, Equatable {
         }
     }
 
-    /// The number of bytes; nil if there is no limit.
-    /// - Parameter standard: the server's setting.
+    /// The maximum number of bytes; nil if there is no limit.
+    /// - Parameter standard: the server's default quota in bytes; nil for no limit.
     public func limit(standard: Int64?) -> Int64? {
         switch self {
         case .standard: standard

@@ -2,11 +2,12 @@ import HesperModel
 import NIOCore
 
 extension UploadStage {
-    /// Implements ``append(_:to:at:limit:checking:)`` by buffering bytes and writing them in parts.
+    /// Collects the bytes of ``append(_:to:at:limit:checking:)`` in a buffer and writes them in parts. Implementations of that
+    /// function can call it.
     /// - Parameters:
-    ///   - partBytes: the minimum size of a part, except for the last one.
-    ///   - write: writes a part at an offset; throws ``UploadSuperseded`` if another request has taken over.
-    ///   - cut: truncates the upload to `offset`.
+    ///   - partBytes: the minimum size of a part in bytes. The last part may be smaller.
+    ///   - write: writes a part at an offset. It throws ``UploadSuperseded`` if another request has taken over the upload.
+    ///   - cut: truncates the upload to the given offset.
     /// - Returns: the new length of the upload.
     public func gather<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, at offset: Int64, limit: Int64, partBytes: Int,
@@ -37,7 +38,7 @@ extension UploadStage {
         } catch let error as UploadSuperseded {
             throw error
         } catch {
-            // Keep the bytes that arrived before the connection broke, so that the client need not send them again.
+            // Keep the bytes that arrived before the connection was lost, so that the client need not send them again.
             try? await writeWaiting()
             throw error
         }

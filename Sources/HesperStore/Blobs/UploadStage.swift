@@ -1,56 +1,59 @@
 import HesperModel
 import NIOCore
 
-/// Stores the bytes of resumable uploads until they are complete (protocol.md, Attachments), on the disk of this server or in the
-/// database, where all servers can access them. Received bytes survive lost connections and restarts.
+/// Stores the bytes of resumable uploads until the uploads are complete (protocol.md, Attachments). The bytes are on the disk of
+/// this server, or in the database, where all servers can access them. Received bytes are not lost if the connection is lost or
+/// the server restarts.
 public protocol UploadStage: Sendable {
-    /// Creates an empty upload, which is durable when this returns.
+    /// Creates an empty upload. It is durable when this returns.
     func create(_ id: UniqueID) async throws
 
-    /// The length of an upload; nil if it does not exist. A request that is appending to it is cancelled first.
+    /// The number of bytes that an upload has received; nil if the upload does not exist. If a request is appending to the
+    /// upload, that request is cancelled first.
     func byteCount(of id: UniqueID) async throws -> Int64?
 
-    /// Appends bytes to an upload, cancelling any other request that is appending to it. The bytes that arrived are durable when
-    /// this returns, and also when it rethrows an error of `bytes`.
+    /// Appends bytes to an upload. If another request is appending to the upload, that request is cancelled first. All bytes that
+    /// arrived are durable when this returns, and also when this throws because reading `bytes` failed.
     /// - Parameters:
-    ///   - offset: the length that the upload must have.
+    ///   - offset: the length that the upload must have before.
     ///   - limit: the maximum length of the upload.
-    ///   - check: called with the size and the hash of the appended bytes. If it throws, they are removed again.
+    ///   - check: called with the size and the hash of the appended bytes. If it throws, the appended bytes are removed again.
     /// - Returns: the new length of the upload.
-    /// - Throws: ``UploadMissing``, ``UploadOffsetMismatch``, ``UploadTooLong``, ``UploadSuperseded``; ``StoreError``.
+    /// - Throws: ``UploadMissing``, ``UploadOffsetMismatch``, ``UploadTooLong``, ``UploadSuperseded`` or ``StoreError``.
     func append<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, to id: UniqueID, at offset: Int64, limit: Int64,
         checking check: (@Sendable (AttachmentData) throws -> Void)?
     ) async throws -> Int64 where Bytes.Element == ByteBuffer
 
-    /// Copies an upload to a blob store. The upload remains until it is removed.
-    /// - Parameter check: as in ``BlobStore/write(_:_:checking:)``.
-    /// - Throws: ``UploadMissing``, and errors of the blob store.
+    /// Copies the bytes of an upload to a blob store. The upload itself remains until it is removed.
+    /// - Parameter check: the same as for ``BlobStore/write(_:_:checking:)``.
+    /// - Throws: ``UploadMissing``, or an error of the blob store.
     func copy(
         _ id: UniqueID, to blobs: any BlobStore, as name: BlobName,
         checking check: @escaping @Sendable (AttachmentData) throws -> Void
     ) async throws -> AttachmentData
 
-    /// Removes an upload. Does nothing if it does not exist.
+    /// Removes an upload. Does nothing if the upload does not exist.
     func remove(_ id: UniqueID) async throws
 
     /// The IDs of all uploads.
     func all() async throws -> [UniqueID]
 }
 
-/// The upload does not exist.
+/// The error for an operation on an upload that does not exist.
 public struct UploadMissing: Error, Sendable { public init() {} }
 
-/// The offset of an append is not the length of the upload.
+/// The error for an append whose offset is not the current length of the upload.
 public struct UploadOffsetMismatch: Error, Sendable, Equatable {
-    /// The length of the upload.
+    /// The current length of the upload.
     public let offset: Int64
 
     public init(offset: Int64) { self.offset = offset }
 }
 
-/// The upload would exceed its maximum length. The bytes up to that length were stored.
+/// The error for an append that would exceed the maximum length of the upload. The bytes up to the maximum length have been
+/// stored.
 public struct UploadTooLong: Error, Sendable { public init() {} }
 
-/// Another request has taken over the upload.
+/// The error for a request whose upload has been taken over by another request.
 public struct UploadSuperseded: Error, Sendable { public init() {} }

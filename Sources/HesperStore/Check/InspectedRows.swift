@@ -1,24 +1,24 @@
 import HesperModel
 
-/// The rows of a scope, as a check reads them. Rows of each kind are ordered by the ID of the object they belong to, so that all
-/// kinds can be read in parallel and memory use does not depend on the size of the scope.
+/// The rows of a scope, as read for a consistency check. Rows of each kind are ordered by the ID of the object that they belong
+/// to. Therefore all kinds can be read in parallel, and memory use does not depend on the size of the scope.
 public protocol InspectionSource {
     var head: ScopeHead { get }
-    /// The greatest clock, as recorded in the scope's row.
+    /// The greatest clock of the scope's edits, as recorded in the scope's row; nil if none is recorded.
     var greatestClock: Clock? { get }
     var indexedSequence: Int64 { get }
     var storage: Storage { get }
     func objects() throws -> InspectedRows<InspectedObject>
     func deletedObjects() throws -> InspectedRows<InspectedDeletedObject>
-    /// The parcels of one object are in the order of arrival.
+    /// The parcels of each object, in the order in which they arrived.
     func parcels() throws -> InspectedRows<InspectedParcel>
     func members() throws -> InspectedRows<InspectedMember>
-    /// The IDs of members that notes hold. An ID may occur several times.
+    /// The IDs of the tags and attachments that notes hold. An ID occurs several times if several notes hold the object.
     func heldMembers() throws -> InspectedRows<UniqueID>
     func tagNames() throws -> InspectedRows<InspectedTagName>
     func documents() throws -> InspectedRows<InspectedDocument>
     func blobs() throws -> InspectedRows<InspectedBlob>
-    /// Sequence numbers that more than one object or DeletedObject has, and how many have each.
+    /// Each sequence number that several objects or DeletedObjects have, and how many of them have it.
     func duplicateSequences() throws -> [(sequence: Int64, count: Int64)]
 }
 
@@ -51,7 +51,7 @@ public struct InspectedRows<Row> {
     }
 }
 
-/// A row of `objects`. Values that cannot be parsed are nil.
+/// A row of the table `objects`. A value that cannot be parsed is nil.
 public struct InspectedObject {
     public let id: UniqueID
     public let section: Section?
@@ -74,10 +74,10 @@ public struct InspectedObject {
     }
 }
 
-/// A row of `tombstones`.
+/// A row of the table `tombstones`, which contains the DeletedObjects.
 public struct InspectedDeletedObject {
     public let id: UniqueID
-    /// Nil if the type is unknown.
+    /// The DeletedObject; nil if its type is unknown.
     public let deleted: DeletedObject?
     public let sequence: Int64?
     public let bytes: Int
@@ -90,15 +90,15 @@ public struct InspectedDeletedObject {
     }
 }
 
-/// A row of `edits`, with the values of its clock columns.
+/// A row of the table `edits`, which contains one parcel, with the values of the row's clock columns.
 public struct InspectedParcel {
     public let object: UniqueID
     public let parcel: Result<Parcel, any Error>
-    /// The first clock, the last clock, and the text's clock.
+    /// The values of the columns `first_clock`, `last_clock` and `text_clock`.
     public let clocks: [Clock?]
-    /// The size of the body in bytes.
+    /// The size of the parcel's body in bytes.
     public let bytes: Int
-    /// Whether the stored checksum matches the columns.
+    /// Whether the stored checksum matches the values of the row's columns.
     public let matchesChecksum: Bool
 
     public init(
@@ -112,7 +112,7 @@ public struct InspectedParcel {
     }
 }
 
-/// A row of `members`.
+/// A row of the table `members`: a note, and a tag or an attachment that it holds.
 public struct InspectedMember {
     public let object: UniqueID
     public let member: UniqueID
@@ -123,7 +123,7 @@ public struct InspectedMember {
     }
 }
 
-/// A row of `tag_names`.
+/// A row of the table `tag_names`.
 public struct InspectedTagName {
     public let tag: UniqueID
     public let foldedName: String
@@ -140,7 +140,7 @@ public struct InspectedDocument {
     public let sortDate: Timestamp
     public let archived: Bool
     public let textClock: Clock?
-    /// Returns whether the indexed terms are those of a text.
+    /// Returns whether the terms that are indexed for the note are the terms of the given text.
     public let hasTerms: (String) -> Bool
 
     public init(
@@ -154,11 +154,11 @@ public struct InspectedDocument {
     }
 }
 
-/// A row of `blobs`.
+/// A row of the table `blobs`.
 public struct InspectedBlob {
     public let attachment: UniqueID
     public let data: AttachmentData
-    /// Whether the row says that a note holds the attachment.
+    /// Whether a note holds the attachment, according to the row.
     public let isHeld: Bool
 
     public init(attachment: UniqueID, data: AttachmentData, isHeld: Bool) {

@@ -1,19 +1,22 @@
 import CZlib
 import HesperModel
 
-/// The checksum of a row of `edits`: the CRC-32 of its columns in the order of ``columns``, plus one if its text has lost words.
+/// The checksum of a row of the table `edits`. It is the CRC-32 of the row's columns in the order of ``columns``, plus one if the
+/// column `has_lost_words` is true.
 ///
-/// It covers every column except `number`, which SQLite assigns when the row is inserted. Both databases store the same checksum,
-/// so it remains valid when a row moves from one to the other.
+/// The checksum covers every column except `number`, which SQLite assigns when the row is inserted. Both databases store the same
+/// checksum, so a checksum remains valid when its row moves from one database to the other.
 ///
-/// A statement that changes a row adds the difference to the stored checksum, so that earlier damage is still detected.
+/// A statement that changes a row adds the difference between the new and the old checksum to the stored checksum. If the row was
+/// damaged before, the stored checksum remains wrong, so that the damage is still detected.
 public struct ParcelChecksum {
-    /// The columns that the checksum is calculated from, in a SELECT list. The last one is `checksum` itself.
+    /// The columns from which the checksum is calculated, as an SQL list, followed by the column `checksum` itself.
     public static let columns = """
         type, is_servers, text_origin, body, object, first_clock, last_clock, text_clock, scope, sequence, pushed_by, pushed_at,
         missing_ancestors, has_lost_words, checksum
         """
-    /// The amount by which the checksum grows when `has_lost_words` is set. A statement adds it without reading the row.
+    /// The amount by which the checksum grows when `has_lost_words` is set. A statement can therefore update the checksum without
+    /// reading the row.
     public static let lostWords: Int64 = 1
 
     private var crc: UInt = 0
@@ -41,8 +44,8 @@ public struct ParcelChecksum {
         return Int64(sum.crc) + (numbered.hasLostWords ? lostWords : 0)
     }
 
-    /// The checksum calculated from a row with ``columns``.
-    /// - Parameter body: a body to use instead of the row's.
+    /// The checksum calculated from a row that was selected with ``columns``.
+    /// - Parameter body: the body from which the checksum is calculated; nil for the body of the row.
     fileprivate static func of(_ row: some StoredRow, body: [UInt8]? = nil) -> Int64 {
         var sum = ParcelChecksum()
         sum.add(column: 0, of: row)
@@ -72,25 +75,26 @@ public struct ParcelChecksum {
         add(length: bytes.count, bytes)
     }
 
-    /// Adds the length before the bytes, so that moving bytes between columns changes the checksum. The length of null is -1.
+    /// Adds the length before the bytes, so that the checksum changes if bytes move from one column to the next. The length of
+    /// null is -1.
     private mutating func add(length: Int, _ bytes: UnsafeRawBufferPointer?) {
         add(Int64(length))
         if let bytes { add(bytes) }
     }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        // zlib treats a null buffer as a request for the initial value.
+        // zlib would return the initial CRC for a null buffer, so an empty buffer must not be passed to it.
         guard let start = bytes.baseAddress else { return }
         crc = UInt(crc32_z(uLong(crc), start.assumingMemoryBound(to: Bytef.self), bytes.count))
     }
 }
 
 extension StoredRow {
-    /// The checksum calculated from a row with ``ParcelChecksum/columns``.
+    /// The checksum calculated from a row that was selected with ``ParcelChecksum/columns``.
     public func parcelChecksum() -> Int64 { ParcelChecksum.of(self) }
 
-    /// The new checksum of a row with ``ParcelChecksum/columns`` whose body is replaced. If the stored checksum is wrong, the new
-    /// one is wrong by the same difference.
+    /// The new checksum of a row that was selected with ``ParcelChecksum/columns``, if its body is replaced. If the stored
+    /// checksum is wrong, the new checksum is wrong by the same difference.
     public func parcelChecksum(with body: [UInt8]) -> Int64 {
         ParcelChecksum.of(self, body: body) &+ (integer(14) &- ParcelChecksum.of(self))
     }

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// The object or DeletedObject with an ID, to be compared with its index entries.
+/// The object or DeletedObject with an ID. It is compared with the index entries for this ID.
 struct InspectedState {
     let id: UniqueID
     let entity: Entity?
@@ -9,7 +9,7 @@ struct InspectedState {
 }
 
 extension InspectedState {
-    /// Checks the index entries for members, tag names and terms. It reports missing entries and outdated ones.
+    /// Checks the index entries for members, tag names and terms. Reports missing and outdated entries.
     func inspect(
         members: [InspectedMember], names: [InspectedTagName], documents: [InspectedDocument], indexed: Int64,
         _ report: (String) -> Void
@@ -35,7 +35,7 @@ extension InspectedState {
     private func inspectTerms(_ document: InspectedDocument?, indexed: Int64, _ report: (String) -> Void) {
         guard case .note(let note)? = entity, let sequence else {
             guard document != nil else { return }
-            // A recent deletion may not be indexed yet.
+            // The deletion may be so recent that it has not been indexed yet.
             if let deletion = deleted?.sequence, entity == nil, deletion > indexed { return }
             return report("\(id) is in the index of terms, but is not a note.")
         }
@@ -51,7 +51,7 @@ extension InspectedState {
         }
     }
 
-    /// Checks the record of an attachment's bytes.
+    /// Checks the row that describes the bytes of an attachment.
     /// - Parameter isHeld: whether a note holds the attachment.
     func inspect(_ blob: InspectedBlob?, isHeld: Bool, _ report: (String) -> Void) {
         guard let blob else {

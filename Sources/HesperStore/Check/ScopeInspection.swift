@@ -1,7 +1,7 @@
 import HesperModel
 
-/// Checks a scope: folds the edits of every object again and compares the result with the stored objects, DeletedObjects, index
-/// entries and records of blobs. It does not check whether the blobs themselves exist.
+/// Checks the stored data of a scope. Folds the edits of every object again and compares the result with the stored objects,
+/// DeletedObjects, index entries and records of blobs. Does not check whether the blobs themselves exist.
 public struct ScopeInspection {
     private let source: any InspectionSource
     private let report: (String) -> Void
@@ -36,7 +36,7 @@ public struct ScopeInspection {
         try inspectScope()
     }
 
-    /// The lowest ID of all rows that have not been read.
+    /// The lowest ID of all rows that have not been read yet; nil if all rows have been read.
     private var next: UniqueID? {
         [
             objects.next, deleted.next, parcels.next, members.next, held.next, names.next, documents.next, blobs.next,

@@ -1,15 +1,18 @@
 import HesperModel
 
-/// Decoding of rows. Each function expects its columns in the order that the statements of both databases use.
+/// Decoding of rows that hold model values. Each function documents the columns that it expects; both databases select them in
+/// this order.
 extension StoredRow {
-    /// `uniqueID, email, password_hash, creation_date`, the scope, `email_verification_date, disabled_since`.
+    /// Decodes a row with the columns `uniqueID, email, password_hash, creation_date`, the ID of the scope,
+    /// `email_verification_date, disabled_since`, in this order.
     public func account() throws -> Account {
         Account(
             uniqueID: try id(0), email: string(1), passwordHash: string(2), creationDate: timestamp(3),
             scope: scope(4), emailVerificationDate: timestampIfAny(5), disabledSince: timestampIfAny(6))
     }
 
-    /// `node, account, name, app_version, user_agent, creation_date, last_use_date, read_date, last_use_address`.
+    /// Decodes a row with the columns `node, account, name, app_version, user_agent, creation_date, last_use_date, read_date,
+    /// last_use_address`, in this order.
     public func device() throws -> Device {
         Device(
             node: try node(0), account: try id(1), name: string(2), appVersion: stringIfAny(3),
@@ -17,19 +20,20 @@ extension StoredRow {
             lastUseAddress: stringIfAny(8), readDate: timestampIfAny(7))
     }
 
-    /// `nonce, byte_count, sha256, arrival_date`.
+    /// Decodes a row with the columns `nonce, byte_count, sha256, arrival_date`, in this order.
     public func blob(of attachment: UniqueID, in scope: ScopeID) -> Blob {
         Blob(
             name: BlobName(scope: scope, attachment: attachment, nonce: UInt64(bitPattern: integer(0))),
             data: AttachmentData(byteCount: integer(1), sha256: string(2)), arrivalDate: timestamp(3))
     }
 
-    /// `scope, attachment, nonce`.
+    /// Decodes a row with the columns `scope, attachment, nonce`, in this order.
     public func blobName() throws -> BlobName {
         BlobName(scope: scope(0), attachment: try id(1), nonce: UInt64(bitPattern: integer(2)))
     }
 
-    /// `current_nonce, next_nonce, accepted_unknown, walk_date, files, bytes, unknown_files, unknown_bytes`.
+    /// Decodes a row with the columns `current_nonce, next_nonce, accepted_unknown, walk_date, files, bytes, unknown_files,
+    /// unknown_bytes`, in this order.
     public func blobStoreRecord() -> BlobStoreRecord {
         let walk = timestampIfAny(3).map { date in
             BlobWalk(
@@ -40,22 +44,22 @@ extension StoredRow {
             nextNonce: integerIfAny(1).map { UInt64(bitPattern: $0) }, walk: walk, acceptedUnknown: int(2))
     }
 
-    /// `id, attachment, length, sha256, is_finished, creation_date`.
+    /// Decodes a row with the columns `id, attachment, length, sha256, is_finished, creation_date`, in this order.
     public func upload() throws -> Upload {
         Upload(
             uniqueID: try id(0), attachment: try id(1), length: integerIfAny(2), sha256: stringIfAny(3),
             isFinished: bool(4), creationDate: timestamp(5))
     }
 
-    /// `parcel_bytes, blob_bytes, quota`, beginning with `first`.
+    /// Decodes the columns `parcel_bytes, blob_bytes, quota`, in this order. `first` is the number of the column `parcel_bytes`.
     public func storage(from first: Int32 = 0) -> Storage {
         Storage(
             parcelBytes: integer(first), attachmentBytes: integer(first + 1),
             quota: Quota(stored: integerIfAny(first + 2)))
     }
 
-    /// `type, merged_into, deletion_date`, beginning with `first`. For a note, `merged_into` is the note that was rescued from
-    /// it.
+    /// Decodes the columns `type, merged_into, deletion_date`, in this order. `first` is the number of the column `type`. For a
+    /// deleted note, `merged_into` is the ID of the note into which its text was rescued.
     public func deletedObject(id: UniqueID, from first: Int32 = 0) throws -> DeletedObject {
         let (type, target) = (try type(first), idIfAny(first + 1))
         return DeletedObject(
@@ -63,7 +67,7 @@ extension StoredRow {
             rescuedInto: type == .note ? target : nil, deletionDate: timestamp(first + 2))
     }
 
-    /// `text_clock, missing_ancestors, sequence`.
+    /// Decodes a row with the columns `text_clock, missing_ancestors, sequence`, in this order.
     public func textDescent() throws -> TextDescent {
         let bytes = bytes(1)
         let clocks = stride(from: 0, to: bytes.count - 15, by: 16).compactMap {
@@ -72,7 +76,7 @@ extension StoredRow {
         return TextDescent(clock: try clock(0), missingAncestors: clocks, sequence: integer(2))
     }
 
-    /// `type, is_servers, text_origin, body`.
+    /// Decodes a row that starts with the columns `type, is_servers, text_origin, body`, in this order.
     public func parcel(of object: UniqueID) throws -> Parcel {
         Parcel(
             object: object, objectType: isNull(0) ? nil : try type(0), edits: try ParcelBody.read(bytes(3)),
@@ -83,21 +87,21 @@ extension StoredRow {
 // MARK: - Rows for a check
 
 extension StoredRow {
-    /// `id, section, type, sequence, bytes, digest, body`.
+    /// Decodes a row with the columns `id, section, type, sequence, bytes, digest, body`, in this order.
     public func inspectedObject() throws -> InspectedObject {
         InspectedObject(
             id: try id(0), section: try? section(1), type: stringIfAny(2), sequence: integerIfAny(3), bytes: int(4),
             digest: digestIfAny(5), body: Array(bytes(6)))
     }
 
-    /// `id, type, merged_into, deletion_date, sequence, bytes`.
+    /// Decodes a row with the columns `id, type, merged_into, deletion_date, sequence, bytes`, in this order.
     public func inspectedDeletedObject() throws -> InspectedDeletedObject {
         let id = try id(0)
         return InspectedDeletedObject(
             id: id, deleted: try? deletedObject(id: id, from: 1), sequence: integerIfAny(4), bytes: int(5))
     }
 
-    /// ``ParcelChecksum/columns``.
+    /// Decodes a row with the columns in ``ParcelChecksum/columns``, in this order.
     public func inspectedParcel() throws -> InspectedParcel {
         let id = try id(4)
         return InspectedParcel(
@@ -105,23 +109,23 @@ extension StoredRow {
             bytes: bytes(3).count, matchesChecksum: parcelChecksum() == integer(14))
     }
 
-    /// `object, member`.
+    /// Decodes a row with the columns `object, member`, in this order.
     public func inspectedMember() throws -> InspectedMember {
         InspectedMember(object: try id(0), member: try id(1))
     }
 
-    /// `tag, folded_name`.
+    /// Decodes a row with the columns `tag, folded_name`, in this order.
     public func inspectedTagName() throws -> InspectedTagName {
         InspectedTagName(tag: try id(0), foldedName: string(1))
     }
 
-    /// `note, sort_date, archived, text_clock`.
+    /// Decodes a row with the columns `note, sort_date, archived, text_clock`, in this order.
     public func inspectedDocument(hasTerms: @escaping (String) -> Bool) throws -> InspectedDocument {
         InspectedDocument(
             note: try id(0), sortDate: timestamp(1), archived: bool(2), textClock: clockIfAny(3), hasTerms: hasTerms)
     }
 
-    /// `attachment, byte_count, sha256, unheld_since`.
+    /// Decodes a row with the columns `attachment, byte_count, sha256, unheld_since`, in this order.
     public func inspectedBlob() throws -> InspectedBlob {
         InspectedBlob(
             attachment: try id(0), data: AttachmentData(byteCount: integer(1), sha256: string(2)), isHeld: isNull(3))

@@ -1,15 +1,16 @@
 import HesperModel
 
-/// A row of a query result, from any database. It is valid only during the call that receives it. Columns are numbered from 0, as
-/// in the SELECT. Each database implements access to bytes, integers and dates; all other types are decoded from these.
+/// A row of a query result, from any supported database. It is valid only during the call that receives it. Columns are numbered
+/// from 0, in the order of the SELECT list. Each database implements access to bytes, integers and dates. All other types are
+/// decoded from these.
 public protocol StoredRow {
     func isNull(_ column: Int32) -> Bool
-    /// An integer, or a boolean as 0 or 1; 0 for null.
+    /// Returns an integer column, or a boolean column as 0 or 1. Returns 0 for null.
     func integer(_ column: Int32) -> Int64
     func timestamp(_ column: Int32) -> Timestamp
-    /// The column's bytes in the database's own buffer; empty for null.
+    /// Returns the column's bytes in the database's own buffer. The buffer is empty for null.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer
-    /// The column's name, for error messages.
+    /// Returns the column's name, for error messages.
     func name(of column: Int32) -> String
 }
 
@@ -59,7 +60,8 @@ extension StoredRow {
         try require(Section(rawValue: int(column)), column)
     }
 
-    /// Returns the value. A value that cannot be decoded may have been written with another tool; it is reported as damage.
+    /// Returns `value`, or throws an error if it is nil. Hesper writes only values that it can decode, so nil means that the row
+    /// is damaged or was changed with another tool.
     @inlinable func require<T>(_ value: T?, _ column: Int32) throws -> T {
         if let value { return value }
         throw StoreError.damaged("the column \(name(of: column)) has an invalid value")

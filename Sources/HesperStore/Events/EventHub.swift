@@ -2,19 +2,20 @@ import HesperModel
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Registers the listeners of each scope. It wakes them after commits and forwards messages between devices, which are not
-/// stored (protocol.md, Events). The hubs of several servers on one database exchange signals.
+/// Registers the listeners of each scope and wakes them after commits. It also forwards messages between devices; messages are
+/// not stored (protocol.md, Events). The hubs of several servers that share a database exchange signals.
 ///
 ///     let listener = try hub.listen(to: scope, as: node, ping: 20)
 ///     let update = await listener.next()
 public final class EventHub: Sendable {
-    /// The maximum number of concurrent streams per account. Further requests are refused.
+    /// The maximum number of concurrent streams per account. Further requests for streams are refused.
     public static let listenersPerScope = 2_000
-    /// The maximum number of concurrent streams per device. A further stream ends the oldest, whose connection is probably lost.
+    /// The maximum number of concurrent streams per device. If the device opens another stream, its oldest stream is ended,
+    /// because the connection of that stream is probably lost.
     public static let listenersPerDevice = 8
     /// The `retryAfter` of refused requests, in seconds.
     static let retryAfter: Int64 = 30
-    /// The interval at which all listeners of this server are announced again to other servers, in seconds.
+    /// The interval, in seconds, at which this server announces all of its listeners again to other servers.
     static let presenceInterval = 20
     /// The number of scopes that ``refresh(_:from:)`` reads in one snapshot.
     private static let scopesPerSnapshot = 200
@@ -23,27 +24,27 @@ public final class EventHub: Sendable {
         var local: [ScopeID: LocalListeners] = [:]
         var remote = RemoteListeners()
         var recent = RecentCommits()
-        /// The number of ticks so far.
+        /// The number of calls of ``tick()`` so far, which is about the number of seconds since the start.
         var second = 0
-        /// Whether another server has requested presence since it was last sent.
+        /// Whether another server has requested an announcement of this server's listeners since the previous announcement.
         var isPresenceRequested = false
-        /// The second in which presence was last sent.
+        /// The value of `second` when this server most recently announced its listeners; nil before the first announcement.
         var presenceSecond: Int?
 
-        /// Wakes the listeners of this server.
+        /// Notifies the scope's listeners on this server of a new sequence number.
         func wake(_ scope: ScopeID, _ sequence: Int64) {
             guard let listeners = local[scope] else { return }
             for mailbox in listeners.mailboxes { mailbox.announce(sequence) }
         }
 
-        /// Passes a message to the streams of this server.
+        /// Passes a message to the streams of all other devices on this server.
         func put(_ message: ByteBuffer, from device: NodeID, in scope: ScopeID) {
             for (other, mailboxes) in local[scope]?.devices ?? [:] where other != device {
                 for mailbox in mailboxes { mailbox.put(message) }
             }
         }
 
-        /// Notifies the listeners of a scope that the number of listening devices may have changed.
+        /// Sends the number of listening devices, which may have changed, to the scope's listeners on this server.
         mutating func notifyCount(in scope: ScopeID) {
             guard local[scope] != nil else { return }
             local[scope]?.notifyCount(remote.devices(of: scope))
@@ -51,17 +52,18 @@ public final class EventHub: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
-    /// The channel to other servers. Signals are sent while the state is locked, so that they are in the order of the events.
+    /// The connection to other servers; nil if there are none. Signals are sent while the state is locked, so that their order is
+    /// the order of the events.
     private let signals: (any Signals)?
 
-    /// - Parameter signals: the signals of the store, if other servers share it.
+    /// - Parameter signals: the signals of the store; nil if no other servers share it.
     public init(signals: (any Signals)? = nil) { self.signals = signals }
 
     // MARK: Registration
 
-    /// Registers a listener for a scope. It is removed when the last reference to it is released.
-    /// - Parameter ping: the number of seconds without events after which the listener is woken for a ping.
-    /// - Throws: ``Problem`` `too-many-requests`.
+    /// Registers a listener for a scope. The listener is removed when the last reference to it is released.
+    /// - Parameter ping: the number of seconds without events after which the listener is woken to send a ping.
+    /// - Throws: ``Problem`` `too-many-requests` if the account has too many streams.
     public func listen(to scope: ScopeID, as device: NodeID, ping: Int) throws(Problem) -> Listener {
         let mailbox = Mailbox(ping: ping)
         let isAdded = state.withLockedValue { state in
@@ -91,7 +93,7 @@ public final class EventHub: Sendable {
         return Listener(mailbox, of: device, in: scope, hub: self)
     }
 
-    /// Removes a listener. Called when a ``Listener`` is released.
+    /// Removes a listener. ``Listener`` calls this when it is released.
     func remove(_ mailbox: Mailbox, of device: NodeID, in scope: ScopeID) {
         state.withLockedValue { state in
             guard var listeners = state.local[scope] else { return }
@@ -113,21 +115,22 @@ public final class EventHub: Sendable {
 
     // MARK: Events
 
-    /// Wakes the listeners of scopes that have changed. Called once per commit, with all scopes of its pushes.
+    /// Wakes the listeners of scopes that have changed. Called once per commit, with the heads of all scopes that the commit
+    /// changed.
     public func announce(_ heads: [ScopeHead]) {
         state.withLockedValue { state in
             for head in heads { state.wake(head.scope, head.sequence) }
             guard let signals else { return }
-            // Most scopes have no listeners on other servers, so that most commits need no signal.
+            // Most scopes have no listeners on other servers. No signal is sent for them.
             let listened = heads.filter { state.remote.hasListeners(to: $0.scope) }
             if !listened.isEmpty { signals.send(listened.map { .committed($0.scope, $0.sequence) }) }
             for head in heads where !state.remote.hasListeners(to: head.scope) { state.recent.record(head) }
         }
     }
 
-    /// Sends a message to the streams of all other devices.
+    /// Sends a message to the streams of all other devices of the scope.
     /// - Parameter message: one line of JSON.
-    /// - Returns: the number of other devices that listen.
+    /// - Returns: the number of other devices that are listening.
     public func send(_ message: ByteBuffer, from device: NodeID, in scope: ScopeID) -> Int {
         state.withLockedValue { state in
             state.put(message, from: device, in: scope)
@@ -153,7 +156,7 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Sends due pings and delayed listener counts. To be called every second.
+    /// Sends pings that are due and counts of listeners that were delayed. Must be called every second.
     public func tick() {
         state.withLockedValue { state in
             state.second += 1
@@ -176,7 +179,8 @@ public final class EventHub: Sendable {
             case .left(let scope, let device): change(&state, scope, server) { $0.remove(device) }
             case .presenceRequest:
                 state.isPresenceRequested = true
-                // At most one immediate response per second: when the database returns, all servers send requests simultaneously.
+                // At most one request per second is answered immediately, because all servers send requests simultaneously when
+                // the database becomes available again. The next tick answers the other requests.
                 if state.presenceSecond != state.second { sendPresence(&state) }
             }
         }
@@ -190,7 +194,8 @@ public final class EventHub: Sendable {
         if change == .first, let sequence = state.recent[scope] { signals?.send([.committed(scope, sequence)]) }
     }
 
-    /// Announces all listeners of this server to the others and requests theirs. To be called when signals may have been missed.
+    /// Announces all listeners of this server to other servers and requests their listeners. Must be called when signals may have
+    /// been missed.
     public func exchangePresence() {
         state.withLockedValue { state in
             signals?.send([.presenceRequest])
@@ -210,15 +215,17 @@ public final class EventHub: Sendable {
         for scope in state.remote.expire(at: state.second) { state.notifyCount(in: scope) }
     }
 
-    /// The recorded commit of a scope, for tests.
+    /// The recently committed sequence number that is recorded for a scope, for tests.
     func recentCommit(of scope: ScopeID) -> Int64? { state.withLockedValue { $0.recent[scope] } }
 
     // MARK: Polling
 
-    /// Reads changes from the database that were not announced: commits of other processes, and deleted devices and accounts.
-    /// - Parameter scopes: the scopes to read; nil for all scopes with listeners.
+    /// Reads changes from the database for which this server received no signal: commits of other processes, and deleted devices
+    /// and accounts.
+    /// - Parameter scopes: the scopes to read; nil for all scopes with listeners on this server.
     public func refresh(_ scopes: Set<ScopeID>? = nil, from store: any Store) async throws {
-        // Taken before the read, as a device that starts to listen during the read may be missing in the result.
+        // The devices are collected before the read. A device that starts to listen during the read may not be in the result yet.
+        // Its streams must not be ended.
         let listening = state.withLockedValue { state in
             state.local.filter { scopes?.contains($0.key) ?? true }.mapValues { Set($0.devices.keys) }
         }

@@ -1,6 +1,7 @@
 import HesperModel
 
-/// The registration of one stream as a listener of a scope. It ends when the last reference to it is released.
+/// The registration of one stream as a listener of a scope. The registration ends when the last reference to this object is
+/// released.
 public final class Listener: Sendable {
     private let mailbox: Mailbox
     private let device: NodeID
@@ -16,12 +17,12 @@ public final class Listener: Sendable {
 
     deinit { hub.remove(mailbox, of: device, in: scope) }
 
-    /// Waits for events and returns all pending ones together.
+    /// Waits until there are events, and returns all pending events together.
     public func next() async -> ListenerUpdate { await mailbox.next() }
 
-    /// Ends the listener; ``next()`` returns the reason.
+    /// Ends the listener. ``next()`` then returns the reason.
     public func end(_ end: ListenerUpdate.End) { mailbox.end(end) }
 
-    /// The reason why the listener has ended; nil if it has not.
+    /// The reason why the listener has ended; nil if it has not ended.
     public var endReason: ListenerUpdate.End? { mailbox.endReason }
 }

@@ -1,15 +1,15 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The events for a listener since its previous update.
+/// The events that have occurred for a listener since its previous update.
 public struct ListenerUpdate: Sendable {
-    /// The latest announced sequence number of the scope.
+    /// The highest sequence number of the scope that has been announced.
     public var sequence: Int64 = 0
-    /// Messages of other devices, each one line of JSON. The messages of one device are in the order in which it sent them.
+    /// Messages from other devices, each one line of JSON. The messages of each device are in the order in which it sent them.
     public var messages: [ByteBuffer] = []
-    /// The number of other listening devices, if it has changed.
+    /// The number of other listening devices; nil if it has not changed.
     public var others: Int?
-    /// Whether a ping must be sent, because there were no events for some time.
+    /// Whether the stream must send a ping, because there were no events for some time.
     public var isPingDue = false
     public var end: End?
 
@@ -17,17 +17,18 @@ public struct ListenerUpdate: Sendable {
     public enum End: Sendable {
         /// The device was signed out, or the account was deleted.
         case signedOut
-        /// The device has opened too many newer streams.
+        /// The device has exceeded the maximum number of streams, and this was its oldest stream.
         case replaced
         /// The server is shutting down.
         case shutdown
-        /// The client's connection is closed.
+        /// The connection to the client was closed.
         case disconnected
     }
 }
 
-/// Collects the events for a listener while it processes the previous update. A commit replaces the previous commit, a count the
-/// previous count, and beyond a maximum number of messages the oldest is dropped, so that its size is bounded.
+/// Collects the events for a listener while the listener processes its previous update. The size of the collection is bounded: a
+/// new sequence number replaces the pending sequence number, a new count replaces the pending count, and when there are too many
+/// messages, the oldest message is dropped.
 final class Mailbox: Sendable {
     /// The maximum number of pending messages.
     static let messages = 32
@@ -36,7 +37,7 @@ final class Mailbox: Sendable {
         var pending = ListenerUpdate()
         var sentSequence: Int64 = 0
         var sentOthers: Int?
-        /// The number of seconds since the last update.
+        /// The number of seconds since the listener received its previous update.
         var idleSeconds = 0
         var waiting: CheckedContinuation<Void, Never>?
 
@@ -89,7 +90,7 @@ final class Mailbox: Sendable {
         change { $0.pending.end = $0.pending.end ?? end }
     }
 
-    /// Changes the pending update, and wakes the listener if it is waiting.
+    /// Changes the pending update. Wakes the listener if it is waiting and there is an update for it.
     private func change(_ body: (inout State) -> Void) {
         let waiting = state.withLockedValue { state -> CheckedContinuation<Void, Never>? in
             body(&state)
@@ -104,6 +105,7 @@ final class Mailbox: Sendable {
 
     var endReason: ListenerUpdate.End? { state.withLockedValue(\.pending.end) }
 
+    /// Waits until there is an update, and returns it.
     /// - Precondition: no other task is waiting.
     func next() async -> ListenerUpdate {
         await withCheckedContinuation { continuation in

@@ -1,11 +1,12 @@
 import HesperModel
 
-/// Recent commits of which other servers were not notified, because they had announced no listener of the scope. A listener whose
-/// announcement was still under way during the commit is notified when the announcement arrives.
+/// Recent commits that were not announced to other servers, because no other server had announced a listener of the scope. A
+/// listener may be registered on another server before such a commit and announced only after it. The listener is then notified
+/// of the commit when its announcement arrives.
 struct RecentCommits {
-    /// The minimum time for which a commit is recorded, in seconds.
+    /// The minimum time for which a commit is kept, in seconds.
     static let seconds = 10
-    /// The maximum number of scopes in each of the two generations.
+    /// The maximum number of scopes in each of the two generations, `current` and `previous`.
     static let limit = 50_000
 
     private var (current, previous): ([ScopeID: Int64], [ScopeID: Int64]) = ([:], [:])
@@ -17,6 +18,6 @@ struct RecentCommits {
         current[head.scope] = max(current[head.scope] ?? 0, head.sequence)
     }
 
-    /// Drops the older generation. To be called every ``seconds``.
+    /// Removes the older generation. Must be called every ``seconds``.
     mutating func rotate() { (current, previous) = ([:], current) }
 }

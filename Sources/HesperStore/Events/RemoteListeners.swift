@@ -1,14 +1,15 @@
 import HesperModel
 
-/// The listeners on other servers, as far as these have announced them. A server that is killed does not announce the end of its
-/// listeners, so an announcement expires unless it is repeated.
+/// The listeners that other servers have announced. A server that is killed cannot announce that its listeners have ended.
+/// Therefore an announcement expires if it is not repeated.
 struct RemoteListeners {
-    /// The time after which an announcement expires, in seconds. Servers repeat it every ``EventHub/presenceInterval``.
+    /// The time after which an announcement expires, in seconds. Servers repeat their announcements every
+    /// ``EventHub/presenceInterval`` seconds.
     static let timeout = 60
 
     private struct Presence {
         var devices: Set<NodeID>
-        /// The second of the latest announcement.
+        /// The second in which the server most recently announced its listeners of the scope.
         var second: Int
     }
 
@@ -22,11 +23,12 @@ struct RemoteListeners {
 
     func hasListeners(to scope: ScopeID) -> Bool { scopes[scope] != nil }
 
-    /// The effect of an announcement.
+    /// The effect of an announcement on the set of listeners.
     enum Change { case none, some, first }
 
-    /// Changes the listeners of a scope on a server.
-    /// - Returns: `first` if the server had no listeners of the scope before; `some` if they changed.
+    /// Changes the listeners of a scope on one server.
+    /// - Returns: `first` if the server has listeners now and had none before, `some` for any other change, and `none` if nothing
+    ///   has changed.
     mutating func change(
         _ scope: ScopeID, on server: ServerID, at second: Int, _ body: (inout Set<NodeID>) -> Void
     ) -> Change {
@@ -40,8 +42,8 @@ struct RemoteListeners {
         return before.isEmpty ? .first : .some
     }
 
-    /// Removes announcements that were not repeated in time.
-    /// - Returns: the scopes in which listeners were removed.
+    /// Removes announcements that have expired.
+    /// - Returns: the scopes whose listeners have changed.
     mutating func expire(at second: Int) -> [ScopeID] {
         var changed: [ScopeID] = []
         for (scope, servers) in scopes {

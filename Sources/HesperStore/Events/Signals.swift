@@ -1,42 +1,43 @@
 import HesperModel
 import NIOCore
 
-/// Sends hints between the servers that share a database. They are unreliable: a server that missed a signal finds the change
-/// when it polls the database.
+/// Sends signals between the servers that share a database. Delivery is not guaranteed: a server that misses a signal finds the
+/// change when it polls the database.
 public protocol Signals: Sendable {
-    /// Sends signals to all other servers that are listening. Signals of the same kind keep their order. It does not wait and
-    /// does not fail.
+    /// Sends signals to all other servers that are listening. Signals of the same kind arrive in the order in which they were
+    /// sent. This function returns immediately and does not fail.
     func send(_ signals: [Signal])
-    /// Receives signals from other servers until the task is cancelled. Only one task may call it.
+    /// Receives signals from other servers until the task is cancelled. Only one task at a time may call this function.
     func listen(_ receive: @Sendable (SignalEvent) -> Void) async
 }
 
 /// A message from one server to all others.
 public enum Signal: Sendable, Equatable {
-    /// The scope has committed up to this sequence number, which is visible to readers.
+    /// All commits of the scope up to this sequence number are visible to readers.
     case committed(ScopeID, Int64)
-    /// A device sends a message to the other devices of its scope: one line of JSON.
+    /// A device sends a message, one line of JSON, to the other devices of its scope.
     case message(ScopeID, from: NodeID, ByteBuffer)
-    /// Devices of the scope were signed out or disabled, or the scope was deleted. Receivers read the database.
+    /// Devices of the scope were signed out or disabled, or the scope was deleted. The receivers read the details from the
+    /// database.
     case sessionsChanged(ScopeID)
-    /// Exactly these devices listen to the scope on the sending server.
+    /// The complete set of devices that listen to the scope on the sending server.
     case presence(ScopeID, Set<NodeID>)
     /// A device has begun to listen to the scope on the sending server.
     case joined(ScopeID, NodeID)
     /// A device no longer listens to the scope on the sending server.
     case left(ScopeID, NodeID)
-    /// Requests ``presence(_:_:)`` for all scopes from all servers.
+    /// Requests that all servers send ``presence(_:_:)`` for all of their scopes.
     case presenceRequest
 }
 
-/// An event in the reception of signals.
+/// An event that ``Signals/listen(_:)`` reports.
 public enum SignalEvent: Sendable, Equatable {
     case signal(Signal, from: ServerID)
-    /// Signals are received from now on. Earlier ones may have been missed.
+    /// The connection is established and signals are received from now on. Earlier signals may have been missed.
     case connected
-    /// No signals are received for now.
+    /// The connection is lost, and no signals are received until ``connected``.
     case disconnected
-    /// A message that no server of this version sends. The text is an excerpt for the log.
+    /// A message was received that is not a signal of this version. The text is an excerpt for the log.
     case unreadable(String)
 }
 

@@ -1,7 +1,7 @@
 import HesperModel
 
-/// Checks whether the stored attachments belong to a database: the marker beside them must have a nonce that the database knows
-/// (storage.md, The marker).
+/// Checks whether the stored attachments belong to a database. They do if the marker, a file beside the attachments, contains a
+/// nonce that the database has recorded (storage.md, The marker).
 ///
 ///     if let blocker = try await BlobClaim(store: store, blobs: blobs).removalBlocker() { … }   // remove nothing
 public struct BlobClaim: Sendable {
@@ -13,7 +13,8 @@ public struct BlobClaim: Sendable {
         self.blobs = blobs
     }
 
-    /// The reason why no attachments may be removed; nil if they may. To be called before every batch of removals.
+    /// Returns the reason why no attachments may be removed, or nil if attachments may be removed. Must be called before every
+    /// batch of removals.
     /// - Throws: ``StoreError`` if the marker or the database cannot be read.
     public func removalBlocker() async throws -> RemovalBlocker? { try await inspect().blocker }
 
@@ -24,7 +25,8 @@ public struct BlobClaim: Sendable {
             let before = record
             record = try await store.read { try $0.blobStoreRecord() }
             let blocker = try await blocker(for: bytes, record)
-            // If another process renewed the marker between these reads, its nonce only seems to be unknown: read both again.
+            // Another process may have renewed the marker between these reads. The nonce of the new marker then seems to be
+            // unknown although the database has recorded it, so both are read again.
             let isUnchanged = record.currentNonce == before.currentNonce && record.nextNonce == before.nextNonce
             if blocker == nil || isUnchanged { return (blocker, bytes.flatMap(BlobMarker.init)) }
         }
@@ -42,10 +44,10 @@ public struct BlobClaim: Sendable {
         return record.hasTooManyUnknown ? record.walk.map(RemovalBlocker.tooManyUnknown) : nil
     }
 
-    /// The current marker; nil if there is none or if it cannot be parsed.
+    /// The current marker; nil if no marker exists or if the marker cannot be parsed.
     public func marker() async throws -> BlobMarker? { try await blobs.marker().flatMap(BlobMarker.init) }
 
-    /// Whether there are blobs although the database is empty.
+    /// Whether the blob store contains blobs although the database is empty.
     private func isOfLostDatabase() async throws -> Bool {
         guard try await store.read({ try $0.isEmpty() }) else { return false }
         struct Found: Error {}
@@ -59,10 +61,10 @@ public struct BlobClaim: Sendable {
 
     // MARK: Writing
 
-    /// Replaces the marker with one that has a new nonce, so that older copies of the database are detected. Writes a first
-    /// marker if there is none and the database has never written one.
-    /// - Returns: the reason why the marker was not replaced; nil if it was. ``RemovalBlocker/tooManyUnknown(_:)`` does not
-    ///   prevent it.
+    /// Replaces the marker with a marker that has a new nonce, so that servers on older copies of the database are detected. If
+    /// no marker exists and the database has never written one, the first marker is written.
+    /// - Returns: the reason why the marker was not replaced; nil if it was replaced. ``RemovalBlocker/tooManyUnknown(_:)`` does
+    ///   not prevent the replacement.
     public func renew() async throws -> RemovalBlocker? {
         let (blocker, marker) = try await inspect()
         if let blocker, blocker.isOfMarker, blocker != .unmarked { return blocker }
@@ -70,14 +72,14 @@ public struct BlobClaim: Sendable {
             var record = try transaction.blobStoreRecord()
             let nonce: UInt64
             if let next = record.nextNonce, next != marker?.nonce {
-                // Continue an interrupted renewal, or one that another process has in progress: both use the same nonce.
+                // Continue a renewal that was interrupted or that another process is executing: both use the same nonce.
                 nonce = next
             } else {
                 if let next = record.nextNonce { record.currentNonce = next }
                 nonce = .random(in: .min ... .max)
                 record.nextNonce = nonce
             }
-            // Written even if unchanged, as the commit waits for the standbys.
+            // The record is written even if it is unchanged, because the commit waits until the standbys have received the nonce.
             try transaction.set(record)
             return nonce
         }
@@ -85,12 +87,13 @@ public struct BlobClaim: Sendable {
         return nil
     }
 
-    /// Assigns the attachments to this database, whatever the marker says. The 30 days of unknown blobs start again.
+    /// Assigns the attachments to this database, regardless of the content of the marker. The period of 30 days after which
+    /// unknown blobs are removed starts again.
     /// - Parameter unknown: the number of unknown files that were reported to the operator and accepted.
     public func adopt(acceptingUnknown unknown: Int) async throws {
         let nonce = try await store.write { transaction in
             var record = try transaction.blobStoreRecord()
-            // A server may be renewing the marker concurrently: both use the same nonce.
+            // A server may be renewing the marker concurrently. In that case, both use the same nonce.
             let nonce = record.nextNonce ?? .random(in: .min ... .max)
             record.nextNonce = nonce
             record.acceptedUnknown = unknown
@@ -101,7 +104,8 @@ public struct BlobClaim: Sendable {
         try await put(nonce)
     }
 
-    /// Writes a marker whose nonce the database has recorded as the next one, then records it as the current one.
+    /// Writes a marker with this nonce, which the database has already recorded as the next nonce. Then records the nonce as the
+    /// current nonce.
     private func put(_ nonce: UInt64) async throws {
         try await blobs.setMarker(BlobMarker(installation: store.installation.node, nonce: nonce).bytes)
         try await store.write { transaction in
@@ -113,8 +117,8 @@ public struct BlobClaim: Sendable {
         }
     }
 
-    /// Marks the attachments as contested, if another database has written the marker. No server removes attachments from then
-    /// on.
+    /// Marks the attachments as contested if another database has written the marker. While they are contested, no server removes
+    /// attachments.
     func contest() async throws {
         let (blocker, marker) = try await inspect()
         guard let blocker, blocker.isOfAnotherDatabase, var marker else { return }

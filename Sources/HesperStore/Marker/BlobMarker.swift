@@ -1,18 +1,21 @@
 import HesperModel
 
-/// The marker: a small file beside the attachments that names the installation they belong to (storage.md, The marker).
+/// The marker: a small file beside the attachments that contains the ID of the installation that the attachments belong to
+/// (storage.md, The marker).
 ///
 ///     {"format": "hesper-attachments", "formatVersion": 1, "installation": "9c5b0c0d1f2e3a4b",
 ///      "nonce": "41d2c3b4a5968778", "contested": false}
 public struct BlobMarker: Sendable, Equatable {
-    /// The node of the installation's clocks. All copies of a database have the same.
+    /// The node of the installation's clocks. All copies of a database have the same node.
     public let installation: NodeID
-    /// A random number that only the database that last wrote the marker knows, and no copy of it that was made before.
+    /// A random number. Only the database that wrote the marker most recently knows it; copies of the database that were made
+    /// earlier do not.
     public let nonce: UInt64
-    /// Whether a server found a nonce that its database did not write. Then no server removes attachments.
+    /// Whether a server has found a marker with a nonce that its database did not write. While this is true, no server removes
+    /// attachments.
     public var isContested: Bool
 
-    /// Its path beside the attachments, which cannot be the path of a blob.
+    /// The path of the marker in the blob store. No blob can have this path.
     public static let path = "hesper-installation.json"
 
     private static let format = "hesper-attachments"
@@ -24,7 +27,7 @@ public struct BlobMarker: Sendable, Equatable {
         self.isContested = isContested
     }
 
-    /// Parses ``bytes``; nil for anything else.
+    /// Parses the content of a marker file; nil if the content is not a marker that this version can read.
     public init?(_ bytes: [UInt8]) {
         guard case .object(let object)? = try? JSONReader.read(bytes),
             object["format"] == .string(BlobMarker.format), object["formatVersion"] == .integer(BlobMarker.version),

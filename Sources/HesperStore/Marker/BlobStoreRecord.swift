@@ -2,11 +2,12 @@ import HesperModel
 
 /// The state of the blob store, as recorded in the database.
 public struct BlobStoreRecord: Sendable, Equatable {
-    /// The nonce of the marker; nil until a first marker is written.
+    /// The nonce of the current marker; nil until the first marker has been written.
     public var currentNonce: UInt64?
-    /// The nonce of a marker that is being written, and may already be in place.
+    /// The nonce of a marker that is being written and may already have replaced the current marker; nil if no marker is being
+    /// written.
     public var nextNonce: UInt64?
-    /// The result of the last walk through all blobs; nil before the first.
+    /// The result of the most recent walk through all blobs; nil before the first walk.
     public var walk: BlobWalk?
     /// The number of unknown files that an operator accepted with `hesper adopt-attachments`.
     public var acceptedUnknown: Int
@@ -20,10 +21,12 @@ public struct BlobStoreRecord: Sendable, Equatable {
         self.acceptedUnknown = acceptedUnknown
     }
 
-    /// Whether the last marker of the database has this nonce, or one that it is writing.
+    /// Whether a marker with this nonce belongs to the database: the nonce is that of the current marker or of a marker that is
+    /// being written.
     func accepts(_ nonce: UInt64) -> Bool { nonce == currentNonce || nonce == nextNonce }
 
-    /// Whether more blobs are unknown than crashes can leave behind, so that the database may be outdated or the wrong one.
+    /// Whether there are more unknown blobs than crashes can leave behind. The database may then be outdated, or the blobs may
+    /// belong to another database.
     public var hasTooManyUnknown: Bool {
         guard let walk, walk.unknownFiles > acceptedUnknown else { return false }
         if walk.unknownFiles == walk.files { return true }
@@ -33,12 +36,13 @@ public struct BlobStoreRecord: Sendable, Equatable {
     }
 }
 
-/// The counts of a walk through all blobs. The sweeper leaves out blobs of the last day, whose rows may not be committed yet.
+/// The results of a walk through all blobs. The sweeper does not count blobs that are less than a day old, because their rows may
+/// not be committed yet.
 public struct BlobWalk: Sendable, Equatable {
     public let date: Timestamp
     public internal(set) var files = 0
     public internal(set) var bytes: Int64 = 0
-    /// The files of which the database has no row.
+    /// The number of files for which the database has no row.
     public internal(set) var unknownFiles = 0
     public internal(set) var unknownBytes: Int64 = 0
 
@@ -52,15 +56,15 @@ public struct BlobWalk: Sendable, Equatable {
         self.unknownBytes = unknownBytes
     }
 
-    /// The number of blobs that are looked up in one snapshot.
+    /// The number of blobs that are looked up in one snapshot of the database.
     private static let batch = 500
 
-    /// Counts all blobs and looks each up in the database.
+    /// Counts all blobs and looks up each blob in the database.
     /// - Parameters:
     ///   - date: the date of the walk.
-    ///   - end: ignores blobs that are not older than this date; nil to count all.
+    ///   - end: only blobs that are older than this date are counted; nil to count all blobs.
     ///   - foreign: called with the path of each file that is not a blob.
-    ///   - unknown: called for each batch with the names that have no row, even if there are none.
+    ///   - unknown: called once for each batch with the names of the blobs that have no row. The list of names may be empty.
     public static func run(
         in blobs: any BlobStore, knownTo store: any Store, at date: Timestamp, before end: Timestamp? = nil,
         foreign: (String) -> Void = { _ in }, unknown reportUnknown: ([BlobName]) async throws -> Void = { _ in }

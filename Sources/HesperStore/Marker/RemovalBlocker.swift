@@ -6,20 +6,20 @@ public enum RemovalBlocker: Error, Sendable, Equatable {
     case unmarked
     /// There is no marker, although this database has written one.
     case missing
-    /// There is no marker, and there are attachments although the database is empty.
+    /// There is no marker, and the blob store contains attachments although the database is empty.
     case lostDatabase
-    /// The marker is of this installation, but this database did not write its nonce.
+    /// The marker contains the ID of this installation, but a nonce that this database did not write.
     case otherNonce
-    /// A server found a nonce that its database did not write.
+    /// The marker is contested: a server has found a nonce in it that the server's database did not write.
     case contested
-    /// The marker is of another installation.
+    /// The marker contains the ID of another installation, the associated value.
     case otherInstallation(NodeID)
     /// The marker cannot be parsed.
     case damaged
-    /// All blobs, or more than a tenth of them, are unknown to this database.
+    /// This database has no rows for any of the blobs, or for more than a tenth of the blobs.
     case tooManyUnknown(BlobWalk)
 
-    /// Whether another database may have written the marker.
+    /// Whether a database other than this one may have written the marker.
     var isOfAnotherDatabase: Bool {
         switch self {
         case .otherNonce, .otherInstallation: true
@@ -35,12 +35,12 @@ public enum RemovalBlocker: Error, Sendable, Equatable {
         }
     }
 
-    /// Whether the reason is the marker, not the blobs.
+    /// Whether the state of the marker is the reason, not the number of unknown blobs.
     public var isOfMarker: Bool {
         if case .tooManyUnknown = self { false } else { true }
     }
 
-    /// Whether this is a different reason, apart from its details.
+    /// Whether this is a different case than `blocker`. The associated values are not compared.
     func isOther(than blocker: RemovalBlocker?) -> Bool {
         switch (self, blocker) {
         case (.unmarked, .unmarked?), (.missing, .missing?), (.lostDatabase, .lostDatabase?),
@@ -53,7 +53,7 @@ public enum RemovalBlocker: Error, Sendable, Equatable {
 }
 
 extension RemovalBlocker: CustomStringConvertible {
-    /// The problem and the remedy, for an operator.
+    /// A description of the problem and its remedy for the operator.
     public var description: String {
         switch self {
         case .unmarked:
@@ -72,7 +72,7 @@ extension RemovalBlocker: CustomStringConvertible {
             """
         case .contested:
             """
-            Two copies of the database have used the attachments, or an old one was restored. \
+            Two copies of the database have used the attachments, or an old copy was restored. \
             \(RemovalBlocker.remedyForCopies)
             """
         case .otherInstallation(let installation):
@@ -85,7 +85,7 @@ extension RemovalBlocker: CustomStringConvertible {
         case .tooManyUnknown(let walk):
             """
             \(walk.unknownFiles) of \(walk.files) files of attachments (\(walk.unknownBytes) of \(walk.bytes) bytes) are \
-            unknown to the database, which may be older than they are. Restore a newer database, or run hesper \
+            unknown to the database, which may be older than these files. Restore a newer database, or run hesper \
             adopt-attachments to accept that the files are removed after 30 days.
             """
         }
@@ -97,6 +97,6 @@ extension RemovalBlocker: CustomStringConvertible {
         """
     private static let remedy = """
         If the database was lost, restore it. If HESPER_ATTACHMENTS, HESPER_DATA or HESPER_DATABASE names the wrong place, \
-        correct it. To give the attachments to this database, run hesper adopt-attachments.
+        correct it. To assign the attachments to this database, run hesper adopt-attachments.
         """
 }

@@ -1,11 +1,12 @@
-/// Moves an installation from one database to another, row by row. Each batch of scopes is written in one transaction, in which
-/// all rows are read back and compared. An interrupted move can therefore be continued, and a finished one is complete.
+/// Moves an installation from one database to another, row by row. Each batch of scopes is written in one transaction. In the
+/// same transaction, all written rows are read back and compared with the source. An interrupted move can therefore be continued,
+/// and the result of a finished move is complete.
 public struct Move {
     private let source: any RowSource
     private let target: any RowTarget
     private let installation: Installation
     private let batches: [Batch]
-    /// The total number of rows in all scopes.
+    /// The total number of rows in all scopes of the source.
     public let rows: Int
 
     /// The scopes that are moved in one transaction.
@@ -22,13 +23,14 @@ public struct Move {
         public var rows = 0
     }
 
-    /// The maximum number of rows in a batch, unless it is a single scope.
+    /// The maximum number of rows in a batch. A batch with a single scope may have more rows.
     private static let rowsPerBatch = 10_000
     private static let scopesPerBatch = 500
-    /// The number of rows between two progress reports.
+    /// The number of rows that are copied between two progress reports.
     private static let rowsPerReport = 500
 
-    /// - Throws: ``MoveRefusal``. Nothing has been changed then.
+    /// Prepares the target for the move.
+    /// - Throws: ``MoveRefusal`` if the move is not possible. In that case, nothing has been changed.
     public init(from source: any RowSource, to target: any RowTarget) throws {
         guard let installation = try source.installation() else { throw MoveRefusal.sourceIsUnfinished }
         (self.source, self.target, self.installation) = (source, target, installation)
@@ -50,7 +52,7 @@ public struct Move {
     }
 
     /// Moves all rows.
-    /// - Parameter progress: called with the number of rows that have been completed since the previous call.
+    /// - Parameter progress: called repeatedly with the number of rows that have been completed since the previous call.
     public func run(progress: (Int) -> Void) throws -> Report {
         var report = Report()
         let existing = try target.scopes()
@@ -67,14 +69,15 @@ public struct Move {
         return report
     }
 
-    /// Removes scopes that an earlier run moved and that have been deleted from the source since.
+    /// Removes scopes from the target that an earlier run moved and that have since been deleted from the source.
     private func removeErased(_ existing: Set<ScopeID>) throws {
         let erased = existing.subtracting(batches.flatMap(\.scopes)).sorted()
         guard !erased.isEmpty else { return }
         try target.transaction { try target.remove(erased) }
     }
 
-    /// - Returns: the number of its scopes that had already been moved.
+    /// Moves a batch of scopes in one transaction.
+    /// - Returns: the number of its scopes that an earlier run had already moved and that have not changed since.
     private func move(_ batch: Batch, _ existing: Set<ScopeID>, _ progress: (Int) -> Void) throws -> Int {
         let known = batch.scopes.filter(existing.contains)
         let isUnchanged = try MovedTable.ofScopes.allSatisfy { try isSame($0, of: known) }
@@ -91,6 +94,7 @@ public struct Move {
         return isUnchanged ? known.count : 0
     }
 
+    /// Copies the rows of a table and compares the copies with the source.
     /// - Returns: the number of copied rows.
     private func copy(_ table: MovedTable, of scopes: [ScopeID]?, _ progress: (Int) -> Void) throws -> Int {
         var sent = MovedRows()
@@ -120,7 +124,7 @@ public struct Move {
 }
 
 extension ClosedRange where Bound == ScopeID {
-    /// The range from the first to the last scope; nil if there are none.
+    /// The range from the first to the last of these scopes; nil if the array is empty.
     fileprivate init?(ofSorted scopes: [ScopeID]) {
         guard let first = scopes.first, let last = scopes.last else { return nil }
         self = first...last

@@ -1,13 +1,14 @@
-/// A value of a moved row, in the database's own memory. It is valid only during the call that receives it.
+/// A value in a row that is being moved. Bytes are in the database's own memory. The value is valid only during the call that
+/// receives it.
 public enum MovedValue {
     case null
-    /// An integer, a boolean as 0 or 1, or a date.
+    /// An integer, a boolean as 0 or 1, or a date in milliseconds since 1970.
     case integer(Int64)
     case bytes(UnsafeRawBufferPointer)
 }
 
-/// The number of rows and the sum of their hashes. Two databases with equal values have the same rows of a table, in any order.
-/// The values of different processes cannot be compared, because hashes depend on the process.
+/// The number of rows of a table, and the sum of the rows' hashes. If two databases have equal values, they contain the same
+/// rows, in any order. Values are comparable only within one process, because the hash function differs between processes.
 public struct MovedRows: Equatable {
     public private(set) var count = 0
     private var sum: UInt64 = 0

@@ -1,7 +1,7 @@
-/// A table that is copied when an installation moves to another database, with the columns that all databases have. Rows are
-/// copied unchanged, so that sequence numbers, clocks, digests and tokens remain valid.
+/// A table that is copied when an installation moves to another database, and those of its columns that all databases have. Rows
+/// are copied unchanged, so that sequence numbers, clocks, digests and tokens remain valid.
 public struct MovedTable: Sendable {
-    /// The kind of value in a column. Each database maps it to a type of its own.
+    /// The kind of value in a column. Each database maps it to one of its own column types.
     public enum Kind: Sendable {
         case integer
         /// An integer of at most two bytes.
@@ -9,7 +9,7 @@ public struct MovedTable: Sendable {
         case bool
         /// Milliseconds since 1970.
         case date
-        /// UTF-8.
+        /// Text in UTF-8.
         case text
         /// An ID, a clock, a node or a digest in big-endian order, or a hash.
         case bytes
@@ -21,9 +21,10 @@ public struct MovedTable: Sendable {
     }
 
     public let name: String
-    /// The columns, beginning with those of the key. In a table of scopes, the first is the scope.
+    /// The columns, beginning with the columns of the primary key. In a table whose rows belong to a scope, the first column is
+    /// the ID of the scope.
     public let columns: [Column]
-    /// The column with the order of insertion, if the target assigns new numbers to the rows.
+    /// The column that numbers the rows in the order of insertion, if the target assigns new numbers to the rows; otherwise nil.
     public let order: String?
 
     init(_ name: String, order: String? = nil, _ columns: KeyValuePairs<String, Kind>) {
@@ -32,19 +33,21 @@ public struct MovedTable: Sendable {
         self.columns = columns.map { Column(name: $0.key, kind: $0.value) }
     }
 
-    /// The names of all columns, as a list in SQL.
+    /// The names of all columns, as a list for an SQL statement.
     public var list: String { columns.map(\.name).joined(separator: ", ") }
-    /// The column with the scope, in a table of scopes.
+    /// The column that contains the ID of the scope. It exists only in tables whose rows belong to a scope.
     public var scope: String { columns[0].name }
 }
 
 extension MovedTable {
-    /// The tables whose rows belong to a scope, except for the term index, which is rebuilt, and uploads.
+    /// The tables whose rows belong to a scope. The term index is not included, because the target rebuilds it. Uploads are not
+    /// moved.
     public static let ofScopes = [
         scopes, objects, edits, tombstones, members, tagNames, blobs, sweeps, versions, revocations,
         idempotencyKeys,
     ]
-    /// The tables whose rows belong to the installation, in an order that satisfies foreign keys.
+    /// The tables whose rows belong to the whole installation, in an order in which rows can be inserted without violating
+    /// foreign keys.
     public static let shared = [accounts, memberships, devices, tickets, removedBlobs, blobStore, unknownBlobs]
 
     private static let scopes = MovedTable(

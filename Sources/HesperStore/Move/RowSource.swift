@@ -1,40 +1,41 @@
-/// A database whose rows are moved to another one. All reads see the same state, and no other process can write meanwhile. It
-/// must be used only on the thread that opened it.
+/// A database from which rows are moved. All reads see the same state, and no other process can write meanwhile. An instance must
+/// be used only on the thread that opened it.
 public protocol RowSource: AnyObject {
-    /// Nil if the database is itself the target of an unfinished move.
+    /// The identity of the installation; nil if the database is itself the target of an unfinished move.
     func installation() throws -> Installation?
-    /// The number of rows of each scope, in all tables of ``MovedTable/ofScopes``.
+    /// The number of rows that each scope has in all tables of ``MovedTable/ofScopes`` together.
     func rowCounts() throws -> [ScopeID: Int]
-    /// The greatest ID that a scope ever had, including deleted scopes; 0 if there never was one.
+    /// The greatest ID that any scope has or had, including deleted scopes; 0 if there never was a scope.
     func lastScope() throws -> Int64
     /// Calls `body` with each row of a table.
-    /// - Parameter scopes: the scopes whose rows are read; nil for a table that belongs to the installation.
+    /// - Parameter scopes: the scopes whose rows are read; nil for a table whose rows belong to the whole installation.
     func read(_ table: MovedTable, of scopes: [ScopeID]?, _ body: ([MovedValue]) throws -> Void) throws
 }
 
-/// A database that receives the rows of another one. No ``Store`` can open it until ``finish(_:lastScope:)``.
+/// A database to which rows are moved. No ``Store`` can open it until ``finish(_:lastScope:)`` has been called.
 public protocol RowTarget: RowSource {
-    /// Prepares the database for the rows of an installation. It must be empty or contain an unfinished move of the same
-    /// installation.
-    /// - Throws: ``MoveRefusal``. Nothing has been changed then.
+    /// Prepares the database for the rows of an installation. The database must be empty or contain an unfinished move of the
+    /// same installation.
+    /// - Throws: ``MoveRefusal`` if the database cannot receive the installation. In that case, nothing has been changed.
     func begin(for installation: Installation) throws
-    /// The scopes that have been moved completely.
+    /// The scopes whose rows have all been moved.
     func scopes() throws -> Set<ScopeID>
-    /// Runs `body` in a durable transaction.
+    /// Runs `body` in a transaction, which is durable when this returns.
     func transaction(_ body: () throws -> Void) throws
-    /// Removes scopes with all of their rows.
+    /// Removes scopes, with all of their rows.
     func remove(_ scopes: [ScopeID]) throws
     /// Inserts rows into a table.
-    /// - Parameter rows: calls `append` with each row.
+    /// - Parameter rows: a function that must call `append` with each row.
     func insert(into table: MovedTable, _ rows: (_ append: ([MovedValue]) throws -> Void) throws -> Void) throws
-    /// Sets the values and rows of these scopes that the database derives from the moved rows.
+    /// Sets the values and rows of these scopes that the database derives from the rows that were moved.
     func complete(_ scopes: [ScopeID]) throws
-    /// Ends the move, so that stores can open the database.
+    /// Ends the move, so that a ``Store`` can open the database.
     func finish(_ installation: Installation, lastScope: Int64) throws
 }
 
-/// Identifies a database with an unfinished move. It has a lease of this name, whose holder is the epoch of the moved
-/// installation, and no row in `installation`, so that older versions do not open it either.
+/// Marks a database as the target of an unfinished move. Such a database has a lease with this name, whose holder is the epoch of
+/// the installation that is being moved. Its table `installation` is empty, so that older versions of Hesper cannot open it
+/// either.
 public enum MoveMarker {
     public static let leaseName = "moving"
 }
@@ -49,6 +50,6 @@ public enum MoveRefusal: Error, Sendable, Equatable {
     case alreadyMoved
     /// The target has accounts, or contains an unfinished move of another installation.
     case targetNotEmpty
-    /// Rows read back from the target differ from those that were written.
+    /// Rows that were read back from the target differ from the rows that were written.
     case differs(table: String, scopes: ClosedRange<ScopeID>?)
 }

@@ -1,29 +1,30 @@
 import HesperModel
 
-/// The revocation of a lost device, and the progress of undoing what it pushed after a moment (merge.md, Devices). It is stored
-/// permanently, because clocks of the device are refused from any sender.
+/// The revocation of a lost device, and the progress of undoing the changes that the device pushed after a moment (merge.md,
+/// Devices). It is stored permanently, because edits with clocks of the device are refused from then on, whichever device sends
+/// them.
 public struct Revocation: Sendable, Equatable {
     public let scope: ScopeID
     /// The lost device.
     public let node: NodeID
-    /// The name that the user gave it.
+    /// The name that the user gave the lost device.
     public let name: String
-    /// The device that requested the revocation, if it is one that can itself be revoked; otherwise nil. The restored values
-    /// are recorded as pushed by it.
+    /// The device that requested the revocation; nil if the requester is not a device that can itself be revoked. The edits that
+    /// restore values are recorded as pushed by this device.
     public let requestedBy: NodeID?
     public let requestDate: Timestamp
-    /// The time after which the device's changes are undone; nil if none are.
+    /// Changes that the device pushed after this time are undone. Nil if no changes are undone.
     public var moment: Timestamp?
-    /// The current pass.
+    /// The pass that is being executed.
     public var pass: Pass
-    /// The sequence number up to which this pass has processed all objects.
+    /// All objects up to this sequence number have been processed in the current pass.
     public var sequence: Int64
-    /// The time at which all changes had been undone; nil until then.
+    /// The time at which the revocation was completed; nil if there are still changes to undo.
     public var finishDate: Timestamp?
     public var counts: Counts
 
-    /// The two passes through the scope. After the first, no note has a value from the device, so that the second can tell which
-    /// tags and attachments are held because of other devices.
+    /// The two passes through the scope. After the first pass, no note contains a value from the lost device. Therefore the
+    /// second pass can determine which tags and attachments are held by notes regardless of the device.
     public enum Pass: Int, Sendable {
         case notesAndObjects
         case tagsAndAttachments
@@ -36,15 +37,16 @@ public struct Revocation: Sendable, Equatable {
         }
     }
 
-    /// The numbers of objects processed so far.
+    /// The numbers of objects processed so far, by outcome.
     public struct Counts: Sendable, Equatable {
-        /// Objects with registers that were set to their values without the device's changes.
+        /// The number of objects with registers that were set to the values that they would have without the device's changes.
         public var putBack = 0
-        /// Objects that were deleted, because the device had created them.
+        /// The number of objects that were deleted because the device had created them.
         public var deleted = 0
-        /// Objects with a register that was set to an older value, because the right one is no longer stored.
+        /// The number of objects with a register that was set to an older value than the correct value, because the correct value
+        /// is no longer stored.
         public var older = 0
-        /// Objects with a change of the device that cannot be undone.
+        /// The number of objects with a change by the device that cannot be undone.
         public var kept = 0
 
         public init() {}
@@ -83,8 +85,9 @@ public struct Revocation: Sendable, Equatable {
         self.counts = counts
     }
 
-    /// Starts again with an earlier moment, or with a first one.
-    /// - Returns: false if the current moment is not later; the revocation is then unchanged.
+    /// Restarts the revocation with an earlier moment, so that more changes are undone. If the current moment is nil, no changes
+    /// have been undone so far, and every moment counts as earlier.
+    /// - Returns: false if `moment` is nil or not earlier than the current moment. The revocation is then unchanged.
     public mutating func widen(to moment: Timestamp?) -> Bool {
         guard let moment, self.moment.map({ moment < $0 }) ?? true else { return false }
         self.moment = moment
@@ -93,7 +96,7 @@ public struct Revocation: Sendable, Equatable {
     }
 }
 
-/// A live object, and whether a device changed it after a moment.
+/// A live object, and whether a certain device pushed a change of it after a certain moment.
 public struct PushedObject: Sendable, Equatable {
     public let uniqueID: UniqueID
     public let section: Section
@@ -108,21 +111,23 @@ public struct PushedObject: Sendable, Equatable {
     }
 }
 
-/// The queries of revocations.
+/// The queries that revocations need.
 public protocol RevocationSnapshot {
     func revocation(of node: NodeID, in scope: ScopeID) throws -> Revocation?
-    /// The revocations of these devices.
+    /// The revocations of these devices. Devices that have not been revoked are ignored.
     func revocations(of nodes: Set<NodeID>, in scope: ScopeID) throws -> [Revocation]
-    /// Whether the scope has edits or deletions of a device. If it has none, all edits of the scope are read.
+    /// Whether the scope contains edits or deletions by a device. The query is slow if there are none, because it then reads all
+    /// edits of the scope.
     func hasTrace(of node: NodeID, in scope: ScopeID) throws -> Bool
-    /// The unfinished revocations of all scopes.
+    /// The unfinished revocations of all scopes, at most `limit`.
     func openRevocations(limit: Int) throws -> [Revocation]
-    /// The live objects with sequence numbers greater than `sequence`, ordered by sequence number.
+    /// The live objects with sequence numbers greater than `sequence`, in ascending order, and whether `node` pushed a change of
+    /// each after `moment`.
     func objects(
         in scope: ScopeID, beyond sequence: Int64, pushedBy node: NodeID, after moment: Timestamp, limit: Int
     ) throws -> [PushedObject]
     /// The deletions by a device that arrived after a moment, the most recent first.
-    /// - Parameter sequence: returns only deletions with a lower sequence number.
+    /// - Parameter sequence: only deletions with a lower sequence number are returned; nil for all deletions.
     func deletions(
         by node: NodeID, after moment: Timestamp, in scope: ScopeID, before sequence: Int64?, limit: Int
     ) throws -> [(deleted: DeletedObject, sequence: Int64)]

@@ -1,10 +1,11 @@
 import HesperModel
 
-/// The action for one object that a lost device changed. It is computed in a snapshot, so that no lock is held while a long
-/// history is read.
+/// The action that undoes the changes of a lost device to one object. It is computed in a snapshot, so that no lock is held while
+/// a long history is read.
 struct RevocationPlan: Sendable {
     let entity: Entity
-    /// The position of the object's last parcel. The plan is outdated if there is a later one.
+    /// The position of the object's most recent parcel; nil if the object has no parcels. The plan is outdated if a later parcel
+    /// exists.
     let lastPosition: Int64?
     let action: Action
 
@@ -13,16 +14,16 @@ struct RevocationPlan: Sendable {
         case set([Restored], keeps: Bool)
     }
 
-    /// A register and its restored value; nil for its default.
+    /// A register and the value to which it is restored. If the value is nil, the register is restored to its default.
     struct Restored: Sendable {
         let setting: Rewind.Restoration
         let value: Value?
     }
 
-    /// The number of parcels that are read in one query.
+    /// The maximum number of parcels that are read in one query.
     private static let page = 16
 
-    /// - Returns: nil if the object no longer exists.
+    /// Computes the plan for an object; nil if the object no longer exists.
     init?(of id: UniqueID, _ revocation: Revocation, after moment: Timestamp, in snapshot: any Snapshot) throws {
         guard case .entity(let entity, .some)? = try snapshot.state(of: id, in: revocation.scope) else { return nil }
         self.entity = entity
@@ -51,7 +52,7 @@ struct RevocationPlan: Sendable {
         }
     }
 
-    /// The approximate number of bytes that are loaded and written to execute the plan.
+    /// The approximate number of bytes that are loaded and written when the plan is executed.
     var bytes: Int {
         let loaded = entity.body.count
         guard case .set(let values, _) = action else { return loaded }
@@ -60,7 +61,7 @@ struct RevocationPlan: Sendable {
         }
     }
 
-    /// The attachments that it restores to a note.
+    /// The attachments that the plan restores to a note.
     var claimedAttachments: [UniqueID] {
         guard case .set(let values, _) = action else { return [] }
         return values.compactMap { value in
@@ -68,14 +69,14 @@ struct RevocationPlan: Sendable {
         }
     }
 
-    /// Whether the object has not changed since.
+    /// Whether the object has not changed since the plan was computed.
     func isCurrent(in transaction: any Transaction, _ scope: ScopeID) throws -> Bool {
         guard case .entity? = try transaction.state(of: entity.uniqueID, in: scope) else { return false }
         let last = try transaction.history(of: entity.uniqueID, in: scope, before: nil, limit: 1).first
         return last?.position == lastPosition
     }
 
-    /// The change or deletion to push; nil if there is nothing to do.
+    /// The change or deletion that executes the plan, to be pushed; nil if nothing needs to be done.
     func element(stamp: inout Stamp) -> Push.Element? {
         switch action {
         case .delete:
@@ -93,7 +94,7 @@ struct RevocationPlan: Sendable {
 }
 
 extension Snapshot {
-    /// The value of one edit.
+    /// The value that a version of an attribute has in the object's history; nil if it is no longer stored.
     fileprivate func value(
         of attribute: Attribute, _ version: Rewind.Version, of id: UniqueID, in scope: ScopeID
     ) throws -> Value? {

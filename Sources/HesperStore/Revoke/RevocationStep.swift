@@ -1,11 +1,11 @@
 import HesperModel
 
-/// The plans for the next objects of a revocation, computed in a snapshot.
+/// One step of a revocation: the plans for the next objects, computed in a snapshot.
 struct RevocationStep: Sendable {
     let revocation: Revocation
     let moment: Timestamp
     let plans: [RevocationPlan]
-    /// The sequence number up to which all objects have been examined.
+    /// All objects up to this sequence number have been examined.
     let sequence: Int64
 
     init(_ revocation: Revocation, since moment: Timestamp, in snapshot: any Snapshot) throws {
@@ -29,20 +29,22 @@ struct RevocationStep: Sendable {
 }
 
 extension RevocationStep {
-    /// Whether the snapshot had no more objects.
+    /// Whether the snapshot contained no more objects for this pass.
     private var isLast: Bool { plans.isEmpty && sequence == revocation.sequence }
 
-    /// The push that executes the plans, and the state of the revocation afterwards. The scope must be locked.
-    /// - Returns: nil if the revocation has changed since the snapshot, or if the snapshot is outdated.
+    /// Returns the push that executes the plans, and the state of the revocation afterwards. The scope must be locked.
+    /// - Returns: nil if the revocation has changed since the snapshot, or if the scope has objects that the snapshot did not
+    ///   contain.
     func push(
         in transaction: any Transaction, at now: Timestamp, stamp: inout Stamp
     ) throws -> (push: Push, revocation: Revocation)? {
-        // Another server has executed a step, or the revocation was restarted with an earlier moment.
+        // If the stored revocation differs, another server has executed a step, or the revocation was restarted with an earlier
+        // moment.
         guard try transaction.revocation(of: revocation.node, in: revocation.scope) == revocation else { return nil }
         var next = revocation
         next.sequence = sequence
         if isLast {
-            // Objects may have changed since the snapshot. They are examined before the pass ends.
+            // Objects may have changed since the snapshot was taken. They must be examined before the pass ends.
             let isEnd = try transaction.objects(
                 in: revocation.scope, beyond: sequence, pushedBy: revocation.node, after: moment, limit: 1
             ).isEmpty
@@ -64,8 +66,9 @@ extension RevocationStep {
         return (Push(elements), next)
     }
 
-    /// The plans, recomputed for objects that have changed since the snapshot, and the plans for notes that must give up an
-    /// attachment that is restored to another note: an attachment must move in a single push.
+    /// Returns the plans after recomputing those for objects that have changed since the snapshot. If a plan restores an
+    /// attachment to a note, and another note holds the attachment, a plan for the other note is added: an attachment must move
+    /// between notes in a single push.
     private func current(in transaction: any Transaction) throws -> [RevocationPlan] {
         let scope = revocation.scope
         var (current, known): ([RevocationPlan], Set<UniqueID>) = ([], [])
@@ -90,7 +93,7 @@ extension RevocationStep {
         return current
     }
 
-    /// Whether a note holds a tag or an attachment, or one that was merged into it.
+    /// Whether any note holds the tag or attachment with this ID, or a tag or attachment that was merged into it.
     private func isHeld(_ id: UniqueID, in transaction: any Transaction) throws -> Bool {
         let bag = transaction.bag(of: revocation.scope)
         var (pending, known): ([UniqueID], Set<UniqueID>) = ([id], [])
@@ -114,7 +117,7 @@ extension Revocation.Counts {
         }
     }
 
-    /// Counts changes that were refused: attachments that another note holds now.
+    /// Counts the refused parts of the push as kept. These parts would restore an attachment that another note now holds.
     mutating func count(_ receipts: [Receipt]) {
         kept += receipts.count { $0.status == .rejected }
     }

@@ -1,22 +1,22 @@
 import HesperModel
 
-/// Undoes the changes of lost devices in a series of small transactions. Each stores the progress, so that any server can
-/// continue after a crash.
+/// Undoes the changes of lost devices in a series of small transactions. Each transaction stores the progress, so that any server
+/// can continue after a crash.
 public struct Revoker: Sendable {
     private let store: any Store
     private let queue: PushQueue
     private let now: @Sendable () -> Timestamp
 
-    /// The time between two polls of the database, where other servers may have recorded a revocation.
+    /// The time between two polls of the database. Other servers may have recorded a revocation in the database.
     public static let pause = Duration.seconds(10)
     public static let pauseAfterFailure = Duration.seconds(60)
     /// The maximum number of objects that are examined in one step.
     static let examined = 1_000
-    /// The maximum number of objects that are changed in one transaction, not counting notes that give up an attachment.
+    /// The maximum number of objects that are changed in one transaction. Notes that must give up an attachment are not counted.
     static let batch = 100
-    /// The number of bytes of values after which a step ends.
+    /// A step ends when it has collected plans with this number of bytes of values.
     static let bytes = 4 << 20
-    /// The maximum number of revocations that are read at a time.
+    /// The maximum number of revocations that are read from the database at a time.
     static let revocations = 100
 
     public init(store: any Store, queue: PushQueue, now: @escaping @Sendable () -> Timestamp) {
@@ -37,7 +37,7 @@ public struct Revoker: Sendable {
     }
 
     /// Processes the next objects of one revocation in one transaction.
-    /// - Returns: whether there is more to do.
+    /// - Returns: whether there may be more objects to process.
     public func step(_ node: NodeID, in scope: ScopeID) async throws -> Bool {
         let step = try await store.read { snapshot -> RevocationStep? in
             guard let revocation = try snapshot.revocation(of: node, in: scope), revocation.finishDate == nil,
@@ -50,7 +50,7 @@ public struct Revoker: Sendable {
             try await Scope(scope, queue: queue, installation: store.installation, now: now).apply(step)
             return true
         } catch let problem as Problem where problem.slug == .unauthenticated {
-            // The account was deleted.
+            // The account was deleted, so there is nothing left to undo.
             return false
         }
     }

@@ -1,21 +1,23 @@
 import HesperModel
 
-/// A search for notes, with limits on its cost.
+/// A search for notes, with limits on the cost of each page.
 public struct Search: Sendable, Equatable {
     public enum Order: String, Sendable { case newest, relevance }
 
     public var query: SearchQuery
-    /// Finds only notes that hold one of these tags: a tag and those that were merged into it.
+    /// Restricts the search to notes that hold at least one of these tags. The array contains the requested tag and all tags that
+    /// were merged into it. Nil for no restriction.
     public var tags: [UniqueID]?
     public var archived: Bool?
     public var order: Order
-    /// The end of the previous page; nil for the first page.
+    /// The position at which the previous page ended; nil for the first page.
     public var start: SearchPosition?
     /// The maximum number of notes on a page.
     public var limit: Int
-    /// The maximum number of notes that are read for a page, which ends early when it is reached.
+    /// The maximum number of notes that are read for a page. When this number is reached, the page ends even if it is not full.
     public var noteLimit: Int
-    /// The maximum duration for a page, which ends early when it is reached. If no note was examined by then, the search fails.
+    /// The maximum duration of the search for one page. When it is reached, the page ends even if it is not full. If no note has
+    /// been examined by then, the search fails.
     public var timeout: Duration
 
     public init(
@@ -33,24 +35,24 @@ public struct Search: Sendable, Equatable {
         self.timeout = timeout
     }
 
-    /// Whether results are ordered by relevance, which requires a query with words.
+    /// Whether results are ordered by relevance. This requires a query with words.
     public var isRanked: Bool { order == .relevance && !query.isEmpty }
 
-    /// The number of matches that are skipped, in the order of relevance.
+    /// The number of matches on previous pages, which are skipped; 0 if results are not ordered by relevance.
     public var passed: Int {
         if case .past(let count)? = start { count } else { 0 }
     }
 }
 
-/// The position at which a search continues.
+/// The position in the results at which a search continues.
 public enum SearchPosition: Sendable, Hashable {
-    /// In the order of dates: after this note. Changes before it do not affect the position.
+    /// For results ordered by date: continue after this note. If notes before this note change, the position remains correct.
     case behind(sortDate: Timestamp, note: UniqueID)
-    /// In the order of relevance: after this number of matches.
+    /// For results ordered by relevance: continue after this number of matches.
     case past(Int)
 }
 
-/// The timeout of a search ended before any note was examined (docs/decisions/0056).
+/// The error for a search whose timeout ended before any note was examined (docs/decisions/0056).
 public struct SearchTooCostly: Error, Sendable, Equatable {
     public init() {}
 }

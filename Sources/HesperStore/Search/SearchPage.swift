@@ -1,22 +1,23 @@
 import HesperModel
 
-/// A page of a search. Notes are added in order until it is full or has reached a limit on its cost.
+/// A page of search results. Notes are added in the order of the results until the page is full or a limit on its cost is
+/// reached.
 public struct SearchPage: Sendable {
-    /// A matching note, and the position after it.
+    /// A note that matches the search, and the position at which the search continues after this note.
     public struct Match: Sendable, Equatable {
         public let note: Note
         public let position: SearchPosition
     }
 
     private let search: Search
-    /// The time at which the timeout ends.
+    /// The time at which the search must end because of its timeout.
     public let end: ContinuousClock.Instant
-    /// The requested tags, sorted and without duplicates; nil for any.
+    /// The tags of the search, sorted and without duplicates; nil for no restriction.
     public let tags: [UniqueID]?
     public private(set) var found: [Match] = []
-    /// The position at which the next page begins; nil after the last page.
+    /// The position at which the next page begins; nil if there are no more results.
     public private(set) var next: SearchPosition?
-    /// The position of the last examined note.
+    /// The position after the note that was examined most recently.
     private var last: SearchPosition?
     private var examined = 0
     private var bytes = 0
@@ -27,15 +28,15 @@ public struct SearchPage: Sendable {
         tags = search.tags.map { Set($0).sorted() }
     }
 
-    /// Whether any note has been examined, so that the page makes progress.
+    /// Whether any note has been examined. If none has been examined, the next page would begin at the same position.
     public var hasExamined: Bool { examined > 0 }
 
-    /// Examines the next note from the index and adds it to the page if it matches.
-    /// - Parameter note: nil if it no longer exists or does not match.
-    /// - Returns: whether to continue.
+    /// Examines the next note from the index and adds it to the page if the note matches.
+    /// - Parameter note: the note; nil if it no longer exists or does not match the query.
+    /// - Returns: whether the caller should continue with the next note.
     public mutating func examine(_ note: Note?, _ position: SearchPosition) -> Bool {
         if let note, holdsTags(note) {
-            // A match that does not fit shows that there is another page.
+            // The page is full. This further match shows that there is another page.
             guard found.count < search.limit, bytes < Limits.pageBytes else {
                 next = found.last?.position
                 return false
@@ -52,11 +53,11 @@ public struct SearchPage: Sendable {
         return true
     }
 
-    /// Ends the page at the last examined note. There may be more.
+    /// Ends the page after the note that was examined most recently. There may be more results.
     public mutating func stop() { next = last }
 
-    /// Whether a note holds the requested tags. The index of members suffices for a single tag. For merged tags, the register
-    /// with the greatest clock decides, which only the note has.
+    /// Whether a note holds the requested tags. If a single tag is requested, the index of members has already ensured this. If
+    /// the tag has merged tags, the register with the greatest clock decides, and only the note contains these registers.
     private func holdsTags(_ note: Note) -> Bool {
         guard let tags, tags.count > 1 else { return true }
         return note.tags.holds(oneOf: tags)
@@ -64,7 +65,7 @@ public struct SearchPage: Sendable {
 }
 
 extension Members {
-    /// Whether the register with the greatest clock among these members is true.
+    /// Whether the register with the greatest clock among the registers of these members is true.
     fileprivate func holds(oneOf members: [UniqueID]) -> Bool {
         members.compactMap { self[$0] }.max { $0.clock < $1.clock }?.value ?? false
     }

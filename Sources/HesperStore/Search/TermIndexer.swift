@@ -1,37 +1,39 @@
 import HesperModel
 
-/// Updates the term index after commits. Doing so in the same transactions would halve the write rate (storage.md, A
-/// transaction).
+/// Updates the term index after commits. If the commits themselves updated the index, the write rate would be half as high
+/// (storage.md, A transaction).
 public actor TermIndexer {
     private let store: any Store
     private let throttle = WriterThrottle()
-    /// The maximum number of objects in a slice, the part of one scope that is indexed at a time.
+    /// The maximum number of objects in a slice. A slice is the part of one scope that is indexed in one go.
     static let objectsPerSlice = 200
     /// A slice ends with the object that reaches this number of bytes, so that pushes do not wait long for the writer.
     public static let bytesPerSlice = 64 << 10
-    /// The maximum number of scopes that are read at a time, of which each is indexed by one slice.
+    /// The maximum number of scopes that are read at a time. One slice of each of them is indexed.
     static let scopes = 20
-    /// The time between two polls of the database when there was nothing to do.
+    /// The time between two polls of the database when no scope had to be indexed.
     static let pause = Duration.milliseconds(500)
     public static let pauseAfterFailure = Duration.seconds(5)
-    /// The ratio of rest to work while there are no commits by this process. The rest leaves the writer to other processes, whose
-    /// commits are not counted. While there are commits, ``WriterThrottle/restPerWork`` applies.
+    /// The duration of the pause after a transaction, as a multiple of the transaction's duration, while this process makes no
+    /// other commits. The pauses allow other processes to write, because their commits are not counted. While this process makes
+    /// other commits, ``WriterThrottle/restPerWork`` applies instead.
     static let restPerWorkWhileIdle = 1
-    /// The longest time that a search waits for the index to catch up.
+    /// The maximum time for which a search waits until the index is up to date.
     public static let searchWait = Duration.milliseconds(500)
     private let commits: @Sendable () -> Int
     private var lastCommits: Int
-    /// The last scope that was indexed.
+    /// The scope that was indexed most recently; nil at the start.
     private var lastScope: ScopeID?
 
-    /// - Parameter commits: returns the number of other commits by this process. The writer is idle while it does not change.
+    /// - Parameter commits: returns the number of commits by this process other than those of the indexer. While the number does
+    ///   not change, the writer is considered idle.
     public init(store: any Store, commits: @escaping @Sendable () -> Int = { 0 }) {
         self.store = store
         self.commits = commits
         lastCommits = commits()
     }
 
-    /// Updates the index of a scope up to a sequence number.
+    /// Updates the index of a scope until it includes all changes up to a sequence number.
     public nonisolated func index(_ scope: ScopeID, upTo sequence: Int64) async throws {
         while try await store.read({ try $0.indexedSequence(of: scope) }) < sequence {
             try Task.checkCancellation()
@@ -42,8 +44,8 @@ public actor TermIndexer {
         }
     }
 
-    /// Updates the index of a scope up to a sequence number, for at most ``searchWait``. Called before a search, so that it
-    /// finds recent changes. Errors are ignored, because ``step()`` will report them.
+    /// Updates the index of a scope up to a sequence number, for at most ``searchWait``. Called before a search, so that the
+    /// search finds recent changes. Errors of the update are ignored, because ``step()`` reports them too.
     public nonisolated func catchUp(_ scope: ScopeID, to sequence: Int64) async throws {
         guard try await store.read({ try $0.indexedSequence(of: scope) }) < sequence else { return }
         let (end, signal) = AsyncStream<Void>.makeStream()
@@ -56,12 +58,12 @@ public actor TermIndexer {
             try await Task.sleep(for: TermIndexer.searchWait)
         }
         for await _ in end {}
-        // A running slice is completed, but no further one is started.
+        // Cancellation completes the slice that is being indexed and starts no further slice.
         work.cancel()
         timer.cancel()
     }
 
-    /// Indexes a slice of each of the next scopes that are behind.
+    /// Indexes one slice of each of the next scopes whose index is not up to date.
     /// - Returns: the time until the next step, which is zero while there is more to index.
     public func step() async throws -> Duration {
         let now = commits()
@@ -70,8 +72,8 @@ public actor TermIndexer {
         return try await indexSlices(restPerWork: rest) ? .zero : TermIndexer.pause
     }
 
-    /// Indexes a slice of each of the next scopes that are behind, in round-robin order, so that scopes with continuous writes
-    /// do not delay others.
+    /// Indexes one slice of each of the next scopes whose index is not up to date. Scopes are taken in round-robin order, so that
+    /// a scope with continuous writes does not delay the other scopes.
     /// - Returns: whether there was anything to index.
     private func indexSlices(restPerWork: Int) async throws -> Bool {
         let start = lastScope
@@ -81,7 +83,8 @@ public actor TermIndexer {
                 ? snapshot.scopesToIndex(after: nil, limit: TermIndexer.scopes) : next
         }
         lastScope = scopes.last
-        // If scopes are locked independently, each is indexed in its own transaction, so that none stays locked for the others.
+        // If scopes are locked independently, each scope is indexed in a transaction of its own, so that no scope stays locked
+        // while other scopes are indexed.
         var failure: (any Error)?
         for group in store.locksScopesIndependently ? scopes.map({ [$0] }) : [scopes] {
             do {
@@ -89,7 +92,8 @@ public actor TermIndexer {
             } catch {
                 try Task.checkCancellation()
                 failure = error
-                // A note that cannot be read must stop only the indexing of its own scope.
+                // A note that cannot be read must stop only the indexing of its own scope, so the scopes are indexed again one by
+                // one.
                 for scope in group where group.count > 1 { try? await index([scope], restPerWork: restPerWork) }
             }
         }

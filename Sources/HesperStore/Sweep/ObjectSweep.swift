@@ -1,13 +1,13 @@
 import HesperModel
 
-/// Examines an object in a snapshot and determines which of its data has expired. It writes nothing.
+/// Examines an object in a snapshot and determines which of its data has expired. This type writes nothing.
 struct ObjectSweep: Sendable {
     let policy: SweepPolicy
     let now: Timestamp
 
     /// The maximum number of edits that are examined or removed before the results are written.
     static let edits = 500
-    /// The number of bytes of edits that are read before the results are written.
+    /// When this number of bytes of edits has been read, the results are written before more edits are read.
     static let bytes = 8 << 20
 
     func examine(_ sweep: DueSweep, in snapshot: any Snapshot) throws -> SweepFindings {
@@ -24,7 +24,7 @@ struct ObjectSweep: Sendable {
 
     // MARK: History
 
-    /// Finds superseded values that can be removed (merge.md, Thinning).
+    /// Finds superseded values of registers that can be removed (merge.md, Thinning).
     private func thin(
         _ entity: Entity, _ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings
     ) throws {
@@ -56,7 +56,8 @@ struct ObjectSweep: Sendable {
 
     // MARK: Deleted objects
 
-    /// Finds edits of a deleted object that arrived before the grace period, if the deletion did so too.
+    /// Finds the edits of a deleted object that can be removed. Nothing can be removed until the grace period has passed since
+    /// the deletion arrived. After that, each edit can be removed when the grace period has passed since the arrival of the edit.
     private func purge(_ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings) throws {
         guard let arrival = try snapshot.arrivalDate(ofDeleted: sweep.object, in: sweep.scope) else { return }
         guard arrival.adding(policy.grace) <= now else { return findings.scheduleNext(arrival.adding(policy.grace)) }
@@ -74,7 +75,8 @@ struct ObjectSweep: Sendable {
 
     // MARK: Attachments
 
-    /// Finds a blob whose attachment was never created, or whose attachment no note holds (merge.md, Deleting).
+    /// Finds a blob that can be removed: its attachment object was never created, or no note holds its attachment (merge.md,
+    /// Deleting).
     private func examineBlob(
         _ state: ObjectState?, _ sweep: DueSweep, in snapshot: any Snapshot, _ findings: inout SweepFindings
     ) throws {
@@ -92,7 +94,7 @@ struct ObjectSweep: Sendable {
 }
 
 extension ObjectState? {
-    /// Whether it is an existing attachment.
+    /// Whether the state is that of an existing attachment.
     var isLiveAttachment: Bool {
         if case .entity(.attachment(let attachment), _)? = self { attachment.exists } else { false }
     }

@@ -1,31 +1,33 @@
 import HesperModel
 
-/// Times and limits of sweeps. The data of an object expires at different times, so each object has a date at which it is next
-/// examined (storage.md, The sweeper).
+/// Durations and limits of sweeps. The data of an object expires at different times. Therefore each object has a date at which it
+/// is examined next (storage.md, The sweeper).
 public enum Sweep {
-    /// The time from a change to the next examination of the object, in milliseconds. Nothing is removed earlier.
+    /// The time from a change of an object to its next examination, in milliseconds. No data is removed earlier.
     public static let firstCheckDelay = Timestamp.hour
-    /// The age at which blobs without an attachment and unfinished uploads are removed, in milliseconds.
+    /// The age, in milliseconds, at which unfinished uploads and blobs without an attachment object are removed.
     public static let abandonedAge = Timestamp.day
-    /// The time from the discovery of a blob without a row to its removal, in milliseconds.
+    /// The time from the discovery of a blob without a row in the database to the removal of the blob, in milliseconds.
     public static let unknownAge = 30 * Timestamp.day
-    /// The maximum number of such blobs that are recorded. Further ones are recorded after these have been removed.
+    /// The maximum number of blobs without a row that are recorded. If there are more, they are recorded after recorded blobs
+    /// have been removed.
     public static let unknownLimit = 10_000
-    /// The interval at which the sweeper renews the marker, in milliseconds.
+    /// The interval at which the sweeper replaces the marker by a marker with a new nonce, in milliseconds.
     static let renewalInterval = Timestamp.hour
-    /// The time after which a failed renewal is retried, in milliseconds.
+    /// The time after which a failed renewal of the marker is retried, in milliseconds.
     public static let renewalAfterFailure: Int64 = 10 * 60_000
     /// The interval at which every server reads the marker, in milliseconds.
     static let markerCheckInterval: Int64 = 60_000
-    /// The time for which a server removes no blobs after it wrote its first marker, in milliseconds. Within this time, servers
-    /// on copies of the database that know the previous nonce read the new marker.
+    /// The time after a server's first renewal of the marker during which the server removes no blobs, in milliseconds. During
+    /// this time, servers on copies of the database that know the previous nonce read the new marker and detect that they must
+    /// not use it.
     public static let settling: Int64 = 5 * 60_000
 }
 
 /// The operator's settings for the removal of old data.
 public struct SweepPolicy: Sendable, Equatable {
     public var history: HistoryPolicy
-    /// The time for which deleted objects can be restored, in milliseconds. It must be at least ``Sweep/firstCheckDelay``.
+    /// The time for which a deleted object can be restored, in milliseconds. It must be at least ``Sweep/firstCheckDelay``.
     public var grace: Int64
 
     public init(history: HistoryPolicy = .standard, grace: Int64 = 30 * Timestamp.day) {
@@ -34,14 +36,14 @@ public struct SweepPolicy: Sendable, Equatable {
     }
 }
 
-/// An object that a sweeper has claimed for examination.
+/// An object that a sweeper has claimed in order to examine it.
 public struct DueSweep: Sendable, Equatable {
     public let scope: ScopeID
     public let object: UniqueID
-    /// The position up to which the object's edits have been examined.
+    /// The position of the last edit that has been examined. The examination continues with the next edit.
     public var position: Int64
-    /// The date at which the claim expires. It is stored as the object's due date; a changed due date shows that the object was
-    /// changed during the examination.
+    /// The date at which the claim expires. It is stored as the date at which the object is due. If the stored date differs, the
+    /// object was changed during the examination.
     public let claim: Timestamp
 
     public init(scope: ScopeID, object: UniqueID, position: Int64, claim: Timestamp) {
@@ -52,7 +54,7 @@ public struct DueSweep: Sendable, Equatable {
     }
 }
 
-/// A value of a register, with the register's attribute.
+/// The metadata of a value that a register has or had, and the register's attribute.
 public struct StoredVersion: Sendable, Hashable {
     public let attribute: Attribute
     public let version: Thinning.Version
@@ -63,9 +65,9 @@ public struct StoredVersion: Sendable, Hashable {
     }
 }
 
-/// The values in one row of edits that may be thinned.
+/// The values in one row of the table `edits` that can be superseded and then removed.
 public struct SweptEdit: Sendable, Equatable {
-    /// The row's position in the order of arrival.
+    /// The position of the row in the order of arrival.
     public let position: Int64
     public let versions: [StoredVersion]
 
@@ -76,7 +78,7 @@ public struct SweptEdit: Sendable, Equatable {
 }
 
 extension SweptEdit {
-    /// The values of registers in one row of edits.
+    /// Collects the values of registers in one row of the table `edits`.
     public init(_ edits: [Edit], position: Int64, pushedAt: Timestamp, sequence: Int64, hasLostWords: Bool) {
         let versions = edits.compactMap { edit -> StoredVersion? in
             guard let clock = edit.clock, edit.value != nil else { return nil }
@@ -89,7 +91,7 @@ extension SweptEdit {
         self.init(position: position, versions: versions)
     }
 
-    /// The edits of the row without these values. Their attributes and clocks remain.
+    /// Returns the row's edits without these values. The attributes and clocks of the edits remain.
     public func dropped(from edits: [Edit]) -> [Edit] {
         edits.map { edit in
             let isDropped = versions.contains { $0.attribute == edit.attribute && $0.version.clock == edit.clock }

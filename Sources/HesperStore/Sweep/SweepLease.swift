@@ -1,18 +1,18 @@
 import HesperModel
 
-/// The lease that allows one process at a time to sweep. Another process takes over when it expires.
+/// The lease that allows one process at a time to sweep. When it expires without being renewed, another process can acquire it.
 struct SweepLease: Sendable {
     static let name = "sweeper"
-    /// Its duration in milliseconds, which is the time without sweeps after the holder was killed.
+    /// The duration of the lease in milliseconds. If the holder is killed, no process sweeps for at most this time.
     static let length: Int64 = 5 * 60 * 1_000
-    /// The remaining time below which it is renewed, in milliseconds.
+    /// The lease is renewed when its remaining time is less than this number of milliseconds.
     static let renewal: Int64 = 4 * 60 * 1_000
 
     private let holder = Int64.random(in: 1 ... .max)
     private var end: Timestamp?
 
-    /// Acquires or renews the lease, if necessary.
-    /// - Returns: whether this process holds it.
+    /// Acquires the lease, or renews it if it expires soon.
+    /// - Returns: whether this process holds the lease.
     mutating func hold(in store: any Store, at now: Timestamp) async throws -> Bool {
         if let end, now.adding(SweepLease.renewal) <= end { return true }
         let (holder, end) = (holder, now.adding(SweepLease.length))

@@ -1,6 +1,6 @@
 import HesperModel
 
-/// A single write that results from the examination of an object.
+/// One write to the database that results from the examination of an object.
 enum SweepStep: Sendable, Equatable {
     case record(SweptEdit, DueSweep)
     case drop(SweptEdit, DueSweep)
@@ -8,7 +8,7 @@ enum SweepStep: Sendable, Equatable {
     case reschedule(DueSweep, next: Timestamp?)
     case finish(DueSweep)
 
-    /// The examination that it results from.
+    /// The examination that the step results from.
     var sweep: DueSweep {
         switch self {
         case .record(_, let sweep), .drop(_, let sweep), .purge(_, let sweep), .reschedule(let sweep, _),
@@ -31,23 +31,23 @@ enum SweepStep: Sendable, Equatable {
 /// The result of the examination of an object.
 struct SweepFindings: Sendable, Equatable {
     var steps: [SweepStep] = []
-    /// Whether there is more to examine after the steps have been written.
+    /// Whether the object must be examined further after the steps have been written.
     var hasMore = false
-    /// The time at which more data may expire.
+    /// The time at which more data of the object may expire; nil if no data will expire until the object changes.
     var next: Timestamp?
-    /// Whether the object has no remaining data that can expire, unless it changes.
+    /// Whether no data of the object can expire any more, so that it need not be examined until it changes.
     var isFinal = false
     /// The action for the object's blob.
     var blobAction = BlobAction.none
 
     enum BlobAction: Sendable, Equatable {
         case none
-        /// Removes the blob: its attachment was not created in time.
+        /// Removes the blob, because its attachment object was not created in time.
         case remove
-        /// Deletes the attachment with its blob: no note has held it for the grace period.
+        /// Deletes the attachment and its blob, because no note has held the attachment for the grace period.
         case deleteAttachment
     }
 
-    /// Schedules the next examination for `date` at the latest.
+    /// Schedules the next examination for `date`, unless an earlier examination is already scheduled.
     mutating func scheduleNext(_ date: Timestamp) { next = min(next ?? date, date) }
 }

@@ -1,8 +1,8 @@
 import HesperModel
 
 extension Sweeper {
-    /// Removes the blob of an attachment from its scope, after checking the conditions again under the lock. The removal is
-    /// durable before the blob store removes the bytes.
+    /// Removes the blob of an attachment from its scope, after checking the conditions again while the scope is locked. The
+    /// removal from the scope is durable before the bytes are removed from the blob store.
     func apply(_ action: SweepFindings.BlobAction, of sweep: DueSweep) async throws {
         let (scope, id, now, grace) = (sweep.scope, sweep.object, now(), policy.grace)
         let start = throttle.instant()
@@ -34,7 +34,8 @@ extension Sweeper {
         try await throttle.rest(min(throttle.instant() - start, .milliseconds(100)) * WriterThrottle.restPerWork)
     }
 
-    /// Removes blobs from the blob store that were removed from their scopes. Failed removals are retried in the next sweep.
+    /// Removes those blobs from the blob store that have been removed from their scopes. A failed removal is retried in the next
+    /// sweep.
     func removedBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         while true {
             try await renewLease()
@@ -57,8 +58,8 @@ extension Sweeper {
         }
     }
 
-    /// Searches for blobs without a row, once a day. They result from a crash between writing a blob and its row, and from
-    /// restoring an older database. They are removed after they have been unknown for 30 days.
+    /// Searches once a day for blobs without a row. Such blobs exist if a server crashed after it wrote a blob and before it
+    /// committed the row, or if an older database was restored. They are removed 30 days after they were discovered.
     func unknownBlobs(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
         if let blocker = try await checkMarker(report), blocker.isOfMarker { return }
@@ -76,8 +77,8 @@ extension Sweeper {
         try await removeUnknown(seen.filter { $0.value <= end }.map(\.key), report)
     }
 
-    /// Walks through all blobs and records the unknown ones.
-    /// - Returns: those that were recorded before and are still unknown, with the dates of their discovery.
+    /// Walks through all blobs and records the blobs that have no row.
+    /// - Returns: the blobs that were recorded before and still have no row, with the dates at which they were discovered.
     private nonisolated func walk(
         at now: Timestamp, _ report: @escaping @Sendable (SweepEvent) -> Void
     ) async throws -> [BlobName: Timestamp] {
@@ -96,7 +97,7 @@ extension Sweeper {
                     }
                 }
             })
-        // These blobs have got a row or no longer exist.
+        // These blobs have a row now or no longer exist.
         let forgotten = recorded.keys.filter { seen[$0] == nil }
         try await throttle.write(forgotten, to: store) { try $1.forgetUnknownBlob($0) }
         try await throttle.write(new, to: store) { try $1.recordUnknownBlob($0, seenAt: now) }

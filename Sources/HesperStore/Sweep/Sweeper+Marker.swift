@@ -1,8 +1,8 @@
 import HesperModel
 
 extension Sweeper {
-    /// Checks the marker. If another database has written it, marks it as contested.
-    /// - Returns: the reason why no attachments may be removed; nil if they may.
+    /// Reads the marker and checks it. If another database has written the marker, marks it as contested.
+    /// - Returns: the reason why no attachments may be removed; nil if attachments may be removed.
     func checkMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws -> RemovalBlocker? {
         watch.nextCheck = now().adding(Sweep.markerCheckInterval)
         let blocker = try await claim.removalBlocker()
@@ -11,9 +11,9 @@ extension Sweeper {
         return blocker
     }
 
-    /// Writes a marker with a new nonce, once an hour. After the first renewal by this process, no attachments are removed
-    /// until servers on copies of the database have had time to read it. A first marker needs no such delay, as no copy knows
-    /// its nonce.
+    /// Writes a marker with a new nonce, once an hour. After the first renewal by this process, no attachments are removed until
+    /// servers on copies of the database have had time to read the new marker. If no marker existed before, this delay is not
+    /// necessary, because no copy of the database knows its nonce.
     func renewMarker(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
         guard watch.isRenewalDue(at: now) else { return }
@@ -26,18 +26,18 @@ extension Sweeper {
         _ = try await checkMarker(report)
     }
 
-    /// Whether attachments may be removed now. To be called before every batch.
+    /// Whether attachments may be removed now. Must be called before every batch of removals.
     func mayRemoveBytes(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws -> Bool {
         guard try await checkMarker(report) == nil else { return false }
         return watch.allowsRemoval(at: now())
     }
 
-    /// Sets the removal blocker. It is reported when it changes, and every hour.
+    /// Sets ``removalBlocker``. A blocker is reported when it changes, and then every hour.
     private func setRemovalBlocker(_ blocker: RemovalBlocker?, _ report: (SweepEvent) -> Void) {
         let now = now()
         if let blocker {
             if blocker.isOfMarker { watch.settlingEnd = nil }
-            // If there is no marker yet, the first one is about to be written.
+            // If there is no marker yet, the next renewal writes the first marker, so this is not reported.
             if blocker != .unmarked, blocker.isOther(than: removalBlocker) || watch.nextReport <= now {
                 watch.nextReport = now.adding(Timestamp.hour)
                 report(.removalBlocked(blocker))
@@ -50,22 +50,22 @@ extension Sweeper {
     }
 }
 
-/// The times of this process's checks, reports and renewals of the marker.
+/// The times at which this process must next check, report and renew the marker.
 struct MarkerWatch: Sendable {
     var nextCheck = Timestamp(clamping: .min)
     var nextReport = Timestamp(clamping: .min)
     var nextRenewal = Timestamp(clamping: .min)
-    /// The time at which this process last wrote a marker.
+    /// The time at which this process most recently wrote a marker; nil if it has not written one.
     var renewalDate: Timestamp?
-    /// The end of the delay after this process's first marker, during which no attachments are removed. It is nil while the
-    /// marker is not this database's.
+    /// The end of the delay after this process's first renewal of the marker, during which no attachments are removed. Nil while
+    /// the marker does not belong to this database.
     var settlingEnd: Timestamp?
 
     func isDue(at now: Timestamp) -> Bool { nextCheck <= now }
     func isRenewalDue(at now: Timestamp) -> Bool { nextRenewal <= now }
 
-    /// Whether attachments may be removed. They may not if the marker could not be renewed, because servers on copies of the
-    /// database could not detect this one.
+    /// Whether attachments may be removed. They may not be removed if the marker has not been renewed recently, because servers
+    /// on copies of the database could then not detect that this server is active.
     func allowsRemoval(at now: Timestamp) -> Bool {
         guard let settlingEnd, let renewalDate else { return false }
         return settlingEnd <= now && now < renewalDate.adding(2 * Sweep.renewalInterval)

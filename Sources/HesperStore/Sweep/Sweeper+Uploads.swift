@@ -1,7 +1,8 @@
 import HesperModel
 
 extension Sweeper {
-    /// Removes uploads that began more than a day ago. The row is deleted first, so that there is never a row without bytes.
+    /// Removes uploads that began more than a day ago. The row is deleted before the file, so that no row exists without its
+    /// bytes.
     func uploads() async throws {
         while true {
             try await renewLease()
@@ -15,8 +16,8 @@ extension Sweeper {
         }
     }
 
-    /// Removes staged files that have belonged to no upload for an hour. The delay is necessary because a file is created
-    /// before its row.
+    /// Removes staged files that have not belonged to any upload for an hour. The delay is necessary because the file of an
+    /// upload is created before its row.
     func strayUploads(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         let now = now()
         let files = Set(try await stage.all())

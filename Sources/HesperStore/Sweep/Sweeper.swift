@@ -1,10 +1,10 @@
 import HesperModel
 
 /// Removes expired data: superseded values, edits of deleted objects, attachments that no note holds, and blobs without an
-/// attachment (storage.md, The sweeper).
+/// attachment object (storage.md, The sweeper).
 ///
-/// It examines one object at a time, when the object is due. It reads in snapshots and writes in small transactions. Only one
-/// process sweeps at a time.
+/// The sweeper examines one object at a time, when the object is due. It reads in snapshots and writes in small transactions.
+/// Only one process sweeps at a time.
 public actor Sweeper {
     let store: any Store
     let queue: PushQueue
@@ -14,10 +14,10 @@ public actor Sweeper {
     let now: @Sendable () -> Timestamp
     let throttle: WriterThrottle
     private var lease = SweepLease()
-    /// Staged files that belong to no upload, with the dates of their discovery.
+    /// Staged files that belong to no upload, with the dates at which they were discovered.
     var strayUploads: [UniqueID: Timestamp] = [:]
     let claim: BlobClaim
-    /// The reason why no attachments are removed; nil if they are, or if the marker has not been read yet.
+    /// The reason why no attachments are removed; nil if attachments are removed, or if the marker has not been read yet.
     public internal(set) var removalBlocker: RemovalBlocker?
     var watch = MarkerWatch()
     /// The time of the next search for stray files.
@@ -28,10 +28,10 @@ public actor Sweeper {
     public static let pauseAfterFailure = Duration.seconds(60)
     /// The maximum number of objects that are claimed in one transaction.
     static let batch = 100
-    /// The number of steps after which the lease is renewed.
+    /// The maximum number of steps that are written before the lease is renewed.
     static let steps = 500
-    /// The duration of a claim, in milliseconds. It is longer than ``Sweep/firstCheckDelay``, so that a change during the
-    /// examination sets an earlier date, by which it is detected.
+    /// The time until a claim expires, in milliseconds. It is longer than ``Sweep/firstCheckDelay``. If an object changes during
+    /// its examination, the change therefore sets an earlier due date, by which the sweeper detects the change.
     static let claim = 2 * Sweep.firstCheckDelay
 
     /// - Parameter queue: the server's push queue, to which deletions of attachments are submitted.
@@ -52,15 +52,15 @@ public actor Sweeper {
     /// Releases the lease, so that another process can sweep immediately.
     public func end() async { try? await lease.end(in: store) }
 
-    /// Executes all due work, unless another process holds the lease. A failed task is reported and retried in the next sweep;
-    /// the other tasks are executed nevertheless.
-    /// - Returns: whether all tasks succeeded.
+    /// Executes all work that is due, unless another process holds the lease. If one job fails, its error is reported and the job
+    /// is retried in the next sweep. The other jobs are executed nevertheless.
+    /// - Returns: whether no job has failed.
     @discardableResult
     public func sweep(report: @escaping @Sendable (SweepEvent) -> Void) async -> Bool {
         var hasSucceeded = true
         for job in Job.allCases {
             do {
-                // Every server checks the marker, even if it does not hold the lease.
+                // Every server checks the marker, including servers that do not hold the lease.
                 if job == .marker, watch.isDue(at: now()) { _ = try await checkMarker(report) }
                 guard try await isDue(), try await hold() else { return hasSucceeded }
                 switch job {
@@ -75,7 +75,7 @@ public actor Sweeper {
             } catch is SweepInterrupted {
                 return hasSucceeded
             } catch {
-                // A cancelled job may fail with any error.
+                // An error after a cancellation is not reported, because it may be a consequence of the cancellation.
                 if Task.isCancelled { return hasSucceeded }
                 hasSucceeded = false
                 report(.failed(error))
@@ -86,7 +86,7 @@ public actor Sweeper {
 
     private enum Job: CaseIterable { case marker, objects, removedBlobs, uploads, strays }
 
-    /// Whether there is anything to do. If not, nothing is written, not even the lease.
+    /// Whether any work is due. If no work is due, nothing is written, not even the lease.
     private func isDue() async throws -> Bool {
         let now = now()
         if nextStrayCheck <= now || watch.isRenewalDue(at: now) { return true }
@@ -95,6 +95,7 @@ public actor Sweeper {
         }
     }
 
+    /// Acquires or renews the lease, if necessary.
     /// - Returns: whether this process holds the lease.
     func hold() async throws -> Bool {
         var lease = lease
@@ -102,8 +103,8 @@ public actor Sweeper {
         return try await lease.hold(in: store, at: now())
     }
 
-    /// Renews the lease, if necessary.
-    /// - Throws: ``SweepInterrupted`` if another process holds it.
+    /// Renews the lease if it expires soon.
+    /// - Throws: ``SweepInterrupted`` if another process holds the lease.
     func renewLease() async throws {
         try Task.checkCancellation()
         guard try await hold() else { throw SweepInterrupted() }
@@ -124,7 +125,8 @@ public actor Sweeper {
                 do {
                     try await examine(sweep, &steps)
                 } catch let error as StoreError where !error.isUnavailable {
-                    // An error in one object must not stop the others. The object is retried when the claim expires.
+                    // An error in one object must not prevent the examination of the other objects. This object is examined again
+                    // when its claim expires.
                     report(.failed(error))
                 }
             }
@@ -132,7 +134,7 @@ public actor Sweeper {
         }
     }
 
-    /// Examines an object completely.
+    /// Examines an object until all of its data has been examined, and adds the resulting steps to `steps`.
     private func examine(_ sweep: DueSweep, _ steps: inout [SweepStep]) async throws {
         var sweep = sweep
         while true {
@@ -144,7 +146,7 @@ public actor Sweeper {
                     steps.append(findings.isFinal ? .finish(sweep) : .reschedule(sweep, next: findings.next))
                 } else {
                     try await apply(findings.blobAction, of: sweep)
-                    // A concurrent change may have prevented the action, so the object is examined again.
+                    // A concurrent change may have prevented the action, so the object is scheduled for another examination.
                     steps.append(.reschedule(sweep, next: now().adding(Sweep.firstCheckDelay)))
                 }
                 if steps.count >= Sweeper.steps { try await write(&steps) }
@@ -155,7 +157,8 @@ public actor Sweeper {
         }
     }
 
-    /// Writes steps ordered by scope ID, in which pushes lock scopes too. The steps of each scope keep their order.
+    /// Writes the steps in the order of their scope IDs. Pushes lock scopes in the same order, so no deadlock can occur. The
+    /// steps of each scope keep their order.
     private func write(_ steps: inout [SweepStep]) async throws {
         var remaining = steps.enumerated()
             .sorted { ($0.element.sweep.scope, $0.offset) < ($1.element.sweep.scope, $1.offset) }.map(\.element)[...]
@@ -169,7 +172,7 @@ public actor Sweeper {
 
     // MARK: Stray files
 
-    /// Removes files that crashes have left behind and expired idempotency keys, once an hour.
+    /// Once an hour, removes files that were left behind by crashes, and expired records of idempotency keys.
     private func strays(_ report: @escaping @Sendable (SweepEvent) -> Void) async throws {
         guard nextStrayCheck <= now() else { return }
         nextStrayCheck = now().adding(Sweep.firstCheckDelay)
@@ -189,21 +192,21 @@ public actor Sweeper {
     }
 }
 
-/// Another process holds the lease.
+/// The error for a sweep that stops because another process holds the lease.
 struct SweepInterrupted: Error {}
 
-/// An event of a sweep, for the log.
+/// An event during a sweep, for the log.
 public enum SweepEvent: Sendable {
     /// A job failed and will be retried.
     case failed(any Error)
-    /// There is a file beside the blobs that Hesper has not written. It is ignored.
+    /// The folder or bucket of blobs contains a file that Hesper has not written. The file is ignored.
     case foreignFile(path: String)
-    /// No attachments are removed until the problem is solved.
+    /// No attachments are removed until the operator solves this problem.
     case removalBlocked(RemovalBlocker)
-    /// The problem is solved, and attachments are removed again.
+    /// The problem has been solved, and attachments are removed again.
     case removalResumed
-    /// The number of removed blobs or staged files that had no row in the database.
+    /// The number of blobs and staged files without a row in the database that were removed.
     case strays(Int)
-    /// The number of interrupted writes whose partial data was removed.
+    /// The number of interrupted writes to the blob store whose partial data was removed.
     case unfinished(Int)
 }

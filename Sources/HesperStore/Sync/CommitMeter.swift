@@ -1,13 +1,13 @@
 import NIOConcurrencyHelpers
 
-/// Statistics of commits since the start of the server.
+/// Statistics of the commits since the server started.
 public final class CommitMeter: Sendable {
     public struct Reading: Sendable, Equatable {
-        /// The time from the beginning of a transaction until it is durable.
+        /// The durations of commits in seconds, from the beginning of the transaction until it is durable.
         public var seconds = Histogram(bounds: Histogram.seconds)
-        /// The number of jobs per commit.
+        /// The numbers of jobs per commit.
         public var sizes = Histogram(bounds: Histogram.sizes)
-        /// The number of failed commits.
+        /// The number of commits that failed.
         public var failures = 0
     }
 

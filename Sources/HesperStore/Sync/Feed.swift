@@ -1,17 +1,17 @@
 import HesperModel
 
-/// Reads the changes since a token, a page at a time (protocol.md, Sync).
-///
-/// A first sync returns live tags, then all other objects, both in descending order from the sequence number at which it began,
-/// and finally the changes since then. All further pages are in ascending order.
+/// Reads the changes since a token, one page at a time (protocol.md, Sync).
+///  A first sync returns the live tags and then all other objects, both in descending order of sequence numbers, starting at the
+/// scope's sequence number when the first sync began. It ends with the changes that were made since then. These changes, and all
+/// pages of later syncs, are in ascending order.
 public struct Feed: Sendable {
     public let selection: Selection
     /// The maximum number of objects on a page.
     public let limit: Int
-    /// The number of bytes of objects after which a page ends.
+    /// A page ends when it contains at least this number of bytes of objects.
     public let bytes: Int
-    /// The sequence numbers of objects that the reader itself has just pushed. An object is left out if its number has not
-    /// changed.
+    /// The objects that the reader itself has just pushed, with their sequence numbers. Such an object is left out of the page if
+    /// its sequence number has not changed since.
     public var echoes: [UniqueID: Int64] = [:]
 
     public init(
@@ -24,8 +24,9 @@ public struct Feed: Sendable {
         self.echoes = echoes
     }
 
-    /// Checks that a token is valid for this feed and scope.
-    /// - Throws: ``Problem`` `token-expired` if the reader must start over, `invalid-field` if the token is of another feed.
+    /// Checks that a token is valid for this feed and for the scope of `head`.
+    /// - Throws: ``Problem`` `token-expired` if the reader must sync again without a token, `invalid-field` if the token belongs
+    ///   to another feed.
     public func check(_ token: SyncToken, epoch: UInt64, head: ScopeHead) throws(Problem) {
         guard token.epoch == epoch, token.scope == head.scope else {
             throw Problem(
@@ -41,22 +42,22 @@ public struct Feed: Sendable {
             throw Problem(
                 .tokenExpired,
                 """
-                This token is ahead of the server, whose data was replaced with an older copy. \
+                This token is newer than the data of the server, which was replaced with an older copy. \
                 \(Feed.remedyForExpiredToken)
                 """)
         }
     }
 
     private static let remedyForExpiredToken =
-        "Keep all local data, sync again without a token, and push what the server is missing."
+        "Keep all local data, sync again without a token, and push the changes that the server does not have."
 
-    /// An empty page if nothing has changed since the token; else nil. This needs no query.
+    /// Returns an empty page if nothing has changed since the token; nil otherwise. This needs no query.
     public func emptyPage(since token: SyncToken, head: ScopeHead) -> Page? {
         guard token.position == .after(head.sequence) else { return nil }
         return Page(token: token, head: head)
     }
 
-    /// An empty page with a token for the current head.
+    /// Returns an empty page with a token for the current head of the scope.
     public func emptyPage(at head: ScopeHead, epoch: UInt64) -> Page {
         Page(
             token: SyncToken(
@@ -64,7 +65,7 @@ public struct Feed: Sendable {
             head: head)
     }
 
-    /// Reads the page after a token, or the first page.
+    /// Reads the page that follows a token, or the first page if `token` is nil.
     /// - Parameter required: objects that the page contains regardless of the token and the limit.
     public func page(
         since token: SyncToken?, of scope: ScopeID, epoch: UInt64, including required: [UniqueID] = [],
@@ -78,7 +79,8 @@ public struct Feed: Sendable {
         let token = token ?? SyncToken(epoch: epoch, scope: scope, selection: selection, position: start)
         var page = Page(token: token, head: head)
         let requiredSequences = try put(required, on: &page, in: snapshot, into: &sink)
-        // At most three scans: the remaining tags, the remaining other objects, and the changes since the first sync began.
+        // There are at most three scans: one for the remaining tags, one for the remaining other objects, and one for the changes
+        // since the first sync began.
         for _ in 0..<3 {
             guard let scan = scan(at: page.token.position, head: head) else { break }
             if try fill(&page, with: scan, leavingOut: requiredSequences, in: snapshot, into: &sink) {
@@ -91,7 +93,7 @@ public struct Feed: Sendable {
         return page
     }
 
-    /// The scan that starts at a position; nil if there is nothing left to read.
+    /// The scan that continues at a position; nil if there is nothing left to read.
     private func scan(at position: SyncToken.Position, head: ScopeHead) -> Scan? {
         switch position {
         case .after(let sequence):
@@ -112,7 +114,7 @@ public struct Feed: Sendable {
         }
     }
 
-    /// Puts objects on the page that the scan may not reach.
+    /// Puts the required objects on the page, because the scan may not reach them.
     private func put(
         _ ids: [UniqueID], on page: inout Page, in snapshot: any Snapshot, into sink: inout some PageSink
     ) throws -> [UniqueID: Int64] {
@@ -131,7 +133,7 @@ public struct Feed: Sendable {
         return sequences
     }
 
-    /// Puts the rows of a scan on the page until it is full.
+    /// Puts the rows of a scan on the page until the page is full.
     /// - Returns: whether the scan has more rows.
     private func fill(
         _ page: inout Page, with scan: Scan, leavingOut required: [UniqueID: Int64], in snapshot: any Snapshot,
@@ -141,7 +143,8 @@ public struct Feed: Sendable {
         var isFull = false
         var last: Int64?
         var scan = scan
-        // The objects that are left out, those that fit, and one more, which shows that there is another page.
+        // The scan may return all objects that are left out and all objects that fit on the page. One more row shows whether
+        // there is another page.
         scan.limit = known.count + max(limit - page.size.objects, 0) + 1
         try snapshot.scan(scan, in: page.head.scope) { row in
             if page.size.objects >= limit || page.size.bytes >= bytes {
@@ -163,8 +166,8 @@ public struct Feed: Sendable {
         return isFull
     }
 
-    /// Sets the remaining size. It is counted once at the beginning of a series of pages and then carried in the token, because
-    /// counting for every page would cost as much as reading the pages.
+    /// Sets the size of the objects that remain after the page. This size is counted at the beginning of a series of pages, and
+    /// the token then carries it from page to page. Counting for every page would cost as much as reading the pages.
     private func count(_ page: inout Page, before token: SyncToken, in snapshot: any Snapshot) throws {
         guard page.hasMore else {
             page.token.remaining = nil

@@ -1,19 +1,21 @@
-/// A histogram: the number of values between each pair of bounds, and the sum of all values.
+/// A histogram: the number of recorded values between each two adjacent bounds, and the sum of all values.
 ///
 ///     var seconds = Histogram(bounds: Histogram.seconds)
 ///     seconds.record(0.012)
 public struct Histogram: Sendable, Equatable {
     /// The inclusive upper bounds, in ascending order.
     public let bounds: [Double]
-    /// The number of values for each bound that are above the previous one. The last element counts values above all bounds.
+    /// For each bound, the number of values that are at most this bound and greater than the previous bound. The last element
+    /// counts the values above all bounds.
     public private(set) var counts: [Int]
     public private(set) var sum = 0.0
 
-    /// Bounds for durations, from a poll without changes to an upload over a slow connection.
+    /// Bounds for durations in seconds. They range from the duration of a poll without changes to the duration of an upload over
+    /// a slow connection.
     public static let seconds: [Double] = [
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
     ]
-    /// Bounds for batch sizes.
+    /// Bounds for the numbers of jobs per commit.
     public static let sizes: [Double] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
     public init(bounds: [Double]) {

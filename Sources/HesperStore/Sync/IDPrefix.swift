@@ -1,7 +1,7 @@
 import HesperModel
 
 extension UniqueID {
-    /// The range of IDs that begin with these hex digits; nil if there are other characters or more than 32 digits.
+    /// The range of IDs that begin with these hex digits; nil if `prefix` contains other characters or has more than 32 digits.
     public static func range(withPrefix prefix: String) -> ClosedRange<UniqueID>? {
         func filled(with digit: Character) -> UniqueID? {
             guard prefix.count <= 32 else { return nil }

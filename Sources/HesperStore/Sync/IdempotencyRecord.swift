@@ -1,15 +1,16 @@
 import HesperModel
 
-/// What a request with an `Idempotency-Key` left: its retry gets the same response, and creates nothing (protocol.md, Idempotency
-/// keys).
+/// The outcome of a request with an `Idempotency-Key`. If the request is repeated with the same key, the server returns the same
+/// response and creates no second object (protocol.md, Idempotency keys).
 public struct IdempotencyRecord: Sendable, Equatable {
-    /// SHA-256 of the method, the path and the key.
+    /// The SHA-256 hash of the method, the path and the key.
     public let keyHash: [UInt8]
-    /// SHA-256 of the body: the same key with another body is a mistake.
+    /// The SHA-256 hash of the body. A request with the same key but another body is refused.
     public let bodyHash: [UInt8]
-    /// The object that the request created, or that existed already.
+    /// The object that the request created. If an object with the same ID or a tag with the same name already existed, it is the
+    /// existing object.
     public let object: UniqueID
-    /// Whether the request created it.
+    /// Whether the request created the object.
     public let isCreation: Bool
     public let date: Timestamp
 
@@ -21,7 +22,7 @@ public struct IdempotencyRecord: Sendable, Equatable {
         self.date = date
     }
 
-    /// Whether it still holds; one that does not is removed later.
+    /// Whether the record has not expired yet. The sweeper deletes expired records later.
     public func isValid(at now: Timestamp) -> Bool {
         date.adding(Int64(Limits.idempotencyKeySeconds) * 1_000) > now
     }

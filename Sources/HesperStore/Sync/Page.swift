@@ -1,15 +1,15 @@
 import HesperModel
 
-/// The metadata of a page of a feed. The bodies of its objects go to a ``PageSink``.
+/// The metadata of a page of a feed. The bodies of the page's objects are passed to a ``PageSink``.
 public struct Page: Sendable {
-    /// The size of the objects on the page.
+    /// The number and the size of the objects on the page.
     public internal(set) var size = ScanSize.none
     /// The token for the next page.
     public internal(set) var token: SyncToken
     public internal(set) var hasMore = false
-    /// The size of the objects after this page.
+    /// The number and the size of the objects that follow the page.
     public internal(set) var remaining = ScanSize.none
-    /// The head of the scope when the page was read.
+    /// The head of the scope at the time when the page was read.
     public internal(set) var head: ScopeHead
 
     init(token: SyncToken, head: ScopeHead) {
@@ -18,8 +18,8 @@ public struct Page: Sendable {
     }
 }
 
-/// Receives the stored bodies of a page one by one, so that they can be sent while more are read.
+/// Receives the stored bodies of a page one by one, so that they can be sent while further bodies are read.
 public protocol PageSink {
-    /// - Parameter body: JSON, which is valid only during the call.
+    /// - Parameter body: the JSON of an object, which is valid only during the call.
     mutating func append(_ body: UnsafeRawBufferPointer, _ kind: ScanRow.Kind)
 }

@@ -1,8 +1,8 @@
 import HesperModel
 
 extension ParcelBody {
-    /// Parses the body of a row of `edits`.
-    /// - Throws: ``StoreError/damaged(_:)``.
+    /// Parses the body of a row of the table `edits`.
+    /// - Throws: ``StoreError/damaged(_:)`` if the body is invalid.
     public static func read(_ body: UnsafeRawBufferPointer) throws -> [Edit] {
         guard case .array(let elements) = try JSONReader.read(body) else { throw unreadable(nil) }
         return try elements.map { element in

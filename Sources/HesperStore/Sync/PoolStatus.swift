@@ -1,10 +1,10 @@
 /// The state of a pool of connections to a database server.
 public struct PoolStatus: Sendable, Equatable {
-    /// The maximum number of connections.
+    /// The maximum number of connections in the pool.
     public let limit: Int
     public let busy: Int
     public let idle: Int
-    /// The number of requests that wait for a connection.
+    /// The number of requests that are waiting for a connection.
     public let waiting: Int
 
     public init(limit: Int, busy: Int, idle: Int, waiting: Int) {

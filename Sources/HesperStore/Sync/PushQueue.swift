@@ -1,36 +1,37 @@
 import HesperModel
 
-/// Group commit: jobs that arrive during a commit share the next one, so that one fsync serves many jobs (storage.md, A
-/// transaction). There is no timer: an idle server commits immediately.
+/// Commits jobs in groups: jobs that arrive during a commit share the next commit, so that a single fsync serves many jobs
+/// (storage.md, A transaction). The queue does not wait for further jobs: an idle server commits immediately.
 ///
-/// The number of concurrent commits is the number of writers of the store. A scope is never part of two commits, because its
-/// jobs would wait for each other in the database.
+/// The maximum number of concurrent commits is the number of writers of the store. A scope is never part of two concurrent
+/// commits, because its jobs would wait for each other in the database.
 ///
-/// An account cannot delay the pushes of others for long: scopes are served in round-robin order, a commit contains at most
-/// ``groupBytes`` of pushes or one larger push, and after a larger one only smaller ones are committed for the same time.
+/// An account cannot delay the pushes of other accounts for long. Scopes are served in round-robin order. A commit contains
+/// either several jobs with at most ``groupBytes`` together or a single larger job. After a large job, only small jobs are
+/// committed for as long as the large job took.
 public actor PushQueue {
     private let store: any Store
     private let committed: @Sendable ([ScopeHead]) -> Void
     private var waiting: [Job] = []
-    /// The scopes in running commits.
+    /// The scopes whose jobs are being committed.
     private var busy: Set<ScopeID> = []
-    /// The number of running commit loops.
+    /// The number of running loops that commit groups.
     private var commits = 0
     /// The number of submitted jobs, for tests.
     package private(set) var submissions = 0
-    /// The number of running commits of large jobs.
+    /// The number of running commits that contain a large job.
     private var largeCommits = 0
-    /// The time at which the next large job may be committed.
+    /// The time before which no large job may be committed.
     private var nextLarge = ContinuousClock.now
     private let slow = SlowScopes()
     public nonisolated let meter = CommitMeter()
 
-    /// The maximum number of jobs that share a commit.
+    /// The maximum number of jobs in a commit.
     static let groupLimit = 512
-    /// The maximum number of bytes that share a commit. A job of more bytes is large: it has a commit of its own.
+    /// The maximum number of bytes in a commit with several jobs. A job with more bytes is large and has a commit of its own.
     static let groupBytes = 1 << 20
 
-    /// A write to one scope, and the continuation of its submitter.
+    /// A write to one scope, and the continuation of the task that submitted it.
     private struct Job: Sendable {
         let scope: ScopeID
         let objects: [UniqueID]
@@ -39,21 +40,22 @@ public actor PushQueue {
         let done: CheckedContinuation<any Sendable, any Error>
     }
 
-    /// Whether a job gets a commit of its own. A small push to large objects can take much time too.
+    /// Whether a job has a commit of its own. Even a small push can take much time if it changes large objects, so jobs of slow
+    /// scopes are treated as large.
     private func isLarge(_ job: Job) -> Bool { job.bytes > PushQueue.groupBytes || slow.contains(job.scope) }
 
-    /// - Parameter committed: called after each commit with the new heads of the scopes that it changed.
+    /// - Parameter committed: called after each commit with the new heads of the scopes that the commit changed.
     public init(store: any Store, committed: @escaping @Sendable ([ScopeHead]) -> Void = { _ in }) {
         self.store = store
         self.committed = committed
     }
 
-    /// Runs `body` in a transaction that it may share with other jobs, and returns when it is durable. If `body` throws, only
-    /// its own changes are rolled back.
+    /// Runs `body` in a transaction, which may contain other jobs too, and returns when the transaction is durable. If `body`
+    /// throws, only its own changes are rolled back.
     /// - Parameters:
-    ///   - objects: the objects that `body` will read, as far as known.
-    ///   - bytes: the approximate number of bytes that it will write.
-    ///   - body: may run twice, because it is repeated if another job in the transaction throws.
+    ///   - objects: the objects that `body` will read, as far as they are known.
+    ///   - bytes: the approximate number of bytes that `body` will write.
+    ///   - body: may run twice, because the transaction is repeated if another job in it throws.
     func submit<T: Sendable>(
         to scope: ScopeID, touching objects: [UniqueID] = [], bytes: Int = 0,
         _ body: @escaping @Sendable (any Transaction) throws -> T
@@ -74,8 +76,7 @@ public actor PushQueue {
         Task { await commitAll() }
     }
 
-    /// Commits groups of jobs one after another, until there is no group that it could commit. Several of these loops run
-    /// concurrently.
+    /// Commits groups of jobs one after another until no job is eligible. Several of these loops run concurrently.
     private func commitAll() async {
         while true {
             let group = nextGroup()
@@ -84,19 +85,19 @@ public actor PushQueue {
             busy.formUnion(scopes)
             let isLarge = isLarge(first)
             if isLarge { largeCommits += 1 }
-            // The remaining jobs may be ready for another commit.
+            // Another loop may be able to commit the remaining jobs.
             beginCommitIfFree()
             let start = ContinuousClock.now
             await commit(group)
             busy.subtract(scopes)
             if isLarge { largeCommits -= 1 }
-            // A job may have turned out to be slow.
+            // A job that was not considered large may have turned out to be slow.
             if group.contains(where: self.isLarge) { delayLarge(.now - start) }
         }
         commits -= 1
     }
 
-    /// Reserves the writer for small jobs for some time.
+    /// Prevents commits of large jobs for some time, so that the writer is available for small jobs.
     private func delayLarge(_ duration: Duration) {
         let next = ContinuousClock.now + duration
         nextLarge = next
@@ -106,12 +107,12 @@ public actor PushQueue {
         }
     }
 
-    /// Removes the next group from ``waiting``: one large job, or as many small jobs as fit. Only jobs of scopes without a
-    /// running commit are eligible.
+    /// Removes the next group from ``waiting``. A group is one large job, or as many small jobs as fit into a commit. Jobs of
+    /// scopes with a running commit are not eligible.
     private func nextGroup() -> [Job] {
         let free = waiting.indices.filter { !busy.contains(waiting[$0].scope) }
         let small = free.filter { !isLarge(waiting[$0]) }
-        // If there are several writers, large jobs use at most half of them.
+        // If there are several writers, large jobs use at most half of the writers.
         if ContinuousClock.now >= nextLarge, largeCommits < max(1, store.writers / 2),
             let large = free.first(where: { isLarge(waiting[$0]) }), small.isEmpty || large == free.first
         {
@@ -124,10 +125,11 @@ public actor PushQueue {
         return group
     }
 
-    /// Selects the jobs for one commit: the first job of each scope, then the second of each, and so on. Scopes are divided
-    /// evenly among the commits that could begin now. Commits that are running are not considered, as fewer and larger commits
-    /// cost less.
-    /// - Returns: the indices of the jobs, ordered by scope, because scopes are locked in this order, and then by arrival.
+    /// Selects the jobs for one commit: the first job of each scope, then the second job of each scope, and so on. The scopes are
+    /// divided evenly among the commits that could begin now. Running commits are not taken into account, because few large
+    /// commits cost less than many small commits.
+    /// - Returns: the indices of the jobs. They are ordered by scope, because scopes must be locked in this order, and then by
+    ///   arrival.
     private func fitting(_ jobs: [Int]) -> [Int] {
         var jobCounts: [ScopeID: Int] = [:]
         var ordered: [(round: Int, index: Int)] = []
@@ -150,7 +152,7 @@ public actor PushQueue {
         return taken.sorted { (waiting[$0].scope, $0) < (waiting[$1].scope, $1) }
     }
 
-    /// Commits a group without savepoints. Jobs rarely throw, and a savepoint costs a copy of every changed page. If a job
+    /// Commits a group without savepoints, because jobs rarely throw and a savepoint costs a copy of every changed page. If a job
     /// throws, the transaction is rolled back and repeated with a savepoint for each job.
     private func commit(_ group: [Job]) async {
         let start = ContinuousClock.now
@@ -179,7 +181,7 @@ public actor PushQueue {
                         return Result<any Sendable, any Error>.success(
                             try transaction.savepoint { try job.run(transaction) })
                     } catch let error as StoreError where error.isUnavailable {
-                        // The database itself failed, so the whole transaction is lost.
+                        // The database itself failed, so the whole transaction has been rolled back.
                         throw error
                     } catch {
                         return .failure(error)
@@ -198,7 +200,7 @@ public actor PushQueue {
     private func announce(_ values: [any Sendable]) {
         var heads: [ScopeID: ScopeHead] = [:]
         for case let result as Scope.PushResult in values where result.after.sequence > result.before.sequence {
-            // The results of one scope are in ascending order of sequence numbers.
+            // The results of each scope are in ascending order of sequence numbers, so the last one remains.
             heads[result.after.scope] = result.after
         }
         if !heads.isEmpty { committed(Array(heads.values)) }

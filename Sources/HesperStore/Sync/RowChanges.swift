@@ -1,27 +1,27 @@
 import HesperModel
 
-/// The changes to the rows of a database that result from a merge. It assigns the sequence numbers and derives the index
+/// The changes to the rows of a database that result from a merge. This type assigns the sequence numbers. It derives the index
 /// entries from the objects before and after the merge.
 public struct RowChanges {
-    /// New and changed objects.
+    /// Objects that are new or have changed.
     public private(set) var objects: [Object] = []
     public private(set) var deletions: [Deleted] = []
-    /// Members that notes no longer hold.
+    /// Tags and attachments that notes no longer hold.
     public private(set) var lostMembers: [Member] = []
-    /// Members that notes have begun to hold.
+    /// Tags and attachments that notes have begun to hold.
     public private(set) var newMembers: [Member] = []
-    /// Names that tags give up. All must be deleted before ``claimedNames`` are inserted, because two tags may swap their names
-    /// in one push.
+    /// Names that tags no longer have. They must all be deleted from the index before ``claimedNames`` are inserted, because two
+    /// tags may swap their names in one push.
     public private(set) var releasedNames: [NamedTag] = []
     public private(set) var claimedNames: [NamedTag] = []
-    /// Attachments that a note has begun or ceased to hold, ordered by ID.
+    /// Attachments that a note has begun to hold or no longer holds, ordered by ID.
     public private(set) var touchedAttachments: [UniqueID] = []
     /// Objects that must be swept, ordered by ID.
     public private(set) var sweeps: [UniqueID] = []
-    /// Texts of earlier pushes that lost words in this merge.
+    /// Texts from earlier pushes that lost words in this merge.
     public let lostTexts: [LostText]
     public private(set) var parcels: [NumberedParcel] = []
-    /// The new head of the scope.
+    /// The head of the scope after the merge.
     public private(set) var head: ScopeHead
     public private(set) var sequences: [UniqueID: Int64] = [:]
     public let greatestClock: Clock?
@@ -30,7 +30,7 @@ public struct RowChanges {
     public struct Object {
         public let entity: Entity
         public let digest: Digest
-        /// Nil if the object does not exist yet, because required fields are missing.
+        /// The sequence number; nil if the object does not exist yet because required fields have not arrived.
         public let sequence: Int64?
         public let isNew: Bool
     }
@@ -38,10 +38,10 @@ public struct RowChanges {
     public struct Deleted {
         public let deleted: DeletedObject
         public let sequence: Int64
-        /// Whether there was an object with this ID, which must be deleted.
+        /// Whether there is an object with this ID, whose row must be deleted.
         public let wasObject: Bool
 
-        /// The object into which it was merged or rescued.
+        /// The object into which the deleted object was merged or rescued; nil if there is none.
         public var target: UniqueID? { deleted.mergedInto ?? deleted.rescuedInto }
     }
 
@@ -58,7 +58,7 @@ public struct RowChanges {
     public struct NumberedParcel {
         public let parcel: Parcel
         public let sequence: Int64
-        /// Whether its text lost words in a merge.
+        /// Whether the parcel's text lost words in a merge.
         public let hasLostWords: Bool
 
         public init(parcel: Parcel, sequence: Int64, hasLostWords: Bool) {
@@ -67,13 +67,14 @@ public struct RowChanges {
             self.hasLostWords = hasLostWords
         }
 
-        /// The concatenated clocks of ``Parcel/missingAncestors``; nil if there are none.
+        /// The concatenated bytes of the clocks in ``Parcel/missingAncestors``; nil if there are no such clocks.
         public var missingAncestors: [UInt8]? {
             parcel.missingAncestors.isEmpty ? nil : parcel.missingAncestors.flatMap(\.bytes)
         }
     }
 
-    /// - Throws: ``StoreError/failed(_:)`` if the merge restored a deleted object, which is impossible.
+    /// Derives the changes from the outcome of a merge.
+    /// - Throws: ``StoreError/failed(_:)`` if the merge restored a deleted object, which would be a bug.
     public init(_ outcome: MergeOutcome, to scope: LockedScope) throws {
         head = scope.head
         lostTexts = outcome.lostTexts
@@ -110,7 +111,7 @@ public struct RowChanges {
             deletions.append(
                 Deleted(deleted: deleted, sequence: sequence ?? 0, wasObject: change.entityBefore != nil))
         }
-        // Members have rows even before their note exists, until it is deleted.
+        // A note's members are stored even before the note exists. They are removed when the note is deleted.
         let before = change.entityBefore?.heldMembers ?? []
         let after = change.entityAfter?.heldMembers ?? []
         guard before != after else { return }
@@ -147,13 +148,14 @@ public struct RowChanges {
         }
     }
 
-    /// Adds objects that were changed or deleted, and those with new edits that changed nothing.
+    /// Collects the objects to be swept: existing objects that were changed or deleted, and objects that received new edits
+    /// without effect.
     private mutating func addSweeps(_ outcome: MergeOutcome) {
         var (new, due): (Set<UniqueID>, Set<UniqueID>) = ([], [])
         for change in outcome.changes {
             if change.before == nil { new.insert(change.uniqueID) } else { due.insert(change.uniqueID) }
         }
-        // The first edits of a new object supersede no values.
+        // The first parcel of a new object supersedes no values, so it causes no sweep.
         for parcel in outcome.parcels where new.remove(parcel.object) == nil { due.insert(parcel.object) }
         sweeps = due.sorted()
     }

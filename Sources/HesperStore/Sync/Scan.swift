@@ -2,11 +2,11 @@ import HesperModel
 
 /// A query for the objects and DeletedObjects in a range of sequence numbers.
 public struct Scan: Sendable, Equatable {
-    /// The rows to read.
+    /// The kinds of rows that are read.
     public enum Rows: Sendable, Equatable {
-        /// Only live tags, with which a first sync begins.
+        /// Only live tags. A first sync begins with these.
         case tagsOnly
-        /// Live objects other than tags, and DeletedObjects, with which a first sync continues.
+        /// Live objects other than tags, and DeletedObjects. A first sync continues with these.
         case withoutTags
         case all
     }
@@ -15,7 +15,7 @@ public struct Scan: Sendable, Equatable {
     public var rows: Rows
     public var sequences: ClosedRange<Int64>
     public var newestFirst: Bool
-    /// The maximum number of rows that the reader uses, as a limit for prefetching.
+    /// The maximum number of rows that the reader needs. It limits how many rows the store prefetches.
     public var limit: Int
 
     public init(
@@ -29,7 +29,7 @@ public struct Scan: Sendable, Equatable {
     }
 }
 
-/// One row of a scan. Its buffers are valid only until the next row.
+/// One row of a scan. Its buffers are valid only until the next row is read.
 public struct ScanRow {
     public enum Kind: Equatable {
         case object(Section)
@@ -38,9 +38,9 @@ public struct ScanRow {
 
     public let kind: Kind
     public let sequence: Int64
-    /// The 16 bytes of the ID.
+    /// The 16 bytes of the object's ID.
     public let idBytes: UnsafeRawBufferPointer
-    /// The JSON that is sent to clients.
+    /// The JSON of the object that is sent to clients.
     public let body: UnsafeRawBufferPointer
 
     public init(kind: Kind, sequence: Int64, idBytes: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
@@ -50,11 +50,11 @@ public struct ScanRow {
         self.body = body
     }
 
-    /// The ID; nil if the stored bytes are not one.
+    /// The object's ID; nil if the stored bytes are not a valid ID.
     public func id() -> UniqueID? { UniqueID(bytes: idBytes) }
 }
 
-/// The number of objects in a scan, and the size of their bodies.
+/// The number of objects that a scan returns, and the total size of their bodies in bytes.
 public struct ScanSize: Sendable, Hashable {
     public var objects: Int
     public var bytes: Int

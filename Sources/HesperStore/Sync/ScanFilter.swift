@@ -1,12 +1,12 @@
 import HesperModel
 
-/// The types of live objects and of DeletedObjects that a scan reads.
+/// The types of live objects, and the types of DeletedObjects, that a scan reads.
 public struct ScanFilter: Sendable, Equatable {
     public enum Types: Sendable, Equatable {
         case none
         case all
         case allButTags
-        /// Types with these names, which are sorted, and all app-defined types if `withAppObjects`.
+        /// The types with these names, which are sorted. All app-defined types are included too if `withAppObjects` is true.
         case some([String], withAppObjects: Bool)
     }
 
@@ -30,7 +30,7 @@ public struct ScanFilter: Sendable, Equatable {
         }
     }
 
-    /// The types with these names. App-defined types are not listed individually if all of them are included.
+    /// Returns the types with these names. If all app-defined types are included, they are not listed individually.
     private static func named(_ names: Set<String>) -> Types {
         guard !names.isEmpty else { return .none }
         guard names.contains(Selection.appObjects) else { return .some(names.sorted(), withAppObjects: false) }

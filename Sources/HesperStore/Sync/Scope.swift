@@ -1,6 +1,6 @@
 import HesperModel
 
-/// The write access to a scope. All writes go through the push queue.
+/// Write access to a scope. All writes go through the push queue.
 public struct Scope: Sendable {
     public let id: ScopeID
     private let queue: PushQueue
@@ -8,7 +8,7 @@ public struct Scope: Sendable {
     private let quota: Int64?
     private let now: @Sendable () -> Timestamp
 
-    /// - Parameter quota: the default quota in bytes, if the scope has none of its own; nil for no limit.
+    /// - Parameter quota: the default quota in bytes, which applies if the scope has no quota of its own; nil for no limit.
     public init(
         _ id: ScopeID, queue: PushQueue, installation: Installation, quota: Int64? = nil,
         now: @escaping @Sendable () -> Timestamp
@@ -27,26 +27,27 @@ public struct Scope: Sendable {
         public let before: ScopeHead
         /// The head of the scope after the push.
         public let after: ScopeHead
-        /// The sequence number of each changed object.
+        /// The changed objects with their new sequence numbers.
         public let sequences: [UniqueID: Int64]
-        /// The changed objects that no one else had changed since the sender's token, so that the sender already has them.
+        /// The changed objects that need not be sent back to the sender, with their sequence numbers. No other device has changed
+        /// them since the sender's token.
         public let echoes: [UniqueID: Int64]
         /// The changed objects that did not exist before.
         public let created: Set<UniqueID>
-        /// Merges of large texts that must be prepared before the push is repeated. Unless this is empty, nothing was applied.
+        /// Merges of large texts that must be prepared before the push is repeated. If there are any, nothing was applied.
         let pendingMerges: [PreparedTexts.PendingMerge]
 
-        /// Whether there are no changes since `token` other than echoes, so that the response needs no query.
+        /// Whether echoes are the only changes since `token`. The response then needs no query.
         public func isAllEcho(since token: SyncToken?) -> Bool {
             token?.position == .after(before.sequence) && echoes.count == sequences.count
         }
     }
 
-    /// Merges a push of a device. It is durable when this returns.
+    /// Merges a push from a device. The push is durable when this returns.
     /// - Parameters:
     ///   - sender: the device that pushes.
-    ///   - token: the device's sync token. If it is invalid when the scope is locked, nothing is applied.
-    ///   - merging: merges large texts while the scope is not locked. It returns the outcomes in the same order.
+    ///   - token: the device's sync token. If the token is found to be invalid when the scope is locked, nothing is applied.
+    ///   - merging: merges large texts while the scope is not locked. It must return the outcomes in the order of the texts.
     public func apply(
         _ push: Push, by sender: NodeID, since token: SyncToken?, of feed: Feed,
         merging: @Sendable ([TextMerge.Input]) async throws -> [TextMerge.Outcome] = { $0.map(\.outcome) }
@@ -66,24 +67,25 @@ public struct Scope: Sendable {
             if needs.isEmpty { return result }
             for (need, outcome) in zip(needs, try await merging(needs.map(\.input))) { texts.add(need, outcome) }
         }
-        // Concurrent pushes changed the texts each time, so they are merged under the lock.
+        // Concurrent pushes changed the texts during each attempt, so now the texts are merged while the scope is locked.
         return try await attempt(nil)
     }
 
-    /// The maximum number of attempts with texts that are merged before the scope is locked.
+    /// The maximum number of attempts in which large texts are merged before the scope is locked.
     private static let preparations = 3
 
-    /// Runs `body` in the scope's next commit. It is durable when this returns.
+    /// Runs `body` in the scope's next commit. The commit is durable when this returns.
     public func commit<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
         try await queue.submit(to: id, body)
     }
 
     /// Creates a push while the scope is locked, and merges it.
     /// - Parameters:
-    ///   - objects: the objects in the push, as far as known beforehand.
-    ///   - bytes: the approximate size of the push.
-    ///   - isWhole: whether the push is atomic: if any part is refused, all of it is rolled back and the refusal is thrown.
-    ///   - body: creates the push from the transaction, the scope, and a source of clocks for edits by the server.
+    ///   - objects: the objects in the push, as far as they are known beforehand.
+    ///   - bytes: the approximate size of the push in bytes.
+    ///   - isWhole: whether the push is atomic. If any part of an atomic push is refused, the whole push is rolled back and the
+    ///     refusal is thrown.
+    ///   - body: creates the push. It receives the transaction, the scope, and a source of clocks for edits by the server.
     public func write(
         by sender: NodeID, since token: SyncToken? = nil, isWhole: Bool = false, touching objects: [UniqueID] = [],
         bytes: Int = 0, bounds: Merge.Bounds = Merge.Bounds(),
@@ -100,7 +102,8 @@ public struct Scope: Sendable {
         }
     }
 
-    /// Applies a step of a revocation, unless another server has already done so.
+    /// Applies a step of a revocation. Does nothing if the step is outdated, for example because another server has already
+    /// applied it.
     func apply(_ step: RevocationStep) async throws {
         let (id, installation, now) = (id, installation, now())
         let ids = step.plans.map(\.entity.uniqueID)
@@ -118,11 +121,11 @@ public struct Scope: Sendable {
     }
 }
 
-/// The source of clocks for edits by the server in one write.
+/// A source of clocks for edits that a server makes in one write.
 public struct Stamp: Sendable {
     private var source: ClockSource
     private let wall: Timestamp
-    /// The last clock that was created; nil if there is none.
+    /// The clock that was created most recently; nil if no clock was created.
     public private(set) var last: Clock?
 
     init(node: NodeID, last: Clock?, wall: Timestamp) {
@@ -130,7 +133,7 @@ public struct Stamp: Sendable {
         self.wall = wall
     }
 
-    /// Creates a clock that is greater than all clocks in `entity`.
+    /// Creates a clock that is greater than all clocks in `entity`, and greater than all clocks created before.
     public mutating func tick(after entity: Entity?) -> Clock {
         if let last = entity?.lastClock { source.observe(last) }
         let clock = source.tick(at: UInt64(max(wall.milliseconds, 0)))

@@ -9,7 +9,7 @@ public struct ScopeID: Hashable, Sendable, Comparable {
     public static func < (left: ScopeID, right: ScopeID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The state of a scope: the last assigned sequence number, and the digest of all objects.
+/// The state of a scope: the highest sequence number that has been assigned, and the digest of all objects.
 public struct ScopeHead: Sendable, Equatable {
     public let scope: ScopeID
     public let sequence: Int64
@@ -22,10 +22,10 @@ public struct ScopeHead: Sendable, Equatable {
     }
 }
 
-/// The state of a scope that its listeners need.
+/// The state of a scope as needed for its listeners.
 public struct ScopeStatus: Sendable, Equatable {
     public let sequence: Int64
-    /// The signed-in devices; empty if the account is disabled.
+    /// The devices that are signed in; empty if the account is disabled.
     public var devices: Set<NodeID>
 
     public init(sequence: Int64, devices: Set<NodeID>) {

@@ -9,8 +9,8 @@ struct ScopeWriter {
     private let server: NodeID
     private let now: Timestamp
 
-    /// Locks the scope.
-    /// - Throws: `unauthenticated` if the account was deleted.
+    /// Locks a scope.
+    /// - Throws: ``Problem`` `unauthenticated` if the account was deleted.
     init(_ id: ScopeID, in transaction: any Transaction, _ installation: Installation, at now: Timestamp) throws {
         guard let scope = try transaction.lock(id) else {
             throw Problem(.unauthenticated, "The account was deleted.")
@@ -23,14 +23,14 @@ struct ScopeWriter {
     }
 
     /// Checks that the sender has not been revoked since its request was authenticated.
-    /// - Throws: `unauthenticated` if it has.
+    /// - Throws: ``Problem`` `unauthenticated` if the sender has been revoked.
     func checkRevocation(of sender: NodeID) throws {
         guard try revocations(of: [sender]).isEmpty else {
             throw Problem(.unauthenticated, "The device was revoked.")
         }
     }
 
-    /// The revocations of these devices. Only these are queried, as a scope may have many.
+    /// The revocations of these devices. Revocations of other devices are not read, because a scope may have many.
     private func revocations(of nodes: Set<NodeID>) throws -> [Revocation] {
         guard scope.hasRevocations, !nodes.isEmpty else { return [] }
         return try transaction.revocations(of: nodes, in: scope.head.scope)
@@ -38,8 +38,8 @@ struct ScopeWriter {
 
     /// Merges a push and stores the outcome.
     /// - Parameters:
-    ///   - isWhole: whether the push is atomic: if any part is refused, the refusal is thrown.
-    ///   - limit: the quota in bytes; nil for no limit, which applies to writes of the server itself.
+    ///   - isWhole: whether the push is atomic. If any part of an atomic push is refused, the refusal is thrown.
+    ///   - limit: the quota in bytes; nil for no limit. Writes by the server itself have no limit.
     func merge(
         _ push: Push, by sender: NodeID?, since token: SyncToken? = nil, isWhole: Bool = false, limit: Int64? = nil,
         bounds: Merge.Bounds = Merge.Bounds()
@@ -65,7 +65,7 @@ struct ScopeWriter {
             created: Set(outcome.changes.filter { $0.before?.sequence == nil }.map(\.uniqueID)), pendingMerges: [])
     }
 
-    /// The result of a push that changes nothing.
+    /// The result of a push that changed nothing.
     func unchanged(_ receipts: [Receipt], pendingMerges: [PreparedTexts.PendingMerge] = []) -> Scope.PushResult {
         Scope.PushResult(
             receipts: receipts, before: scope.head, after: scope.head, sequences: [:], echoes: [:], created: [],
@@ -73,27 +73,28 @@ struct ScopeWriter {
     }
 }
 
-/// The objects that need not be sent back to the sender: all of its changes were applied, and the objects were new or had not
-/// changed since its token.
+/// The changed objects that need not be sent back to the sender, with their sequence numbers. For each of these objects, all of
+/// the sender's changes were applied, and the object was new or had not changed since the sender's token.
 private func echoes(
     of outcome: MergeOutcome, _ sequences: [UniqueID: Int64], since token: SyncToken?
 ) -> [UniqueID: Int64] {
-    // During a first sync, only new objects are known to have no changes of others.
+    // During a first sync, it is not known which existing objects have been changed by other devices, so only new objects can be
+    // echoes.
     var read: Int64 = 0
     if case .after(let sequence)? = token?.position { read = sequence }
     var echoes: [UniqueID: Int64] = [:]
     var before: [UniqueID: Int64] = [:]
     for change in outcome.changes {
-        // An object that did not exist yet may have edits from other devices.
+        // An object that did not exist yet may already have edits from other devices.
         if let state = change.before { before[change.uniqueID] = state.sequence ?? .max }
     }
-    // The server adds properties of the bytes to attachments, so these are not echoes.
+    // The server adds the size and the digest of the bytes to attachments, so attachments are not echoes.
     for receipt in outcome.receipts where receipt.status == .applied && receipt.objectType != ObjectType.attachment.name
     {
         guard let id = receipt.uniqueID, let sequence = sequences[id], before[id] ?? 0 <= read else { continue }
         echoes[id] = sequence
     }
-    // If a push contains an object twice, the worse receipt decides.
+    // If a push contains an object twice, the worse of the two receipts decides.
     for receipt in outcome.receipts where receipt.status > .applied {
         if let id = receipt.uniqueID { echoes[id] = nil }
     }
@@ -101,7 +102,7 @@ private func echoes(
 }
 
 extension Receipt {
-    /// The reason why its first refused part was refused; nil if none was.
+    /// The problem for which the receipt's first refused part was refused; nil if no part was refused.
     fileprivate var firstProblem: Problem? {
         problem ?? fields.sorted { $0.key < $1.key }.lazy.compactMap(\.value.problem).first
     }

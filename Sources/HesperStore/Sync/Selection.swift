@@ -1,8 +1,8 @@
 import HesperModel
 
-/// The types of objects and DeletedObjects in a feed.
+/// The types of objects and DeletedObjects that a feed contains.
 public struct Selection: Sendable, Equatable, Hashable {
-    /// The names of the types, with ``appObjects`` for all app-defined types; nil for all types.
+    /// The names of the types. ``appObjects`` stands for all app-defined types. Nil for all types.
     public let types: Set<String>?
     /// Whether live objects are included.
     public let hasObjects: Bool
@@ -15,7 +15,7 @@ public struct Selection: Sendable, Equatable, Hashable {
         self.hasObjects = hasObjects
     }
 
-    /// All types, as in `/v1/sync` and `/v1/changes`.
+    /// All types, as in the feeds `/v1/sync` and `/v1/changes`.
     public static let all = Selection(types: nil)
     public static let notes = Selection(types: ["note"])
     public static let tags = Selection(types: ["tag"])
@@ -30,14 +30,14 @@ public struct Selection: Sendable, Equatable, Hashable {
     /// Whether live notes are included.
     public var hasNotes: Bool { hasObjects && types?.contains("note") ?? true }
 
-    /// The types whose DeletedObjects are included. A feed of notes also includes those of tags and attachments
-    /// (protocol.md, Resources).
+    /// The types whose DeletedObjects are included; nil for all types. A feed of notes also includes the DeletedObjects of tags
+    /// and attachments (protocol.md, Resources).
     public var deletedTypes: Set<String>? {
         guard let types else { return nil }
         return types.contains("note") ? types.union(["tag", "attachment"]) : types
     }
 
-    /// A name from which tokens derive a fingerprint. Equal selections have equal names.
+    /// A text from which tokens derive their fingerprint. Equal selections have equal names.
     public var name: String {
         let kinds = types.map { $0.sorted().joined(separator: ",") } ?? "all"
         return hasObjects ? kinds : "deleted"

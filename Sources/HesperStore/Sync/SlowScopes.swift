@@ -2,11 +2,11 @@ import Foundation
 import HesperModel
 import NIOConcurrencyHelpers
 
-/// Tracks scopes with a recent job that took much processor time, because their next jobs are likely to be slow too.
+/// Remembers the scopes that recently had a job that took much processor time. Their next jobs are likely to be slow too.
 final class SlowScopes: Sendable {
-    /// The processor time that makes a job slow. Time spent waiting for a disk or a lock is not included.
+    /// A job that takes at least this processor time is slow. Time spent waiting for a disk or a lock is not included.
     static let slowJob = Duration.milliseconds(50)
-    /// The time for which a scope is considered slow.
+    /// The time for which a scope is considered slow after a slow job.
     static let memory = Duration.seconds(60)
 
     private let ends = NIOLockedValueBox<[ScopeID: ContinuousClock.Instant]>([:])
@@ -15,7 +15,7 @@ final class SlowScopes: Sendable {
         ends.withLockedValue { ends in ends[scope].map { $0 > .now } ?? false }
     }
 
-    /// Wraps a job to measure its processor time.
+    /// Wraps a job so that its processor time is measured when it runs.
     func measuring<T>(
         _ scope: ScopeID, _ job: @escaping @Sendable (any Transaction) throws -> T
     ) -> @Sendable (any Transaction) throws -> T {
@@ -33,7 +33,7 @@ final class SlowScopes: Sendable {
         }
     }
 
-    /// The processor time of the current thread.
+    /// The processor time that the current thread has used so far.
     private static func processorTime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

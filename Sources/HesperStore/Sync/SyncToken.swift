@@ -1,17 +1,17 @@
 import HesperModel
 
-/// The position of a reader in a feed. Tokens are opaque to clients, which send back the token of the last page (protocol.md,
-/// Sync).
+/// The position of a reader in a feed. Tokens are opaque to clients. A client sends back the token of the page that it received
+/// most recently (protocol.md, Sync).
 public struct SyncToken: Sendable, Hashable {
     /// A position in a feed.
     public enum Position: Sendable, Hashable {
-        /// In a first sync, which reads in descending order.
+        /// A position in a first sync, which reads in descending order of sequence numbers.
         /// - Parameters:
-        ///   - start: the sequence number at which the first sync began.
-        ///   - rows: the rows that are being read. Tags come first.
-        ///   - below: rows with this sequence number and higher ones have been sent.
+        ///   - start: the scope's sequence number when the first sync began.
+        ///   - rows: the rows that are being read. Tags are read before all other rows.
+        ///   - below: rows with this sequence number or a higher one have already been sent.
         case first(start: Int64, rows: FirstRows, below: Int64)
-        /// All changes up to this sequence number have been sent.
+        /// A position after a first sync: all changes up to this sequence number have been sent.
         case after(Int64)
     }
 
@@ -19,10 +19,11 @@ public struct SyncToken: Sendable, Hashable {
 
     public var epoch: UInt64
     public var scope: ScopeID
-    /// The fingerprint of the selection. A token is valid only for the same selection.
+    /// The fingerprint of the feed's selection. A token is valid only for feeds with the same selection.
     public var selection: UInt32
     public var position: Position
-    /// The size of the objects after the last page; nil if there are none.
+    /// The number and the size of the objects that follow the page sent most recently; nil if no objects follow or if they have
+    /// not been counted.
     public var remaining: ScanSize?
 
     public init(
@@ -35,7 +36,7 @@ public struct SyncToken: Sendable, Hashable {
         self.remaining = remaining
     }
 
-    /// The sequence number of the oldest state that the reader's objects may have.
+    /// Every object that the reader has received is in its state at this sequence number or in a later state.
     public var sequence: Int64 {
         switch position {
         case .after(let sequence): sequence
@@ -43,7 +44,7 @@ public struct SyncToken: Sendable, Hashable {
         }
     }
 
-    /// A 32-bit FNV-1a hash, which suffices to detect tokens of other feeds that are used by mistake.
+    /// A 32-bit FNV-1a hash of the selection's name. It suffices to detect that a token of another feed is used by mistake.
     static func fingerprint(_ selection: Selection) -> UInt32 {
         selection.name.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
     }
@@ -52,7 +53,7 @@ public struct SyncToken: Sendable, Hashable {
 extension SyncToken {
     private static let version: UInt8 = 1
 
-    /// The text that clients receive: a few dozen bytes in base64url.
+    /// The text that clients receive, a few dozen bytes in base64url.
     public var text: String {
         var bytes: [UInt8] = [SyncToken.version]
         var kind: UInt8 = remaining == nil ? 0 : 1
@@ -73,7 +74,7 @@ extension SyncToken {
         return Base64URL.encode(bytes)
     }
 
-    /// Parses a token's ``text``; nil for any other text.
+    /// Parses a token's ``text``; nil if the text is not a valid token.
     public init?(_ text: String) {
         guard text.utf8.count <= 128, let bytes = Base64URL.decode(text), bytes.count >= 2, (bytes.count - 2) % 8 == 0,
             bytes[0] == SyncToken.version

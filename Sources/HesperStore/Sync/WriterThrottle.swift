@@ -1,9 +1,9 @@
-/// Limits the share of time in which background work writes, by small transactions with pauses, so that pushes are hardly
-/// delayed.
+/// Limits the share of time in which background work writes to the database, so that pushes are hardly delayed. Background work
+/// is split into small transactions with pauses between them.
 public struct WriterThrottle: Sendable {
-    /// The time after which a transaction starts no further item. The commit is not included.
+    /// When this time has passed, a transaction starts no further item. The time for the commit is not included.
     public static let budget = Duration.milliseconds(5)
-    /// The duration of a pause, as a multiple of the transaction's duration.
+    /// The duration of a pause, as a multiple of the duration of the transaction before it.
     public static let restPerWork = 9
 
     let instant: @Sendable () -> ContinuousClock.Instant
@@ -11,7 +11,7 @@ public struct WriterThrottle: Sendable {
 
     /// - Parameters:
     ///   - instant: returns the current time.
-    ///   - rest: waits for a duration; throws if the task is cancelled.
+    ///   - rest: waits for the given duration. It throws if the task is cancelled.
     public init(
         instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         rest: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -20,7 +20,7 @@ public struct WriterThrottle: Sendable {
         self.rest = rest
     }
 
-    /// Runs `step` for all items in order. Each transaction contains as many items as fit into the ``budget``, at least one.
+    /// Runs `step` for all items in order. Each transaction contains as many items as fit into the ``budget``, but at least one.
     func write<Item: Sendable>(
         _ items: [Item], to store: any Store, restPerWork: Int = WriterThrottle.restPerWork,
         _ step: @escaping @Sendable (Item, any Transaction) throws -> Void
@@ -30,7 +30,7 @@ public struct WriterThrottle: Sendable {
         while !remaining.isEmpty {
             let batch = remaining
             let (count, start) = try await store.writeDerived { transaction in
-                // The time spent waiting for the writer is not included.
+                // The time is measured from here, so that waiting for the writer is not included.
                 let start = instant()
                 var count = 0
                 for item in batch {

@@ -38,6 +38,8 @@ def test_server_and_commands(postgres_server: Server, tmp_path: Path) -> None:
         "eve@example.org",
     ]
     assert "objects" in server.command("account", "show", "ada@example.org").stdout
+    assert "/sign-up?invitation=" in server.command("account", "invite", "bob@example.org", check=True).stdout
+    assert "/reset-password?code=" in server.command("account", "reset-password", "ada@example.org", check=True).stdout
     archive = tmp_path / "ada.zip"
     exported = server.command("export", "--account", "ada@example.org", str(archive))
     assert exported.returncode == 0, exported.stderr
