@@ -43,7 +43,7 @@ def check_refusal(author: Author) -> None:
     assert problem["requestID"] == response.headers["X-Request-ID"]
     if response.status_code == 503:
         assert int(response.headers["Retry-After"]) > 0
-    for secret in ("SQL", "sql", "disk"):
+    for secret in ("SQL", "sql", "database or disk", "disk I/O"):
         assert secret not in response.text
 
 
