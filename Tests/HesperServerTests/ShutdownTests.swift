@@ -24,8 +24,10 @@ import Testing
             let idle = try RawConnection(port: number)
             connection.send(
                 "POST /v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body.prefix(10))")
-            try await Task.sleep(for: .milliseconds(300))  // The request is being processed by now.
+                    + "Content-Length: \(body.utf8.count)\r\nExpect: 100-continue\r\n\r\n")
+            // The request is being processed.
+            #expect(connection.read(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+            connection.send(String(body.prefix(10)))
             await group.triggerGracefulShutdown()
             // New connections are refused, and idle ones closed.
             var isRefused = false

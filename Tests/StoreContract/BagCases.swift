@@ -13,9 +13,9 @@ extension StoreContract {
             try expect(states[waiting]?.sequence, is: nil)
         },
         Case("loading objects counts their bytes and stops at the limit") { (client: Client) in
-            let ids = (0..<6).map { _ in UniqueID.random() }
+            let ids = (0..<18).map { _ in UniqueID.random() }
             // More than PostgreSQL returns in one result.
-            let text = String(repeating: "\u{1}", count: 500_000)
+            let text = String(repeating: "x", count: 1_000_000)
             try await client.push(ids.map { client.note($0, text, at: 1) })
             var bytes = 0
             for id in ids {
